@@ -8,8 +8,8 @@ from components.ui.corpora import exports
 from components.ui.files import uploads
 from components.ui.frame import document, errors, health, hosts, startup
 
-# A browser sends all of its cookies in one line, and a WebSocket with a line over 8,192 bytes gets
-# no answer from `websockets`. Its environment variable would come too late: it is imported by now.
+# A browser sends all of its cookies in one line, and `websockets` does not answer a WebSocket with
+# a line over 8,192 bytes. Its environment variable would come too late, as it is imported by now.
 http11.MAX_LINE_LENGTH = 65_536
 
 base = st.get_option("server.baseUrlPath")

@@ -1,4 +1,4 @@
-"""Corpora: which texts are kept, ready to be searched word by word, and how more are added."""
+"""Corpora: texts that are stored and ready to be searched word by word, and how to add more."""
 
 import streamlit as st
 

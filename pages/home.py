@@ -1,4 +1,4 @@
-"""Start here: two uses of a word, how far the model holds them apart, and why."""
+"""Start here: two uses of a word, how far apart the model keeps them, and why."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ shell.header("home", view)
 page.basics()
 left, right = st.columns([3, 2], gap="large")
 
-# First what needs no model: it is on screen while the model loads.
+# First the parts that need no model: they are on screen while it loads.
 with right:
     places = page.gallery(view)
     page.introduction()

@@ -1,4 +1,4 @@
-"""Layer by layer: what every layer makes of every token."""
+"""Layer by layer: every token at every layer."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Map: tokens, words or sentences placed so that what the model treats as similar lies together."""
+"""Map: tokens, words or sentences, with those close together that the model treats as similar."""
 
 from components.features.map import controls, page
 from components.features.map.compute import asked_map

@@ -1,4 +1,4 @@
-"""Padding & masks: a batch of sentences, and what its padding does when the mask is off."""
+"""Padding & masks: a batch of sentences, and the effect of its padding if the mask is off."""
 
 from functools import partial
 

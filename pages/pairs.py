@@ -1,4 +1,4 @@
-"""Pairs: whether a word means the same in both texts, for a file of pairs at every layer."""
+"""Pairs: whether a word means the same in two texts, for a file of pairs at every layer."""
 
 from components.features.pairs import controls, looks, page
 from components.features.pairs.compute import PairsShown, chosen_layer, pairs_of

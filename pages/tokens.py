@@ -1,4 +1,4 @@
-"""Tokens & IDs: how a text is cut into pieces, and which numbers the model gets."""
+"""Tokens & IDs: the pieces of a text, and the numbers that the model receives."""
 
 from functools import partial
 

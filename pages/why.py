@@ -1,4 +1,4 @@
-"""Why alike?: which words, layers and heads make two sentences alike."""
+"""The page “Why alike?”: the words, layers and heads that make two sentences alike."""
 
 from components.features.why import controls, page
 from components.features.why.looks import HEIGHT

@@ -1,4 +1,4 @@
-"""What the Anatomy page shows of a view: parts, tables and the weights of one array."""
+"""The data behind the Anatomy page: parts, tables and the weights of one array."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ __all__ = [
 ]
 
 
-# --- Anatomy, from a view to what is shown
+# --- The view's model and its parts
 
 
 @dataclass(frozen=True, eq=False)
 class AnatomyView:
-    """What the page shows.
+    """The model on the page, taken apart.
 
     Attributes:
         card: the loaded model, whether or not it is the one taken apart.
-        architecture: the model taken apart.
-        own: its card where it is loaded; None where only its config is known.
-        chosen: the part that is looked at.
-        query, lit: what is searched, and the parameters found; None where nothing is searched.
+        architecture: the model that is taken apart.
+        own: its card if it is loaded; None if only its config is known.
+        chosen: the selected part.
+        query, lit: the search text, and the parameters it matches; None without a search.
         n_tokens: the text length that operations are counted for.
     """
 
@@ -78,9 +78,9 @@ class AnatomyView:
 def subjects(
     view: ViewState, service: EncoderService, card: ModelCard, more: Iterable[ModelSpec] = ()
 ) -> dict[str, str]:
-    """What can be taken apart, by the control's value: the chosen model, then the presets.
+    """The models to take apart, by the control's value: the chosen model, then the presets.
 
-    To the models that everyone is offered come the visitor's own.
+    The visitor's own models follow those that everyone can choose.
     """
     rest = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     return {
@@ -128,7 +128,7 @@ def others(anatomy: AnatomyView, service: EncoderService) -> list[Architecture]:
 
 
 def _card(service: EncoderService, model: str) -> ModelCard | None:
-    """The card of a model that is in memory; nothing is loaded for it."""
+    """The card of a model that is in memory; this never loads a model."""
     return service.load(model) if service.spec(model).loaded else None
 
 
@@ -149,7 +149,7 @@ def _passport(
 
 
 def parameters_table(anatomy: AnatomyView) -> pd.DataFrame:
-    """A row for each array, of those that were found where something is searched."""
+    """A row for each array; during a search, only for the arrays that match."""
     table = pd.DataFrame(parameter_rows(anatomy.tree))
     if anatomy.lit is not None:
         table = table[table["name"].isin(anatomy.lit)]
@@ -157,7 +157,7 @@ def parameters_table(anatomy: AnatomyView) -> pd.DataFrame:
 
 
 def rows_below(part: Node) -> list[Mapping[str, str | int]]:
-    """The parts or the arrays that a part consists of."""
+    """The parts or arrays directly below a part."""
     if part.children:
         return [{"part": c.name, "parameters": c.n_values} for c in part.children]
     return [
@@ -171,7 +171,7 @@ def rows_below(part: Node) -> list[Mapping[str, str | int]]:
 
 
 def counts_by_part(architecture: Architecture) -> dict[str, int]:
-    """How many parameters stand in the embedding layer, in the layers and in the pooler."""
+    """The numbers of parameters in the embedding layer, in the layers and in the pooler."""
     counts = {"Embedding layer": 0, "Layers": 0, "Pooler": 0}
     names = {"embeddings": "Embedding layer", "pooler": "Pooler"}
     for child in build_tree(architecture).children:
@@ -180,7 +180,7 @@ def counts_by_part(architecture: Architecture) -> dict[str, int]:
 
 
 def arrays(anatomy: AnatomyView) -> dict[str, NDArray[Any]]:
-    """Every parameter and the work of a text, by name."""
+    """Every parameter, and the operations for a text, by name."""
     own = anatomy.architecture.parameters
     work = operations(anatomy.architecture, anatomy.n_tokens)
     return {
@@ -196,12 +196,12 @@ def arrays(anatomy: AnatomyView) -> dict[str, NDArray[Any]]:
 
 # --- The numbers inside one array
 
-_MAX_SAMPLE = 2_000_000  # values of a word table that are measured: a second of work at most
+_MAX_SAMPLE = 2_000_000  # values of a word table that are measured: at most one second of work
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One array's statistics; `step` tells which rows were measured: every one, or every nth."""
+    """One array's statistics; `step` is 1 if every row was measured, n if every nth was."""
 
     parameter: Parameter
     stats: WeightStatistics
@@ -209,7 +209,7 @@ class Measured:
 
     @property
     def n_rows(self) -> int | None:
-        """Rows of the whole array where only a sample was measured."""
+        """The number of rows of the whole array, if only a sample was measured."""
         return self.parameter.shape[0] if self.step > 1 else None
 
 
@@ -219,10 +219,10 @@ def by_size(anatomy: AnatomyView) -> list[Parameter]:
 
 
 def measure(anatomy: AnatomyView, parameter: Parameter, service: EncoderService) -> Measured:
-    """The statistics of one array; of a word table too large to send, of rows sampled evenly.
+    """The statistics of one array; a word table too large to send is sampled at even intervals.
 
     Raises:
-        RequestError: another array of more values than the service gives at once.
+        RequestError: another array has more values than the service gives at once.
     """
     model, checksum = anatomy.architecture.id, anatomy.passport.checksum
     return remembered(

@@ -1,4 +1,4 @@
-"""What a visitor can choose on Anatomy."""
+"""The controls of Anatomy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 PAGE = "anatomy"
 
 SUBJECT = choice(PAGE, "subject", ())
-"""Among the models' ids; empty is the chosen model."""
+"""One of the models' IDs; empty for the chosen model."""
 
 DRAWINGS: Mapping[str, Literal["treemap", "icicle"]] = {"Treemap": "treemap", "Tree": "icicle"}
 DRAWING = choice(PAGE, "drawing", list(DRAWINGS))
@@ -32,7 +32,7 @@ DRAWING = choice(PAGE, "drawing", list(DRAWINGS))
 SEARCH = text(PAGE, "search")
 
 PART = choice(PAGE, "part", ())
-"""Among the paths of the model's parts; empty is the whole model."""
+"""One of the paths of the model's parts; empty for the whole model."""
 
 MODELS, WEIGHTS = "Beside other models", "Inside the weights"
 SECTION = choice(PAGE, "section", (MODELS, WEIGHTS))
@@ -40,4 +40,4 @@ SECTION = choice(PAGE, "section", (MODELS, WEIGHTS))
 TOKENS = number(PAGE, "tokens", between=(1, 512), default=128)
 
 ARRAY = choice(PAGE, "array", ())
-"""Among the arrays of the chosen part; none, as long as the largest one counts."""
+"""One of the arrays of the chosen part; none means the largest."""

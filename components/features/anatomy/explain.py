@@ -43,4 +43,4 @@ QUOTED_MILLIONS: Mapping[str, float] = MappingProxyType(
         "FacebookAI/roberta-base": 125,
     }
 )
-"""Millions of parameters that are usually quoted for a preset."""
+"""The millions of parameters that are usually quoted for a preset."""

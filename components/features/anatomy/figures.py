@@ -17,7 +17,7 @@ from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, pla
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
 
 ROOT = "model"
-"""The whole model's id in the map, where an empty one would mean "no parent"."""
+"""The whole model's ID in the map, because an empty one would mean "no parent"."""
 _FRAME = "#B9C1CA"
 _DARK, _WHITE = "#1F2933", "#FFFFFF"
 _BLUE, _ORANGE, _GREEN, _VERMILION, _PURPLE, _SKY = CATEGORICAL[:6]
@@ -44,14 +44,14 @@ def part_map(
     title: str,
     height: int = 460,
 ) -> go.Figure:
-    """A model's parts, each as large as it has parameters; a click on one zooms to it.
+    """A model's parts, each drawn in proportion to its parameters; a click on one zooms to it.
 
     Args:
         tree: the whole model.
-        kind: boxes in boxes, or levels from the whole to the smallest parts.
-        chosen: the part that fills the picture; one without parts of its own stands out among
+        kind: nested boxes, or levels from the whole to the smallest parts.
+        chosen: the part that fills the picture; one without parts of its own is highlighted among
             its neighbours.
-        lit: names of parameters that a search found; the parts without any are faint.
+        lit: names of the parameters that match a search; parts without any are faint.
         title: the finding.
         height: in pixels.
     """
@@ -77,8 +77,8 @@ def part_map(
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
-        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of it for the bar of what is above
-        "uniformtext": {"minsize": 9, "mode": "hide"},  # a small name is better than none
+        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of them for plotly's path bar
+        "uniformtext": {"minsize": 9, "mode": "hide"},  # hide names that would be too small
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -93,11 +93,11 @@ _ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}, "leaf": {"o
 def model_bars(
     names: Sequence[str], parts: Sequence[dict[str, int]], *, title: str, height: int = 360
 ) -> go.Figure:
-    """Each model's parameters as a bar, with its embedding layer, layers and pooler apart.
+    """Each model's parameters as a bar, divided into embedding layer, layers and pooler.
 
     Args:
         names: the models.
-        parts: for each model, how many parameters each part has; the same keys for all.
+        parts: for each model, the number of parameters in each part; the same keys for all.
         title: the finding.
         height: in pixels.
     """
@@ -119,7 +119,7 @@ def model_bars(
     layout = {
         "barmode": "stack",
         "showlegend": True,
-        # Below: above, its lines on a phone would lie over the title.
+        # The legend is below: above, on a phone, its lines would cover the title.
         "legend": {"orientation": "h", "y": -0.33, "yanchor": "top", "traceorder": "normal"},
         "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
         "yaxis": {
@@ -135,7 +135,7 @@ def model_bars(
 
 
 def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) -> go.Figure:
-    """How often each value stands in an array."""
+    """The number of times that each value occurs in an array."""
     centres = (stats.edges[:-1] + stats.edges[1:]) / 2
     trace: dict[str, Any] = {
         "type": "bar",
@@ -155,7 +155,7 @@ def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) 
 
 
 def singular_values(stats: WeightStatistics, *, title: str, height: int = 300) -> go.Figure:
-    """Singular values from the largest, beside those of a random matrix of the same shape."""
+    """Singular values, largest first, beside those of a random matrix of the same shape."""
     ranks = list(range(1, len(stats.singular) + 1))
     traces = [
         _line(ranks, stats.random, "random matrix", NEUTRAL, "dash"),
@@ -186,12 +186,12 @@ def _line(
 
 
 def _short(values: Any) -> list[float]:
-    """Five significant digits: weights may be far smaller than one."""
+    """Values rounded to five significant digits, as weights may be far below one."""
     return [float(f"{value:.5g}") for value in values]
 
 
 def _above(node: Node) -> str:
-    """The path of the part that a part belongs to."""
+    """The path of the part that contains a part."""
     return node.path.rpartition("/")[0]
 
 
@@ -209,7 +209,7 @@ def _color(node: Node, chosen: Node, lit: frozenset[str] | None) -> str:
 
 
 def _faint(color: str) -> str:
-    """A colour mixed into the frame's grey; see-through, it would only show its parent's."""
+    """A colour mixed with the frame's grey; transparency would show the parent's colour."""
     pairs = [(int(color[i : i + 2], 16), int(_FRAME[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(0.15 * own + 0.85 * grey):02X}" for own, grey in pairs)
 

@@ -29,7 +29,7 @@ from components.ui.widgets import inputs, kit
 __all__ = ["closer"]
 
 _REFERENCES = ("bert-base-uncased", "bert-large-uncased")
-"""Titles of presets that the model is compared with: the first of them that is another one."""
+"""Titles of presets to compare the model with; the first that is not the model itself is used."""
 
 
 def closer(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
@@ -71,7 +71,7 @@ def _models_table(table: pd.DataFrame) -> None:
 
 
 def _weights(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
-    """How the numbers of one array are spread, and in how many directions."""
+    """The distribution of one array's numbers, and the number of directions they use."""
     if anatomy.own is None:
         st.info(say("anatomy.weights.none"), icon=":material/visibility_off:")
         return

@@ -1,4 +1,4 @@
-"""Parameters counted by part, arithmetic and memory of a forward pass, and figures of one array.
+"""Parameters counted by part, arithmetic and memory of a forward pass, and one array's statistics.
 
 Numpy in, numpy out.
 """
@@ -33,12 +33,12 @@ __all__ = [
 ]
 
 
-# --- What a model is made of
+# --- The parts of a model
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step down the tree: what it is called in addresses and on the page, and its kind."""
+    """One step down the tree: its name in addresses and on the page, and its kind."""
 
     key: str
     name: str
@@ -51,10 +51,10 @@ class Node:
 
     Attributes:
         path: its place, as "layer-1/attention/query"; empty for the whole model.
-        name: what it is called in its place: "Query".
-        title: what it is called anywhere: "Layer 1 › Attention › Query".
-        kind: which explanation fits: "query".
-        parameters: the model's parameters in it, in the model's own order.
+        name: its name within its parent: "Query".
+        title: its name anywhere: "Layer 1 › Attention › Query".
+        kind: the explanation that fits: "query".
+        parameters: its parameters, in the model's own order.
     """
 
     path: str
@@ -66,12 +66,12 @@ class Node:
 
     @cached_property
     def n_values(self) -> int:
-        """Its numbers; what is tied counts where it stands first."""
+        """The number of its values; tied parameters count only at their first place."""
         return sum(n_values(p) for p in self.parameters if p.tied_to is None)
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory of its numbers; what is tied counts where it stands first."""
+        """The memory of its values; tied parameters count only at their first place."""
         return sum(p.n_bytes for p in self.parameters if p.tied_to is None)
 
     def walk(self) -> Iterator[Node]:
@@ -81,7 +81,7 @@ class Node:
             yield from child.walk()
 
     def find(self, path: str) -> Node | None:
-        """The part at a path, or None where this model has none."""
+        """The part at a path, or None if this model has none."""
         return next((node for node in self.walk() if node.path == path), None)
 
 
@@ -90,12 +90,12 @@ class Totals:
     """All ways to count a model's parameters.
 
     Attributes:
-        n_named: names in the model, tied ones too.
-        n_tied: names that hold the memory of another one.
-        n_values: numbers in all, each once.
-        n_in_matrices: those in arrays of two dimensions.
-        n_bytes: their memory as they are held.
-        dtypes: how the numbers are held.
+        n_named: parameter names in the model, including tied ones.
+        n_tied: names that share the memory of another one.
+        n_values: all numbers, each counted once.
+        n_in_matrices: the numbers in arrays of two dimensions.
+        n_bytes: the memory of the numbers as stored.
+        dtypes: the data types in which the numbers are stored.
     """
 
     n_named: int
@@ -107,7 +107,7 @@ class Totals:
 
 
 def n_values(parameter: Parameter) -> int:
-    """How many numbers a parameter holds."""
+    """The number of values in a parameter."""
     return math.prod(parameter.shape)
 
 
@@ -132,7 +132,7 @@ def build_tree(architecture: Architecture) -> Node:
 
 
 def search(node: Node, query: str) -> frozenset[str]:
-    """Names of the parameters whose name, or whose part's title, has the query in it."""
+    """Names of the parameters whose name, or whose part's title, contains the query."""
     wanted = query.strip().casefold()
     return frozenset(
         parameter.name
@@ -143,7 +143,7 @@ def search(node: Node, query: str) -> frozenset[str]:
 
 
 def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
-    """The table of a part's parameters; a tied one has no numbers of its own."""
+    """The table of a part's parameters; a tied parameter has no numbers of its own."""
     leaf = {
         p.name: part.title for part in node.walk() if not part.children for p in part.parameters
     }
@@ -165,7 +165,7 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
 def _node(
     above: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
 ) -> Node:
-    """A part from its parameters, each with the steps that lead on to it."""
+    """Build a part from its parameters, each with the remaining steps down to it."""
     here = (*above, step) if step.key else above
     below: dict[str, list[tuple[tuple[Step, ...], Parameter]]] = {}
     for steps, parameter in placed:
@@ -250,7 +250,7 @@ _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)
 
 
 def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
-    """The steps from the model to the part that a parameter belongs to."""
+    """The steps from the model to the part that contains a parameter."""
     if own := _LAYER.fullmatch(name):
         number = int(own[1]) + 1
         return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_within(own[2]))
@@ -261,7 +261,7 @@ def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
 
 
 def _within(rest: str) -> tuple[Step, ...]:
-    """The steps from a layer to the part that a parameter belongs to."""
+    """The steps from a layer to the part that contains a parameter."""
     found = next(
         ((block, step) for rule, block, step in _PARAMETERS_IN_LAYER if re.match(rule, rest)), None
     )
@@ -269,7 +269,7 @@ def _within(rest: str) -> tuple[Step, ...]:
 
 
 def _shared(group: int, inner: int, architecture: Architecture) -> Step:
-    """The step to weights that several layers use in turn, as ALBERT's do."""
+    """The step to weights that several layers use in turn, as in ALBERT."""
     names = [m for p in architecture.parameters if (m := _SHARED.fullmatch(p.name))]
     n_groups = 1 + max(int(m[1]) for m in names)
     n_inner = 1 + max(int(m[2]) for m in names)
@@ -281,7 +281,7 @@ def _shared(group: int, inner: int, architecture: Architecture) -> Step:
     return Step(key, f"{name}, shared{step}", "shared")
 
 
-# --- What running a model costs
+# --- The cost of running a model
 
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """Bytes of one number at each precision."""
@@ -297,9 +297,9 @@ class Operations:
     """Multiply-adds for one text.
 
     Attributes:
-        linear: of the layers' linear layers, and of a projection before them.
-        attention: of queries with keys, and of weights with values.
-        pooler: of the pooler, which reads one token.
+        linear: those of the layers' linear layers, and of a projection before them.
+        attention: those of queries with keys, and of weights with values.
+        pooler: those of the pooler, which reads one token.
     """
 
     linear: int
@@ -308,14 +308,14 @@ class Operations:
 
     @property
     def total(self) -> int:
-        """All together."""
+        """The sum of all three."""
         return self.linear + self.attention + self.pooler
 
 
 def operations(architecture: Architecture, n_tokens: int) -> Operations:
-    """Multiply-adds for a text of so many tokens, special ones included.
+    """Multiply-adds for a text of this many tokens, special ones included.
 
-    A matrix of `a` x `b` costs `a * b` for each token that goes through it. Attention costs
+    A matrix of `a` x `b` costs `a * b` for each token that passes through it. Attention costs
     `2 * n_tokens ** 2 * n_dims` in each layer: once for the scores, once for the weighted sum.
     """
     uses = _uses(architecture)
@@ -331,14 +331,14 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
 
 
 def memory(architecture: Architecture, precision: str) -> int:
-    """Bytes of all parameters at a precision of `BYTES`, tied ones once."""
+    """Bytes of all parameters at a precision of `BYTES`; tied ones count once."""
     return BYTES[precision] * sum(n_values(p) for p in _own(architecture))
 
 
 def comparison_row(
     architecture: Architecture, n_tokens: int
 ) -> dict[str, str | int | float | None]:
-    """One model's line beside others; no operations where the text does not fit."""
+    """One model's row in the comparison; without operations if the text does not fit."""
     fits = n_tokens <= architecture.max_length
     done = operations(architecture, n_tokens).total / 1e9 if fits else None
     return {
@@ -360,7 +360,7 @@ def _own(architecture: Architecture) -> list[Parameter]:
 
 
 def _uses(architecture: Architecture) -> float:
-    """How many layers use each stored one: 1, and more where layers share (ALBERT)."""
+    """The number of layers that use each stored layer: 1, or more if layers are shared (ALBERT)."""
     groups = {m[1] for p in architecture.parameters if (m := _GROUP.search(p.name))}
     return architecture.n_layers / len(groups) if groups else 1
 
@@ -368,21 +368,21 @@ def _uses(architecture: Architecture) -> float:
 # --- The numbers inside one parameter
 
 SEED = 0
-"""Of the random matrix that a trained one is compared with."""
+"""The seed of the random matrix that a trained one is compared with."""
 _BINS = 61
 
 
 @dataclass(frozen=True, eq=False)
 class WeightStatistics:
-    """One parameter in numbers.
+    """One parameter's statistics.
 
     Attributes:
-        shape: of the array that was measured.
+        shape: the shape of the measured array.
         norm: Frobenius norm, the root of the sum of all squares.
         edges, counts: (n_bins + 1,) and (n_bins,) a histogram symmetric around zero.
         n_outside: values beyond the histogram's ends, counted in its outermost bins.
         singular: (rank,) float64 singular values, falling; empty for a vector.
-        random: (rank,) the same of a random matrix with this one's shape, mean 0 and norm.
+        random: (rank,) the same for a random matrix with this one's shape, mean 0 and norm.
     """
 
     shape: tuple[int, ...]
@@ -398,7 +398,7 @@ class WeightStatistics:
     random: NDArray[np.float64]
 
     def n_for(self, share: float, values: NDArray[np.float64] | None = None) -> int:
-        """How many of the largest singular values hold this share of the sum of all squares."""
+        """The number of largest singular values that hold this share of the sum of all squares."""
         squares = np.cumsum((self.singular if values is None else values) ** 2)
         if not squares.size or squares[-1] == 0:
             return 0
@@ -426,13 +426,13 @@ def weight_statistics(array: FloatArray) -> WeightStatistics:
 
 
 def evenly_spaced(n_rows: int, n_columns: int, most: int) -> NDArray[np.int64]:
-    """Row numbers with equal steps between, so that the rows hold at most `most` values."""
+    """Row numbers at equal steps, so that the rows hold at most `most` values."""
     step = -(-n_rows // max(1, most // n_columns))
     return np.arange(0, n_rows, step, dtype=np.int64)
 
 
 def _histogram(flat: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
-    """Bins over the range that holds 99.8 % of the values; the ends take what is beyond."""
+    """Bins over the range that holds 99.8% of the values; the end bins include those beyond."""
     centre = float(np.median(flat)) if flat.size and _is_off_zero(flat) else 0.0
     bound = float(np.quantile(np.abs(flat - centre), 0.998, method="higher")) or 1.0
     edges = centre + np.linspace(-bound, bound, _BINS + 1)
@@ -441,12 +441,12 @@ def _histogram(flat: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _is_off_zero(flat: NDArray[np.float64]) -> bool:
-    """Whether the values lie around something other than zero, as a LayerNorm's weights do."""
+    """True if the values lie around something other than zero, as a LayerNorm's weights do."""
     return abs(float(np.median(flat))) > 2 * float(np.abs(flat - np.median(flat)).mean())
 
 
 def _singular_values(array: FloatArray) -> NDArray[np.float64]:
-    """Through the smaller Gram matrix: a tenth of the time of a full decomposition."""
+    """Singular values from the smaller Gram matrix: a tenth of the time of a full decomposition."""
     wide = array.astype(np.float64)
     gram = wide @ wide.T if wide.shape[0] <= wide.shape[1] else wide.T @ wide
     values: NDArray[np.float64] = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None))

@@ -42,11 +42,11 @@ _PAGES = {
     "word": "tokens",
     "layernorm": "layers",
 }
-"""The page on which a kind of part is seen at work."""
+"""The page that shows a kind of part at work."""
 
 
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
-    """Which model, drawn how, and what to look for in it."""
+    """The choice of model and drawing, and the search field."""
     with kit.controls():
         offered = subjects(view, service, card, runtime.own_models())
         inputs.select(view, SUBJECT.among(offered))
@@ -55,7 +55,7 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
 
 
 def picture(view: ViewState, anatomy: AnatomyView) -> None:
-    """The map, and beside it the part that was chosen in it."""
+    """The map, and beside it the part that was clicked."""
     left, right = st.columns([5, 2], gap="medium")
     with left, st.container(key=_CHART):
         _map(view, anatomy)
@@ -64,7 +64,7 @@ def picture(view: ViewState, anatomy: AnatomyView) -> None:
 
 
 def words(anatomy: AnatomyView) -> None:
-    """The reading; what a search found goes before it."""
+    """The reading, with the search result before it."""
     tree, architecture = anatomy.tree, anatomy.architecture
     if anatomy.lit is not None:
         kit.reading([search_claim(anatomy.query, tree, anatomy.lit)], key="reading_search")
@@ -112,7 +112,7 @@ def _pick(key: str) -> None:
 
 
 def _part(view: ViewState, anatomy: AnatomyView) -> None:
-    """The chosen part: what it does, its numbers, and where it is seen at work."""
+    """The chosen part: its purpose, its numbers, and a link to the page that shows it at work."""
     titles = {node.path: node.title for node in anatomy.tree.walk()}
     inputs.select(view, PART.among({**titles, PART.default: say("anatomy.whole")}))
     part, kind = anatomy.chosen, _kind(anatomy.chosen)
@@ -127,13 +127,13 @@ def _part(view: ViewState, anatomy: AnatomyView) -> None:
 
 
 def _kind(part: Node) -> str:
-    """Which explanation fits a part: that of a segment table with a single row is its own."""
+    """The kind of explanation for a part; a segment table with a single row has its own."""
     single = part.kind == "segment" and part.parameters[0].shape[0] == 1
     return "one-segment" if single else part.kind
 
 
 def _below(part: Node) -> None:
-    """The parts or the arrays that a part consists of."""
+    """The parts or arrays directly below a part."""
     rows = compute.rows_below(part)
     columns = {"parameters": st.column_config.NumberColumn(format="localized")}
     height = 35 * min(len(rows) + 1, 5 if part.children else 3) + 3

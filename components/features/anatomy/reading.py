@@ -1,6 +1,6 @@
-"""What Anatomy concludes: verdicts with their numbers, from a model's parts and their arrays.
+"""The conclusions of Anatomy: verdicts with their numbers, from a model's parts and arrays.
 
-The sentences are in `english.toml`, under `anatomy`. Without streamlit.
+The sentences are in `english.toml`, under `anatomy`. Independent of streamlit.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 _HELD = 0.9  # of the sum of squares, when directions are counted
-_FEWER = 0.9  # of a random matrix's number, from which on some directions count as stronger
-_CLOSE = 0.01  # of a quoted number, within which it is the same
+_FEWER = 0.9  # of a random matrix's number: below it, some directions count as stronger
+_CLOSE = 0.01  # of a quoted number: within it, both count as the same
 
 
 def anatomy_title(tree: Node, chosen: Node) -> Claim:
-    """The finding: what holds most, or what the chosen part holds."""
+    """The finding: the part that holds most, or the size of the chosen part."""
     if chosen.path:
         title, share = _short_title(chosen, tree), share_said(_share(chosen, tree))
         return claim("anatomy.title.part", part=title, share=share)
@@ -49,12 +49,12 @@ def anatomy_title(tree: Node, chosen: Node) -> Claim:
 def anatomy_reading(
     tree: Node, counted: Totals, architecture: Architecture, quoted_millions: float | None = None
 ) -> tuple[list[Claim], list[Claim]]:
-    """How many parameters a model has and where they are; then how else they can be counted.
+    """The number of parameters and where they are; then other ways to count them.
 
     Args:
         tree: the model's parts.
         counted: its counts.
-        architecture: what it is made of.
+        architecture: its architecture.
         quoted_millions: the number that is often quoted for it.
     """
     words, layers = tree.find("embeddings/word"), _layers(tree)
@@ -85,7 +85,7 @@ def anatomy_reading(
 
 
 def part_claims(part: Node, tree: Node) -> list[Claim]:
-    """How large the chosen part is."""
+    """The size of the chosen part."""
     numbers = {"n": len(part.parameters), "n_values": part.n_values}
     claims = [claim("anatomy.chosen", share=share_said(_share(part, tree)), **numbers)]
     if any(p.tied_to is not None for p in part.parameters):
@@ -94,7 +94,7 @@ def part_claims(part: Node, tree: Node) -> list[Claim]:
 
 
 def held_claim(part: Node, own: ModelCard | None) -> Claim:
-    """How a part is held, and whether it looks trained; `own` is None without the weights."""
+    """The storage of a part, and whether it looks trained; `own` is None without the weights."""
     numbers = {
         "size": _megabytes(part.n_bytes),
         "dtypes": ", ".join(sorted({p.dtype for p in part.parameters})),
@@ -112,7 +112,7 @@ def held_claim(part: Node, own: ModelCard | None) -> Claim:
 
 
 def absent_claims(tree: Node, architecture: Architecture, own: ModelCard | None) -> list[Claim]:
-    """What other models of these families have and this one has not, with the reason."""
+    """The parts that other models of these families have and this one lacks, with the reason."""
     claims = []
     if tree.find("pooler") is None:
         if own is not None:
@@ -128,7 +128,7 @@ def absent_claims(tree: Node, architecture: Architecture, own: ModelCard | None)
 
 
 def search_claim(query: str, tree: Node, found: frozenset[str]) -> Claim:
-    """What a search found."""
+    """The result of a search."""
     own = [p for p in tree.parameters if p.name in found]
     if not own:
         return claim("anatomy.search.none", query=quoted(query, 60))
@@ -139,7 +139,7 @@ def search_claim(query: str, tree: Node, found: frozenset[str]) -> Claim:
 
 
 def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
-    """The finding of models side by side."""
+    """The finding of the comparison of models."""
     counts = [row["parameters"] / 1e6 for row in rows]
     least, most = min(counts), max(counts)
     verdict = "same" if f"{least:.3g}" == f"{most:.3g}" else "range"
@@ -149,11 +149,11 @@ def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
 def models_claim(
     rows: Sequence[Mapping[str, Any]], n_tokens: int, *, references: Sequence[str]
 ) -> Claim:
-    """The first model beside the first of some well-known ones that is another.
+    """The first model beside the first well-known one that is not the same.
 
     Args:
-        rows: a model each.
-        n_tokens: the length of the text that is worked on.
+        rows: one for each model.
+        n_tokens: the length of the text for which operations are counted.
         references: titles of models to compare with.
     """
     own, named = rows[0], {row["model"]: row for row in rows[1:]}
@@ -173,12 +173,12 @@ def models_claim(
 
 
 def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = None) -> list[Claim]:
-    """How one array's values are spread, and whether some directions are stronger.
+    """The distribution of one array's values, and whether some directions are stronger.
 
     Args:
         name: the parameter's name.
-        stats: its numbers.
-        n_rows: rows of the whole array where only a sample was measured.
+        stats: its statistics.
+        n_rows: rows of the whole array, if only a sample was measured.
     """
     low, high = float(stats.low), float(stats.high)
     if f"{low:.3g}" == f"{high:.3g}":
@@ -195,7 +195,7 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
 
 
 def share_said(share: float) -> str:
-    """A share of the whole, with two digits that count: "52%", "0.65%"."""
+    """A share of the whole with two significant digits: "52%", "0.65%"."""
     if 0 < share < 0.0001:
         return "under 0.01%"
     if 0.995 <= share < 1:
@@ -205,7 +205,7 @@ def share_said(share: float) -> str:
 
 
 def _short_title(part: Node, tree: Node) -> str:
-    """The first and the last step to a part; all of them where another part has the same two."""
+    """The first and the last step to a part; all steps if another part has the same two."""
     ends = _ends(part)
     alike = sum(_ends(node) == ends for node in tree.walk() if node.path)
     return part.title if alike > 1 else " › ".join(ends)
@@ -217,7 +217,7 @@ def _ends(part: Node) -> tuple[str, ...]:
 
 
 def _why_untrained(part: Node, card: ModelCard) -> str:
-    """The reasons of those parts of the model that the chosen one is of."""
+    """The reasons given for those parts of the model that contain the chosen one."""
     states = card.provenance
     named = {"embeddings": states.embedding_layer, "pooler": states.pooler}
     first = part.path.split("/")[0]

@@ -35,9 +35,9 @@ def anatomy_snippet(load: list[str], *, pooler: bool, n_tokens: int | None) -> s
     """A script that leaves `parameters` (name -> shape), `total`, `in_matrices` and `n_bytes`.
 
     Args:
-        load: lines that leave `model`, from `config_lines` or for a loaded one from `card_lines`.
-        pooler: whether the model has one; transformers would make one up.
-        n_tokens: also leaves `multiply_adds` for so many tokens; None where they do not fit.
+        load: lines that leave `model`, from `config_lines`, or from `card_lines` if it is loaded.
+        pooler: True if the model has one; transformers would make one up.
+        n_tokens: also leave `multiply_adds` for this many tokens; None if they do not fit.
     """
     lines = ["import torch", "from torch.utils.flop_counter import FlopCounterMode", *load]
     if not pooler:
@@ -47,7 +47,7 @@ def anatomy_snippet(load: list[str], *, pooler: bool, n_tokens: int | None) -> s
 
 
 def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 1) -> str:
-    """A script that leaves `values` and, of a matrix, `singular`."""
+    """A script that leaves `values` and, for a matrix, `singular`."""
     rows = f"[::{step}]  # every {step}th row, as on the page" if step > 1 else ""
     lines = ["import torch", *card_lines(card)]
     body = _WEIGHTS.format(name=literal(name), rows=rows)

@@ -1,4 +1,4 @@
-"""What the Attention page shows of a view: a selection of heads, its tables, all heads."""
+"""The data behind the Attention page: a selection of heads, its tables, all heads."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A text's encoding without its attentions, and what is kept of those."""
+    """A text's encoding without its attentions, and their reduced form."""
 
     encoding: Encoding
     heads: Heads
@@ -76,7 +76,7 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Where a page's weights come from: a model and a text, padded to a length or None."""
+    """The source of a page's weights: a model and a text, padded to a length or None."""
 
     service: EncoderService
     card: ModelCard
@@ -84,7 +84,7 @@ class Source:
     pad_to: int | None
 
     def reduced(self) -> Reduced:
-        """All heads on the text, reduced; the whole ones of a long text are let go."""
+        """All heads on the text, reduced; for a long text the full matrices are then released."""
         return remembered(
             "reduced attention",
             self.card.id,
@@ -96,7 +96,7 @@ class Source:
         )
 
     def whole(self, layer: int, head: int) -> FloatArray:
-        """(n_tokens, n_tokens) weights of one head, which the service remembers."""
+        """(n_tokens, n_tokens) weights of one head, which the service caches."""
         weights: FloatArray = _weights(self._encode([(layer, head)]))[0]
         return weights
 
@@ -122,23 +122,23 @@ def _weights(encoding: Encoding) -> FloatArray:
     return encoding.attentions
 
 
-# --- Attention, from a view to what is shown
+# --- The attention that a view shows
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionView:
-    """What the page shows of one sentence.
+    """The attention of one sentence.
 
     Attributes:
         encoding: its tokens and passport; hidden states of layer 0 only, no attentions.
-        kinds: what each token is.
+        kinds: the kind of each token.
         heads: all heads, reduced.
-        sort: what they are sorted by; `order` is (layer, head), the first one first.
-        selection: which of them are shown.
-        weights: (n_tokens, n_tokens) float32 of it, before anything was hidden or merged.
-        grid: the same as shown, in the `arrangement` that was asked.
+        sort: the key they are sorted by; `order` is (layer, head), the first one first.
+        selection: the heads that are shown.
+        weights: (n_tokens, n_tokens) float32 of the selection, before any hiding or merging.
+        grid: the same as shown, in the requested `arrangement`.
         picked: "from" and a row, or "to" and a column, of the grid.
-        pad_to, pad_asked: the length padded to, or None; and the length asked, 0 for none.
+        pad_to, pad_asked: the length padded to, or None; and the requested length, 0 for none.
     """
 
     sentence: Sentence
@@ -158,7 +158,7 @@ class AttentionView:
 
     @property
     def sort_habit(self) -> str:
-        """The habit by which the heads are sorted, most or least of it first."""
+        """The habit by which the heads are sorted, highest or lowest value first."""
         return "entropy" if self.sort == "focus" else self.sort
 
     @property
@@ -177,7 +177,7 @@ class AttentionView:
 
 
 def attention_view(view: ViewState, service: EncoderService, card: ModelCard) -> AttentionView:
-    """Encode the chosen sentence and arrange the attention that the controls ask for."""
+    """Encode the chosen sentence and arrange the attention as the controls say."""
     source = _source(view, service, card)
     reduced = source.reduced()
     encoding, vocabulary = reduced.encoding, service.vocabulary(card.id)
@@ -207,7 +207,7 @@ def attention_view(view: ViewState, service: EncoderService, card: ModelCard) ->
 
 
 def _source(view: ViewState, service: EncoderService, card: ModelCard) -> Source:
-    """The chosen sentence, padded where that makes it longer."""
+    """The chosen sentence, padded if that makes it longer."""
     sentence = view.sentences[sentence_index(view, SENTENCE)] if view.sentences else Sentence("")
     alone = service.tokenize(card.id, [sentence.text], pairs=[sentence.pair])[0]
     asked = _pad_asked(view, card)
@@ -226,7 +226,7 @@ def _order(view: ViewState, heads: Heads) -> list[tuple[int, int]]:
 def _selection(
     view: ViewState, card: ModelCard, reduced: Reduced, order: list[tuple[int, int]]
 ) -> Selection:
-    """The head that is chosen, or the layer's; the first head and the last layer by default."""
+    """The chosen head, or the chosen layer; by default the first head and the last layer."""
     scope = SCOPES[SHOW.of(view)]
     places = {f"{layer}.{head}": (layer, head) for layer, head in order}
     layer, head = places[HEAD.among(places.keys()).of(view)]
@@ -246,7 +246,7 @@ def _arrangement(view: ViewState, sentence: Sentence) -> Arrangement:
 
 
 def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
-    """The token that the view names, or the chosen word's first, or the first of the text."""
+    """The token that the view names, else the chosen word's first, else the text's first."""
     side = SIDE.of(view)
     items = grid.rows if side == "from" else grid.columns
     start = sentence.word[0] if sentence.word else 0
@@ -263,7 +263,7 @@ def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid)
 
 
 def habit_names(selection: Selection) -> list[str]:
-    """The habits but the entropy, in their order, with this model's own special tokens."""
+    """The habits except the entropy, in their order, with this model's own special tokens."""
     first, others = selection.names["first"], selection.names["separators"]
     rest = say("attention.habit.others", name=others) if others == first else others
     return [
@@ -276,7 +276,7 @@ def habit_names(selection: Selection) -> list[str]:
 
 
 def sort_titles(attention: AttentionView) -> list[str]:
-    """What heads can be sorted by, in the control's order."""
+    """The sort keys for heads, in the control's order."""
     ends = [say(f"attention.habit.{name}_focused") for name in ("least", "most")]
     return [*habit_names(attention.selection), *ends]
 
@@ -292,7 +292,7 @@ def head_titles(attention: AttentionView) -> dict[str, str]:
 
 
 def heads_said(attention: AttentionView) -> list[list[str]]:
-    """For each layer and head, how much it has of the habit that they are sorted by."""
+    """For each layer and head, its value of the habit that heads are sorted by."""
     column = HABITS.index(attention.sort_habit)
     key = f"attention.hover.{'entropy' if attention.sort_habit == 'entropy' else 'share'}"
     name = [*habit_names(attention.selection), ""][column]
@@ -301,12 +301,12 @@ def heads_said(attention: AttentionView) -> list[list[str]]:
 
 
 def scope_name(selection: Selection) -> str:
-    """What a mean or rollout is of."""
+    """The heads that a mean or rollout covers."""
     return say(f"attention.scope.{selection.scope}", n=selection.layer)
 
 
 def habits_caption(attention: AttentionView) -> str:
-    """What the bars under the heads are about."""
+    """The caption of the bars under the heads."""
     selection = attention.selection
     place = {"n": selection.layer, "layer": selection.layer, "head": selection.head}
     return say(f"attention.bars.{selection.scope}", **place)
@@ -316,9 +316,9 @@ def habits_caption(attention: AttentionView) -> str:
 
 
 def weights_table(attention: AttentionView) -> pd.DataFrame:
-    """The weights as shown: a row for each that attends, a column for each attended to.
+    """The weights as shown: a row for each attending item, a column for each attended item.
 
-    Each by its position, a word's by its first token's, and its label.
+    Each is named by its position (for a word, that of its first token) and its label.
     """
     grid = attention.grid
     names = [f"{item.positions[0]} {item.label}" for item in grid.columns]
@@ -328,7 +328,7 @@ def weights_table(attention: AttentionView) -> pd.DataFrame:
 
 
 def picked_table(attention: AttentionView) -> pd.DataFrame:
-    """The weights of the picked token alone, for grids too wide to show whole."""
+    """The weights of the picked token alone, for grids too wide to show in full."""
     side, index = attention.picked
     grid, own = attention.grid, side == "from"
     items = grid.columns if own else grid.rows
@@ -343,7 +343,7 @@ def picked_table(attention: AttentionView) -> pd.DataFrame:
 
 
 def heads_table(attention: AttentionView) -> pd.DataFrame:
-    """Every head's habits, in the order that was asked."""
+    """Every head's habits, in the chosen order."""
     habits, order = attention.heads.habits, attention.order
     rows = np.array([habits[layer - 1, head] for layer, head in order])
     names = [*habit_names(attention.selection), "entropy (bits)"]
@@ -354,7 +354,7 @@ def heads_table(attention: AttentionView) -> pd.DataFrame:
 
 
 def weight_rows(attention: AttentionView) -> list[dict[str, Any]]:
-    """Every weight as shown, in a row of its own."""
+    """Every weight as shown, one row each."""
     grid = attention.grid
     return [
         {
@@ -370,7 +370,7 @@ def weight_rows(attention: AttentionView) -> list[dict[str, Any]]:
 
 
 def arrays(attention: AttentionView) -> dict[str, NDArray[Any]]:
-    """What is shown and what is behind it, by name."""
+    """The arrays on screen and those behind them, by name."""
     grid, heads, encoding = attention.grid, attention.heads, attention.encoding
     return {
         "weights": grid.weights,

@@ -1,4 +1,4 @@
-"""What a visitor can choose on Attention."""
+"""The controls of Attention."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SCOPES: Mapping[str, Scope] = {
 SHOW = choice(PAGE, "show", list(SCOPES))
 
 HEAD = choice(PAGE, "head", ())
-"""Among the heads of the model, as "3.7"; none, as long as the first one in the order counts."""
+"""One of the model's heads, as "3.7"; none means the first in the order."""
 
 SORT = choice(PAGE, "sort", (*HABITS, "focus"))
-"""By a habit, the most of it first; `focus` is the least entropy."""
+"""A habit, highest value first; `focus` sorts by the lowest entropy."""
 
 SPECIALS: Mapping[str, Special] = {
     "Show": "show",
@@ -61,8 +61,8 @@ DIRECTIONS: Mapping[str, Direction] = {
 DIRECTION = choice(PAGE, "direction", list(DIRECTIONS))
 
 PAD = number(PAGE, "pad", between=(0, 512), default=0)
-"""Up to the longest text of the model."""
+"""Up to the model's maximum length."""
 
 SIDE = choice(PAGE, "side", ("from", "to"))
 TOKEN = number(PAGE, "token", between=(-1, 1_000_000), default=-1)
-"""By its position; -1, as long as none is picked, is the chosen word's first."""
+"""A position; -1, before any is picked, means the first token of the chosen word."""

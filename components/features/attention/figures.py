@@ -17,14 +17,14 @@ __all__ = ["attention_heatmap", "weight_bound"]
 _ANGLE = -50  # degrees, of the names below
 _ALL_TICKS = {"x": 18, "y": 20}  # items on an axis that still has room for every name
 _FEW_TICKS = 12
-_SUB_PIXEL = 200  # items whose cells are smaller than a pixel
-_SMALL = 40  # items among which one weight is a visible cell
+_SUB_PIXEL = 200  # from this many items on, cells are smaller than a pixel
+_SMALL = 40  # up to this many items, one weight is a visible cell
 
 
 def weight_bound(weights: FloatArray) -> float:
-    """The scale's end: the largest weight; of many rows, the median of their largest weights.
+    """The scale's end: the largest weight; with many rows, the median of their largest weights.
 
-    A single large weight of a long text would leave no colour for the others.
+    Otherwise a single large weight in a long text would leave no colour for the others.
     """
     if not weights.size:
         return 1.0
@@ -54,14 +54,14 @@ def attention_heatmap(
     own, theirs = _categories(rows), _categories(columns)
     trace: dict[str, Any] = {
         "type": "heatmap",
-        # As an array, which travels in binary: a third of the bytes of text.
+        # An array travels in binary: a third of the bytes of text.
         "z": np.ascontiguousarray(weights, dtype=np.float32),
         "x": theirs,
         "y": own,
         "zmin": 0.0,
         "zmax": weight_bound(weights),
         "colorscale": SEQUENTIAL,
-        # Cells smaller than a pixel are averaged, not dropped.
+        # Average cells smaller than a pixel instead of dropping them.
         "zsmooth": "fast" if max(weights.shape) > _SUB_PIXEL else False,
         "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.4f}<extra></extra>",
         "colorbar": {
@@ -87,14 +87,14 @@ def attention_heatmap(
 
 
 def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
-    """A name of its own for each item, for the hover."""
+    """A unique name for each item, for the hover."""
     return [f"{position} {plain(label, 14)}" for position, label in items]
 
 
 def _axis(
     which: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
 ) -> dict[str, Any]:
-    """Every name on a short axis, on a long one every n-th with its number."""
+    """Every name on a short axis; on a long one, every nth with its number."""
     step = 1 if len(items) <= _ALL_TICKS[which] else -(-len(items) // _FEW_TICKS)
     few = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
     return {
@@ -109,7 +109,7 @@ def _axis(
 
 
 def _shown(axis: Mapping[str, Any]) -> list[str]:
-    """The names that stand on an axis."""
+    """The names shown on an axis."""
     shown: list[str] = axis.get("ticktext", axis["tickvals"])
     return shown
 

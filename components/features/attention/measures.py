@@ -1,4 +1,4 @@
-"""Attention measured head by head, one selection of heads, and where they stand in a grid.
+"""Attention measured head by head, one selection of heads, and its arrangement as a grid.
 
 Numpy in, numpy out.
 """
@@ -38,16 +38,16 @@ __all__ = [
 ]
 
 
-# --- Which part of an attention matrix is shown
+# --- The visible part of an attention matrix
 
-_Exact = NDArray[np.float64]  # merged and divided in, so that sums stay exact
+_Exact = NDArray[np.float64]  # used for merging and dividing, so that sums stay exact
 Special = Literal["show", "hide", "renormalise"]
 Direction = Literal["all", "forth", "back"]
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What is asked of a grid: its special tokens, words or tokens, and whose rows and columns."""
+    """The options of a grid: special tokens, words or tokens, and the texts of rows and columns."""
 
     special: Special = "show"
     words: bool = False
@@ -56,12 +56,12 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Item:
-    """A token, or a word of several, as a row or column.
+    """A token, or a word of several tokens, as a row or column.
 
     Attributes:
-        label: what is written on it.
-        positions: the tokens that it stands for.
-        kind: what its (first) token is.
+        label: the text written on it.
+        positions: the tokens that it covers.
+        kind: the kind of its (first) token.
         text_id: 0 for the text, 1 for the pair, -1 for added tokens.
     """
 
@@ -76,10 +76,10 @@ class Grid:
     """Attention as shown.
 
     Attributes:
-        rows, columns: which tokens attend, and to which.
+        rows, columns: the attending and the attended items.
         weights: (n_rows, n_columns) float32.
-        hidden: the positions of tokens that were hidden.
-        renormalised: whether each row was divided by its sum after hiding.
+        hidden: the positions of the hidden tokens.
+        renormalised: True if each row was divided by its sum after hiding.
     """
 
     rows: tuple[Item, ...]
@@ -90,7 +90,7 @@ class Grid:
 
     @property
     def is_square(self) -> bool:
-        """Whether rows and columns are the same."""
+        """True if rows and columns are the same."""
         return self.rows == self.columns
 
 
@@ -101,9 +101,9 @@ def arrange(
     labels: Sequence[str],
     how: Arrangement,
 ) -> Grid:
-    """(n_tokens, n_tokens) weights as a grid. Merged, a word gets the sum and gives the mean.
+    """(n_tokens, n_tokens) weights as a grid. A merged word receives the sum and gives the mean.
 
-    What would leave nothing is not done: the caller sees it in `hidden` and in the rows.
+    A step that would leave nothing is skipped: the caller sees this in `hidden` and in the rows.
     """
     hidden = [] if how.special == "show" else _to_hide(kinds)
     renormalised = bool(hidden) and how.special == "renormalise"
@@ -116,13 +116,13 @@ def arrange(
 
 
 def _to_hide(kinds: Sequence[Kind]) -> list[int]:
-    """Special tokens and padding; none where nothing else would be left."""
+    """Special tokens and padding; none if nothing else would be left."""
     hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
     return hidden if len(hidden) < len(kinds) else []
 
 
 def _renormalised(weights: _Exact) -> _Exact:
-    """Rows divided by their sums; a row of nothing but zeros stays."""
+    """Rows divided by their sums; a row of zeros is unchanged."""
     sums = weights.sum(axis=1, keepdims=True)
     divided: _Exact = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
     return divided
@@ -150,7 +150,7 @@ def _items(
 
 
 def _label(tokens: Tokens, labels: Sequence[str], own: Sequence[int]) -> str:
-    """A token's own label; of several, the characters that they stand for together."""
+    """A token's own label; for several tokens, the characters that they cover together."""
     if len(own) == 1:
         return labels[own[0]]
     text = tokens.text if tokens.text_ids[own[0]] == 0 else tokens.pair or ""
@@ -168,7 +168,7 @@ def _sides(
 
 
 def _merge(weights: _Exact, rows: Sequence[Item], columns: Sequence[Item]) -> FloatArray:
-    """Sums over each column's tokens, then means over each row's."""
+    """Sum over each column's tokens, then average over each row's."""
     if all(len(item.positions) == 1 for item in (*rows, *columns)):
         own, theirs = ([item.positions[0] for item in side] for side in (rows, columns))
         alone: FloatArray = weights[np.ix_(own, theirs)].astype(np.float32)
@@ -187,17 +187,17 @@ def _membership(items: Sequence[Item], n_tokens: int) -> _Exact:
     return inside
 
 
-# --- Attention reduced to what a page can show
+# --- Attention reduced for display
 
 HABITS = ("previous", "next", "first", "separators", "word", "entropy")
-"""What `habits` tells of a head, in its order: five shares of attention, and the entropy in bits.
+"""The values of `habits`, in their order: five shares of attention, and the entropy in bits.
 
 previous, next: on the neighbour; first: on the first token ([CLS]); separators: on the other
 special tokens ([SEP]); word: on the token itself and the other sub-tokens of its word.
 """
 _MOST_CELLS = 32  # along each side of a head's small picture
 _PICTURE_CELLS = 80_000  # of all heads together
-_KEPT_BYTES = 8_000_000  # of whole heads
+_KEPT_BYTES = 8_000_000  # of heads kept in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ class Heads:
         even: (6,) float32, the same for attention that is spread evenly.
         pictures: (n_layers, n_heads, n_cells, n_cells) float32 means of blocks of weights.
         layer_means: (n_layers, n_tokens, n_tokens) float32, over each layer's heads.
-        kept: (n_kept, n_tokens, n_tokens) float32, heads that are at hand whole.
+        kept: (n_kept, n_tokens, n_tokens) float32, the heads kept in full.
         kept_at: the (layer, head) of each, layers counted from 1.
     """
 
@@ -221,7 +221,7 @@ class Heads:
     kept_at: tuple[tuple[int, int], ...]
 
     def whole(self, layer: int, head: int) -> FloatArray | None:
-        """(n_tokens, n_tokens) weights of a head; None where only its reduction was kept."""
+        """(n_tokens, n_tokens) weights of a head; None if only its reduction was kept."""
         if (layer, head) not in self.kept_at:
             return None
         weights: FloatArray = self.kept[self.kept_at.index((layer, head))]
@@ -229,7 +229,7 @@ class Heads:
 
 
 def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
-    """What is kept of (n_layers, n_heads, n_tokens, n_tokens) attention weights."""
+    """Reduce (n_layers, n_heads, n_tokens, n_tokens) attention weights to what a page shows."""
     n_layers, n_heads, n_tokens, _ = attentions.shape
     cells = max(4, min(_MOST_CELLS, int((_PICTURE_CELLS / (n_layers * n_heads)) ** 0.5)))
     even = np.full((n_tokens, n_tokens), 1 / max(1, _n_real(tokens)), np.float32)
@@ -248,8 +248,8 @@ def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
 def habits(attention: FloatArray, tokens: Tokens) -> FloatArray:
     """(..., 6) float32 of (..., n_tokens, n_tokens) weights: means over real tokens, see `HABITS`.
 
-    Padding is left out. The neighbours' shares leave out the token that has no such neighbour; for
-    a text of one token they are 0.
+    Padding is left out. The shares of neighbours leave out the token that has no such neighbour;
+    for a text of one token they are 0.
     """
     real = np.flatnonzero(tokens.attention_mask)
     padded = len(real) < tokens.n_tokens
@@ -268,13 +268,13 @@ def habits(attention: FloatArray, tokens: Tokens) -> FloatArray:
 
 
 def separators(tokens: Tokens) -> IntArray:
-    """Positions of the added tokens after the first one: [SEP] and its like, without padding."""
+    """Positions of the added tokens after the first one: [SEP] and similar, without padding."""
     added = (tokens.special_tokens_mask == 1) & (tokens.attention_mask == 1)
     return np.flatnonzero(added & (np.arange(tokens.n_tokens) > 0))
 
 
 def ranked(heads: Heads, habit: str, *, least: bool = False) -> list[tuple[int, int]]:
-    """(layer, head) of every head, the one with most of a habit first; equal ones in order."""
+    """(layer, head) of every head, by falling value of a habit; equal ones stay in order."""
     values = heads.habits[..., HABITS.index(habit)]
     order = np.argsort(values.ravel() if least else -values.ravel(), kind="stable")
     n_heads = values.shape[1]
@@ -311,7 +311,7 @@ def _n_real(tokens: Tokens) -> int:
 
 
 def _to_keep(own: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
-    """Every head of a short text; of a long one, those first and last in each habit."""
+    """The heads to keep: all for a short text; for a long one, the first and last in each habit."""
     n_layers, n_heads, _ = own.shape
     if n_bytes <= _KEPT_BYTES:
         return tuple((layer + 1, head) for layer in range(n_layers) for head in range(n_heads))
@@ -321,7 +321,7 @@ def _to_keep(own: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
 
 
 def _same_word(tokens: Tokens) -> FloatArray:
-    """(n_tokens, n_tokens) 1 where two tokens are the same one or of one word."""
+    """(n_tokens, n_tokens) 1 for two tokens that are the same or of one word."""
     words, texts = tokens.word_ids, tokens.text_ids
     alike = (words[:, None] == words) & (texts[:, None] == texts) & (words >= 0)
     together: FloatArray = (alike | np.eye(len(words), dtype=bool)).astype(np.float32)
@@ -336,30 +336,30 @@ def _mean(values: FloatArray) -> FloatArray:
 
 
 def _entropy(weights: FloatArray) -> FloatArray:
-    """(..., n) bits of each row; 0 log 0 is 0."""
+    """(..., n) entropy of each row in bits; 0 log 0 is 0."""
     logs = np.log2(np.maximum(weights, np.float32(1e-30)))
     bits: FloatArray = -np.einsum("...ij,...ij->...i", weights, logs)
     return np.maximum(bits, 0)
 
 
-# --- What is selected of all heads
+# --- The selected heads
 
 Scope = Literal["head", "layer", "all", "rollout"]
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What is selected, and what has to be known of it to say it in words.
+    """A selection of heads, with the numbers that its sentences need.
 
     Attributes:
         scope: one head, a layer's mean, the mean of all, or rollout.
-        layer: of the head or mean, or the last one of the rollout.
-        head: counted from 0; of no meaning but for one head.
+        layer: the layer of the head or mean, or the last one of the rollout.
+        head: counted from 0; meaningful only for one head.
         shares: the head's shares of attention by habit, without the entropy.
         even: the same for evenly spread attention.
-        names: what the first and the separating special tokens are called: "[CLS]", "[SEP]"; the
-            second is empty where there is none.
-        trained: whether the encoder is.
+        names: the first and the separating special tokens: "[CLS]", "[SEP]"; the second is empty if
+            there is none.
+        trained: True if the encoder is.
     """
 
     scope: Scope
@@ -374,7 +374,7 @@ class Selection:
 def select(
     heads: Heads, tokens: Tokens, scope: Scope, place: tuple[int, int], *, trained: bool
 ) -> Selection:
-    """The selection of a scope at a place, a (layer, head); the mean of all ends at the last."""
+    """The selection of a scope at a (layer, head); the mean of all heads ends at the last layer."""
     layer, head = place
     return Selection(
         scope=scope,
@@ -388,7 +388,7 @@ def select(
 
 
 def reduced_weights(heads: Heads, selection: Selection) -> FloatArray | None:
-    """(n_tokens, n_tokens) float32 of a selection; None for a head that was not kept whole."""
+    """(n_tokens, n_tokens) float32 of a selection; None for a head that was not kept in full."""
     if selection.scope == "head":
         return heads.whole(selection.layer, selection.head)
     if selection.scope == "rollout":
@@ -401,7 +401,7 @@ def reduced_weights(heads: Heads, selection: Selection) -> FloatArray | None:
 
 
 def selected_heads(heads: Heads, selection: Selection) -> list[tuple[int, int]]:
-    """The (layer, head) pairs that a selection is made of."""
+    """The (layer, head) pairs in a selection."""
     if selection.scope == "head":
         return [(selection.layer, selection.head)]
     n_layers, n_heads, _ = heads.habits.shape
@@ -411,6 +411,6 @@ def selected_heads(heads: Heads, selection: Selection) -> list[tuple[int, int]]:
 
 
 def _names(tokens: Tokens) -> dict[str, str]:
-    """What the special tokens of this model are called."""
+    """The names of this model's special tokens."""
     rest = [tokens.tokens[i] for i in separators(tokens)]
     return {"first": tokens.tokens[0], "separators": rest[0] if rest else ""}

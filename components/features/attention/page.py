@@ -52,13 +52,13 @@ __all__ = ["downloads", "explain", "notes", "picture", "toolbar", "words"]
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
-_BEST = 5  # heads with a dot
-_WIDTH = 216  # of the choice of head, in pixels
-_MOST_COLUMNS = 64  # of a table that is sent whole
+_BEST = 5  # heads that get a dot
+_WIDTH = 216  # of the head menu, in pixels
+_MOST_COLUMNS = 64  # of a table that is sent in full
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """Which sentence, what of its attention, and how it is shown."""
+    """The choice of sentence, the part of its attention, and the display options."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
@@ -68,7 +68,7 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """All heads small; one head, mean or rollout large, as lines and as a heatmap."""
+    """All heads in small; one head, mean or rollout in large, as lines and as a heatmap."""
     left, middle, right = st.columns([10, 13, 12], gap="medium")
     with left:
         titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
@@ -95,7 +95,7 @@ def words(attention: AttentionView) -> None:
 
 
 def notes(attention: AttentionView) -> None:
-    """What was hidden, padded, unknown or cut off."""
+    """Notes on tokens that were hidden, padded, unknown or cut off."""
     said = attention_notes(attention)
     if said:
         st.caption(" ".join(map(str, said)))
@@ -116,9 +116,9 @@ def downloads(
     """The page's Download menu.
 
     Args:
-        attention: what is shown.
-        place: of the menu.
-        again: computes it once more, for a file: what a session keeps must not refer to it.
+        attention: the data of the page.
+        place: where the menu is drawn.
+        again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     passport = attention.passport
     with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
@@ -131,14 +131,14 @@ def downloads(
 
 
 def _head(view: ViewState, attention: AttentionView) -> None:
-    """Which head, where one is shown."""
+    """The head menu, if one head is shown."""
     if attention.selection.scope == "head":
         with st.container(width=_WIDTH):
             inputs.select(view, HEAD.among(head_titles(attention)))
 
 
 def _layer(view: ViewState, attention: AttentionView) -> None:
-    """Which layer, with the same head in it; nothing to choose for the mean of all."""
+    """The layer control, keeping the head; the mean of all heads has none."""
     chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
     if chosen.scope == "head":
         same = partial(_pick_head, head=chosen.head)
@@ -175,7 +175,7 @@ def _navigator(attention: AttentionView) -> None:
 
 
 def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[Bar]:
-    """The mean habits of the selected heads, beside those of attention that is spread evenly."""
+    """The mean habits of the selected heads, beside those of evenly spread attention."""
     heads, names = attention.heads, habit_names(attention.selection)
     own = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0).tolist()
     *even, widest = heads.even.tolist()

@@ -1,7 +1,7 @@
 """Attention in words: a head's habit or a mean, one token, and what was hidden, padded or lost.
 
-What is claimed is computed here from the weights; the sentences are in `english.toml`. A share of a
-sentence is never called larger than another one that reads alike.
+All claims are computed here from the weights; the sentences are in `english.toml`. No share is
+called larger than another one that is displayed with the same number.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ __all__ = [
 ]
 
 CLEAR = 0.3
-"""Of a head's attention: the least share that is called its habit."""
+"""The smallest share of a head's attention that is called its habit."""
 OVER_EVEN = 1.5
-"""How many times the share of evenly spread attention a habit has at least."""
+"""The smallest ratio of a habit to the share of evenly spread attention."""
 
 _IN_TITLE = 12  # characters of a token
 
 
 @dataclass(frozen=True)
 class Habit:
-    """The largest share of a head's attention, and what an even spread would give.
+    """The largest share of a head's attention, and the share in an even spread.
 
     Attributes:
-        verdict: a name of `HABITS`, or "unclear" where no share stands out.
+        verdict: a name of `HABITS`, or "unclear" if no share stands out.
     """
 
     verdict: str
@@ -48,11 +48,11 @@ class Habit:
 
 @dataclass(frozen=True)
 class Largest:
-    """Which of some weights are largest.
+    """The largest of some weights.
 
     Attributes:
-        verdict: one or several of them; "alike" where all read alike; "faint" where none has 1%.
-        indices: theirs.
+        verdict: one or several of them; "alike" if all are displayed alike; "faint" if none is 1%.
+        indices: their indices.
         share: the largest weight.
     """
 
@@ -62,7 +62,7 @@ class Largest:
 
 
 def habit_of(selection: Selection) -> Habit:
-    """The habit of a head, or its largest share where none is clear."""
+    """The habit of a head, or its largest share if no habit is clear."""
     shares, even = selection.shares, selection.even
     clear = [name for name in shares if shares[name] >= max(CLEAR, OVER_EVEN * even[name])]
     best = max(clear or shares, key=shares.__getitem__)
@@ -70,7 +70,7 @@ def habit_of(selection: Selection) -> Habit:
 
 
 def largest(weights: Sequence[float]) -> Largest:
-    """Which weights are largest, as far as whole per cents tell them apart."""
+    """The largest weights, compared in whole per cent."""
     top = max(weights)
     best = tuple(i for i, weight in enumerate(weights) if percent(weight) == percent(top))
     if percent(top) in (percent(0), percent(1e-9)):
@@ -102,8 +102,8 @@ def attention_reading(selection: Selection, grid: Grid, picked: tuple[str, int])
     """At most three claims: a head's habit or a mean, the picked token, and one caution.
 
     Args:
-        selection: what the numbers are.
-        grid: the numbers.
+        selection: the selected heads.
+        grid: their weights.
         picked: "from" and a row, or "to" and a column.
     """
     return [
@@ -116,7 +116,7 @@ def attention_reading(selection: Selection, grid: Grid, picked: tuple[str, int])
 
 
 def attention_sure(selection: Selection) -> list[Claim]:
-    """How the numbers of the reading were made."""
+    """The way in which the numbers of the reading were computed."""
     if selection.scope == "head":
         return [
             claim("attention.sure.pattern", least=CLEAR, times=OVER_EVEN),
@@ -160,14 +160,14 @@ def _picked_claim(selection: Selection, grid: Grid, picked: tuple[str, int]) -> 
 
 
 def _means(grid: Grid) -> list[float]:
-    """What each column gets on average from the rows that are no padding."""
+    """The mean weight of each column over the rows that are not padding."""
     real = [i for i, item in enumerate(grid.rows) if item.kind != "padding"]
     means: list[float] = grid.weights[real].mean(axis=0).tolist()
     return means
 
 
 def _even(selection: Selection, grid: Grid, item: Item) -> float:
-    """What an item would get if each token attended to all (that are left) equally."""
+    """The weight of an item if each token attended equally to all (that are left)."""
     each = selection.even["first"]
     if grid.renormalised:
         kept = {position for one in (*grid.rows, *grid.columns) for position in one.positions}
@@ -176,16 +176,16 @@ def _even(selection: Selection, grid: Grid, item: Item) -> float:
 
 
 def _names(items: Sequence[Item], indices: Sequence[int]) -> list[str]:
-    """Names in quotation marks, with positions where several read alike."""
+    """Names in quotation marks, with positions if several names are the same."""
     labels = [item.label for item in items]
     return [placed(labels[i], items[i].positions[0], labels) for i in indices]
 
 
-# What is not as it usually is
+# Notes on exceptions
 
 
 def attention_notes(attention: AttentionView) -> list[Claim]:
-    """What was hidden, padded, unknown or cut off, a sentence each; none where nothing was."""
+    """Notes on tokens that were hidden, padded, unknown or cut off, one sentence each."""
     notes = [
         _special_note(attention),
         _text_note(attention),

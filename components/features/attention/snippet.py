@@ -1,4 +1,4 @@
-"""Attention with transformers alone: a head, a mean or rollout as the page shows it, and habits."""
+"""Attention with transformers alone: a head, a mean or rollout as on the page, and habits."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ for name, value in own.items():
 def attention_snippet(
     card: ModelCard, tokens: Tokens, selection: Selection, grid: Grid, pad: int
 ) -> str:
-    """A script that leaves `attention`, (n_rows, n_columns) as shown, and what is said of it.
+    """A script that leaves `attention`, (n_rows, n_columns) as shown, and the reading's numbers.
 
-    `received` is what each column gets on average, `own` the mean habits of the heads that are
+    `received` is the mean weight of each column, `own` the mean habits of the heads that are
     shown, `even` those of evenly spread attention.
 
     Args:
         card: the model.
-        tokens: of the text, and of its pair.
-        selection: what is shown: a head, a mean or rollout.
-        grid: which rows and columns are shown, and how they were made.
-        pad: the length that was padded to, 0 for none.
+        tokens: the tokens of the text and its pair.
+        selection: the selection shown: a head, a mean or rollout.
+        grid: the rows and columns that are shown, and how they were made.
+        pad: the length padded to, 0 for none.
     """
     lines = [
         "import torch",
@@ -92,7 +92,7 @@ def _batch(card: ModelCard, texts: tuple[str, str | None], pad: int) -> list[str
         "batch = tokenizer(",
         f"    {written},",
         f'    truncation="longest_first", {padding}, return_tensors="pt",',
-        # ALBERT's tokenizer hands its segments out only when asked.
+        # ALBERT's tokenizer returns segments only on request.
         *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
     ]
@@ -119,7 +119,7 @@ def _arranged(grid: Grid) -> list[str]:
 
 
 def _received(grid: Grid) -> str:
-    """What each column gets on average, from rows that are no padding."""
+    """The code for the mean weight of each column over the rows that are not padding."""
     real = [i for i, item in enumerate(grid.rows) if item.kind != "padding"]
     rows = "" if len(real) == len(grid.rows) else f"[{real}]"
     return f"received = attention{rows}.mean(dim=0)"
@@ -136,7 +136,7 @@ def _habits(tokens: Tokens, selection: Selection) -> str:
 
 
 def _words(tokens: Tokens) -> np.ndarray:
-    """(n_tokens,) a number for each word, and one of its own for a token of none."""
+    """(n_tokens,) a number for each word, and a unique one for a token outside any word."""
     texts, words = tokens.text_ids.tolist(), tokens.word_ids.tolist()
     keys = [
         (t, w) if w >= 0 else (-2, i) for i, (t, w) in enumerate(zip(texts, words, strict=True))

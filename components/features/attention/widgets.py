@@ -22,7 +22,7 @@ __all__ = ["Bar", "attention_heads", "attention_lines"]
 
 @dataclass(frozen=True)
 class Bar:
-    """One habit of the chosen head: its share from 0 to 1, and what even attention would give."""
+    """One habit of the chosen head: its share from 0 to 1, and that of even attention."""
 
     name: str
     value: float
@@ -41,17 +41,17 @@ def attention_heads(
     caption: str,
     on_pick: Callable[[int, int], None],
 ) -> None:
-    """Shows (n_layers, n_heads, n, n) pictures; calls `on_pick(layer, head)` when one is picked.
+    """Show (n_layers, n_heads, n, n) pictures; call `on_pick(layer, head)` when one is picked.
 
     Args:
         pictures: means of blocks of weights.
-        values: for each layer and head, what is said of it: "previous token 0.42".
+        values: for each layer and head, its description: "previous token 0.42".
         key: the component's own key.
         chosen: the (layer, head) pairs with a ring; layers from 1, heads from 0.
-        best: those that get a dot: the first ones in the order that is chosen.
-        bars: the habits of what is chosen.
-        caption: what the bars are about.
-        on_pick: a callback in Streamlit's sense.
+        best: the pairs that get a dot: the first ones in the chosen order.
+        bars: the habits of the selection.
+        caption: the caption of the bars.
+        on_pick: a Streamlit callback.
     """
     n_layers, n_heads, n_cells, _ = pictures.shape
 
@@ -78,7 +78,7 @@ def attention_heads(
 
 
 def _bytes(pictures: FloatArray) -> bytes:
-    """Each picture from 0 to 255, its own largest cell being 255; the root lifts faint cells."""
+    """Each picture scaled so that its largest cell is 255; the square root lifts faint cells."""
     most = pictures.max(axis=(-2, -1), keepdims=True)
     scaled = np.divide(pictures, most, out=np.zeros_like(pictures), where=most > 0)
     cells = np.round(255 * np.sqrt(scaled)).astype(np.uint8)
@@ -86,7 +86,7 @@ def _bytes(pictures: FloatArray) -> bytes:
 
 
 def _checked(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
-    """The layer and head that the browser reported; None where there is no such head."""
+    """The layer and head that the browser reported; None if there is no such head."""
     if not isinstance(pick, Mapping):
         return None
     layer, head = pick.get("layer"), pick.get("head")
@@ -112,14 +112,14 @@ def attention_lines(
     verbs: tuple[str, str],
     on_pick: Callable[[str, int], None],
 ) -> None:
-    """Shows a grid as lines; calls `on_pick(side, position)` when a token is picked.
+    """Show a grid as lines; call `on_pick(side, position)` when a token is picked.
 
     Args:
         grid: rows on the left, columns on the right.
         key: the component's own key.
-        picked: "from" and a row, or "to" and a column, whose weights stand as numbers.
+        picked: "from" and a row, or "to" and a column, whose weights are written as numbers.
         verbs: the headings of the two columns.
-        on_pick: a callback in Streamlit's sense; the position is that of the item's first token.
+        on_pick: a Streamlit callback; the position is that of the item's first token.
     """
 
     known = _known(grid)  # not the weights, which the session would keep
@@ -152,13 +152,13 @@ def _items(items: Sequence[Item]) -> list[_Item]:
 
 
 def _known(grid: Grid) -> dict[str, frozenset[int]]:
-    """Where the items of each side begin."""
+    """The positions at which the items of each side begin."""
     sides = {"from": grid.rows, "to": grid.columns}
     return {side: frozenset(item.positions[0] for item in own) for side, own in sides.items()}
 
 
 def _lines_checked(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
-    """The side and position that the browser reported; None where the grid has no such item."""
+    """The side and position that the browser reported; None if the grid has no such item."""
     if not isinstance(pick, Mapping):
         return None
     side, position = pick.get("side"), pick.get("position")

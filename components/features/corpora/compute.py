@@ -1,4 +1,4 @@
-"""What the Corpora page shows: words counted, the columns of a file, estimates, passports."""
+"""The data behind the Corpora page: word counts, the columns of a file, estimates, passports."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ __all__ = [
 # --- The words of a corpus
 
 SHOWN = 15
-"""Words in the picture."""
+"""The number of words in the picture."""
 _LISTED = 200
-"""Words in the table."""
+"""The number of words in the table."""
 _EVERY = 10_000_000
 _SENSES = ("sense", "senses", "meaning", "label", "class", "category")
-_MOST_TEXTS = 200_000  # whose marked words are looked through
+_MOST_TEXTS = 200_000  # texts that are searched for marked words
 _LEAST_LETTERS = 3
 
 
 @dataclass(frozen=True)
 class WordRow:
-    """A word, casefolded, its occurrences, and the senses that it is marked with; 0 for none."""
+    """A word, casefolded, its occurrences, and the number of its marked senses; 0 for none."""
 
     word: str
     n: int
@@ -83,11 +83,11 @@ class Words:
 
     Attributes:
         n: occurrences of all words together.
-        n_different: words.
-        n_once: words that have one occurrence.
-        rows: the most frequent content words, most frequent first; of those as frequent, those
-            with most senses.
-        sense: the title of the labels that are counted as senses, or "".
+        n_different: number of different words.
+        n_once: words with one occurrence.
+        rows: the most frequent content words, most frequent first; among equals, those with most
+            senses first.
+        sense: the title of the labels that count as senses, or "".
     """
 
     n: int
@@ -98,16 +98,16 @@ class Words:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """Approximate bytes in memory."""
         return 200 * len(self.rows)
 
     def row(self, word: str) -> WordRow | None:
-        """The row of a word, where it is among those listed."""
+        """The row of a word, if it is listed."""
         return next((row for row in self.rows if row.word == word), None)
 
 
 def counted_in(corpus: Corpus) -> Words:
-    """The words of texts that are at hand."""
+    """The words of texts that are in memory."""
 
     def count() -> Words:
         sense = sense_column(tuple(corpus.labels)) if corpus.spans is not None else ""
@@ -119,7 +119,7 @@ def counted_in(corpus: Corpus) -> Words:
 
 
 def all_counts(corpus: Corpus) -> list[WordCount]:
-    """Every word of texts that are at hand, most frequent first, those as frequent by alphabet."""
+    """Every word of texts that are in memory, most frequent first, then alphabetically."""
     counts = Counter(
         text[slice(*word.span)].casefold()
         for text, span in _marked(corpus)
@@ -131,11 +131,11 @@ def all_counts(corpus: Corpus) -> list[WordCount]:
 def counted_of(
     corpus: SearchableCorpus, targets: Callable[[], Iterable[tuple[str, Span | None]]]
 ) -> Words:
-    """The words of a corpus that is stored, as far as it is indexed.
+    """The words of a stored corpus, as far as it is indexed.
 
     Args:
-        corpus: what is counted.
-        targets: gives its texts in order, with the words that they are marked for.
+        corpus: the corpus.
+        targets: yields its texts in order, with the words that are marked in them.
     """
     sense = sense_column(corpus.columns) if corpus.has_targets else ""
 
@@ -157,7 +157,7 @@ def counted_of(
 def senses_of(
     targets: Iterable[tuple[str, Span | None]], labels: Sequence[str]
 ) -> Mapping[str, int]:
-    """How many different labels each marked word has, casefolded."""
+    """The number of different labels of each marked word, casefolded."""
     found: dict[str, set[str]] = {}
     for (text, span), label in zip(targets, labels, strict=True):
         if span is not None and label:
@@ -166,13 +166,13 @@ def senses_of(
 
 
 def sense_column(columns: Sequence[str]) -> str:
-    """The labels that are most likely senses by their title, or ""."""
+    """The column whose title most likely names senses, or ""."""
     plain = {title.strip().casefold(): title for title in reversed(columns)}
     return next((plain[name] for name in _SENSES if name in plain), "")
 
 
 def is_content(word: str) -> bool:
-    """Whether a word, casefolded, is likely to mean something: no function word and no number."""
+    """True if a casefolded word likely carries meaning: neither a function word nor a number."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     if not any(map(str.isalpha, word)) or word in ENGLISH_STOP_WORDS:
@@ -217,24 +217,24 @@ class _Senses:
         return 150 * len(self.of)
 
 
-# --- Which columns of a file become a corpus
+# --- The columns of a file that become a corpus
 
 MOST_TEXTS = 1_000_000
-"""Texts of one corpus; what they may take on disk is bounded besides."""
+"""The maximum number of texts in one corpus; their size on disk has its own limit."""
 _SPLITS = ("split", "set", "subset", "part", "partition", "fold")
-_N_TRIED = 500  # rows by which it is judged whether columns mark words
+_N_TRIED = 500  # rows that are tried to decide whether columns mark words
 _MOST_SENSES = 5_000  # different labels
 
 
 @dataclass(frozen=True)
 class FileChoice:
-    """The columns that are taken of a file.
+    """The chosen columns of a file.
 
     Attributes:
-        text: the title of the sentences.
-        labels: the titles of what labels them.
-        split: the one of train and test, or "".
-        marks: those that mark a word of each text.
+        text: the title of the column with the sentences.
+        labels: the titles of the label columns.
+        split: the title of the column with train and test, or "".
+        marks: the columns that mark a word in each text.
     """
 
     text: str
@@ -244,7 +244,7 @@ class FileChoice:
 
 
 def guess(sheet: Sheet) -> FileChoice:
-    """What its titles and first rows say."""
+    """Guess the columns of a file from its titles and first rows."""
     text, titles = sheet.text_column, list(sheet.columns)
     marks = _marks(sheet, text)
     taken = {text, marks.start, marks.end, marks.span, marks.index}
@@ -264,10 +264,11 @@ def guess(sheet: Sheet) -> FileChoice:
 def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
     """The texts of a file with their labels and marked words.
 
-    Rows whose word cannot be placed are left out, and said: their labels would be nobody's.
+    Rows whose word cannot be located are left out, with a note, because their labels would belong
+    to no word.
 
     Raises:
-        CorpusError: there is no text, or no marked word, or a column cannot be used.
+        CorpusError: there is no text or no marked word, or a column cannot be used.
     """
     labels = tuple(title for title in chosen.labels if title != chosen.text)
     if chosen.split and chosen.split not in labels:
@@ -275,7 +276,7 @@ def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
     if not chosen.marks:
         return to_corpus(sheet, chosen.text, labels, max_texts=MOST_TEXTS)
     if chosen.text not in sheet.columns:
-        return to_corpus(sheet, chosen.text)  # says so
+        return to_corpus(sheet, chosen.text)  # raises with the reason
     found = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
     rows = [i for i, span in enumerate(found.spans) if span is not None]
     if not rows:
@@ -287,7 +288,7 @@ def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
 
 
 def _marks(sheet: Sheet, text: str) -> MarkColumns:
-    """The columns that mark a word in most of the first rows, if any do."""
+    """The columns that mark a word in most of the first rows, if any."""
     found = guess_marks([title for title in sheet.columns if title != text])
     if not found:
         return found
@@ -311,7 +312,7 @@ def _rows_of(sheet: Sheet, rows: Sequence[int]) -> Sheet:
 
 
 def _within(corpus: Corpus, spans: Sequence[Span]) -> Corpus:
-    """A corpus with its marked words; of a text that was cut, one behind the cut is at its end."""
+    """A corpus with its marked words; texts whose word lies beyond the cut are left out."""
     fits = [i for i, (text, span) in enumerate(zip(corpus.texts, spans, strict=True))
             if span[1] <= len(text)]  # fmt: skip
     if len(fits) == len(corpus.texts):
@@ -351,21 +352,21 @@ def _none_placed(sheet: Sheet, found: Targets) -> str:
     )
 
 
-# --- What indexing will take
+# --- The cost of indexing
 
 _MOST_BYTES = 500_000_000
-"""Up to which all layers are indexed unless others are chosen."""
+"""The size up to which all layers are indexed by default."""
 _N_SAMPLES, _N_TOKENIZED = 500, 64
 _LONGER = 1.2  # than encoding alone: words are gathered and written
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """About how much indexing takes.
+    """The approximate cost of indexing.
 
     Attributes:
-        n_texts: to read.
-        n_words: occurrences that will be stored.
+        n_texts: texts to read.
+        n_words: occurrences to store.
         n_bytes: on disk.
         seconds: on this machine.
     """
@@ -377,7 +378,7 @@ class Estimate:
 
 
 def usual_layers(corpus: Corpus, card: ModelCard) -> tuple[int, ...]:
-    """All layers where they take little room, else the first, the middle and the last."""
+    """All layers if they take little space, else the first, the middle and the last."""
     every = tuple(range(card.n_layers + 1))
     if estimated_bytes(corpus, indexing_of(card, every, "exact")) < _MOST_BYTES:
         return every
@@ -391,14 +392,14 @@ def estimate(
     service: EncoderService,
     token_seconds: float,
 ) -> Estimate:
-    """What a corpus will take; a sample of its texts is cut into words and tokens.
+    """The cost of indexing a corpus, from a sample of its texts cut into words and tokens.
 
     Args:
-        corpus: what is to be indexed.
-        indexing: with what.
-        card: of the model.
-        service: cuts into tokens.
-        token_seconds: what the model takes for one.
+        corpus: the corpus to index.
+        indexing: the settings.
+        card: the model's card.
+        service: tokenizes the sample.
+        token_seconds: the model's time for one token.
     """
     n = len(corpus.texts)
     sample = _spread(corpus.texts, _N_SAMPLES)
@@ -420,23 +421,23 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
 # --- The corpus that a view looks at
 
 _MOST_ROWS = 100_000
-"""Words in a download."""
+"""The maximum number of words in a download."""
 _LONGEST = 100  # characters of a word in an array, which is as wide as its longest
 _NO_WORDS = Words(0, 0, 0, ())
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A corpus as the page looks at it.
+    """A corpus as the page shows it.
 
     Attributes:
-        key: what the view calls it.
-        title: what to call it.
-        corpus: the texts of one that is ready-made, else None.
-        kept: a stored one, else None.
-        words: as far as it is indexed; none of them before.
-        problem: why it cannot be shown, in a sentence, or "".
-        word: the one that is looked at, or "".
+        key: its name in the view.
+        title: its title on the page.
+        corpus: the texts of a ready-made corpus, else None.
+        kept: a stored corpus, else None.
+        words: as far as it is indexed; empty before.
+        problem: the reason why it cannot be shown, in a sentence, or "".
+        word: the selected word, or "".
     """
 
     key: str
@@ -449,7 +450,7 @@ class Shown:
 
     @property
     def n_texts(self) -> int:
-        """Texts whose words are counted."""
+        """The number of texts whose words are counted."""
         if self.corpus is not None:
             return len(self.corpus.texts)
         about = None if self.kept is None else self.kept.about
@@ -457,12 +458,12 @@ class Shown:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of its words are counted."""
+        """True if all of its words are counted."""
         return self.corpus is not None or (self.kept is not None and self.kept.is_indexed)
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """The rows of the picture: the most frequent words, and the one that is looked at."""
+        """The rows of the picture: the most frequent words, and the selected one."""
         rows = self.words.rows[:SHOWN]
         chosen = self.words.row(self.word)
         return rows if chosen is None or chosen in rows else (*rows[:-1], chosen)
@@ -474,7 +475,7 @@ def ready_made(key: str) -> Corpus:
 
 
 def shown_of(view: ViewState) -> Shown:
-    """What a view looks at."""
+    """Return the corpus that a view names."""
     key = CORPUS.asked(view) or CORPUS.default
     if key in READY:
         corpus = ready_made(key)
@@ -491,7 +492,7 @@ def shown_of(view: ViewState) -> Shown:
 
 
 def word_rows(shown: Shown) -> Sequence[Mapping[str, Any]]:
-    """Every word with its occurrences and their share, most frequent first, up to a bound."""
+    """Every word with its occurrences and their share, most frequent first, up to a limit."""
     senses = {row.word: row.n_senses for row in shown.words.rows}
     total = max(1, shown.words.n)
     return [
@@ -506,7 +507,7 @@ def word_rows(shown: Shown) -> Sequence[Mapping[str, Any]]:
 
 
 def word_arrays(shown: Shown) -> Mapping[str, NDArray[Any]]:
-    """The same as arrays; of a corpus that is ready-made, its texts too."""
+    """The same as arrays, with the texts of a ready-made corpus."""
     counts = _counts(shown)
     found: dict[str, NDArray[Any]] = {
         "words": np.array([own.word[:_LONGEST] for own in counts], dtype=np.str_),
@@ -530,13 +531,13 @@ def _word(view: ViewState, words: Words) -> str:
     return words.rows[0].word if words.rows else ""
 
 
-# --- What is behind a corpus's numbers
+# --- The passport of a corpus
 
 _NO_MODEL = "none: words are counted without one"
 
 
 def passport_of(shown: Shown) -> Passport:
-    """The passport of a corpus that is shown."""
+    """The passport of the corpus on screen."""
     about = None if shown.kept is None else shown.kept.about
     if about is None:
         digest = "" if shown.corpus is None else shown.corpus.digest
@@ -563,7 +564,7 @@ def passport_of(shown: Shown) -> Passport:
 
 
 def caption_of(shown: Shown) -> str:
-    """What stands under a saved picture."""
+    """The caption of a saved picture."""
     words: Words = shown.words
     passport = passport_of(shown)
     parts = [

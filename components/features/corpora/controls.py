@@ -1,4 +1,4 @@
-"""What a visitor can choose on Corpora, each choice declared once."""
+"""The controls of Corpora, each declared once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["CORPUS", "PAGE", "READY", "WORD", "corpus_among"]
 PAGE = "corpora"
 
 READY = ("ambiguous", "sentiment")
-"""Corpora that ship with the app and need no indexing; any other name is a stored one's."""
+"""Corpora that ship with the app and need no indexing; any other name is that of a stored one."""
 CORPUS = choice(PAGE, "corpus", READY)
 WORD = text(PAGE, "word")
-"""Nothing stands for the most frequent one."""
+"""Empty for the most frequent word."""
 
 
 def corpus_among(names: Iterable[str]) -> Choice:
-    """The ready-made corpora, and stored ones by their names."""
+    """The ready-made corpora, and the stored ones by name."""
     return CORPUS.among({**CORPUS.options, **{name: name for name in names}})

@@ -31,4 +31,4 @@ SCHEMA = (
     ("occurrences", "is_target", "bool"),
     ("occurrences", "layer_0, layer_1, …", "float16 × dims, a column for each chosen layer"),
 )
-"""Table, columns, type: what is on disk."""
+"""Table, columns, type: the data on disk."""

@@ -17,12 +17,12 @@ _LONGEST = 18  # characters of a word
 
 
 def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) -> go.Figure:
-    """Bars from the most frequent word down; those with senses are coloured where some have none.
+    """Bars from the most frequent word down; words with senses are coloured if others have none.
 
     Args:
         rows: the words, at least one.
-        chosen: the word that is looked at: its name is bold.
-        title: what the picture shows.
+        chosen: the selected word, whose name is bold.
+        title: the finding.
         height: in pixels.
     """
     names = [plain(row.word, _LONGEST) for row in rows]
@@ -35,7 +35,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
         "x": [row.n for row in rows],
         "y": places,
         "marker": {"color": colors},
-        # A click chooses a word; what is not chosen must not fade for it.
+        # A click selects a word; the other bars must not fade.
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 1}},
         "text": [_said(row) for row in rows],

@@ -83,10 +83,10 @@ __all__ = [
 ]
 
 
-# --- What can be done with a stored corpus
+# --- Export and deletion of a stored corpus
 
 _DELETING = "corpora_deleting"
-"""Under which a visit keeps the name of the corpus that it is asked about once more."""
+"""The session key for the name of the corpus whose deletion awaits confirmation."""
 _LONGEST = 60
 
 
@@ -114,7 +114,7 @@ def menu(view: ViewState, kept: Kept) -> None:
 def ask_to_delete(
     kept: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
 ) -> None:
-    """A button, and once it was pressed what is lost and the way back."""
+    """A button, and after a click the warning with a way back."""
     if session.kept(_DELETING) != (kept.name, key):
         st.button(label, icon=":material/delete:", key=key, width=width,
                   on_click=session.keep, args=(_DELETING, (kept.name, key)))  # fmt: skip
@@ -124,7 +124,7 @@ def ask_to_delete(
 
 
 def _confirm(kept: Kept, key: str) -> None:
-    """What is lost, with the button that loses it."""
+    """A warning of what is lost, with the button that deletes it."""
     title, about = escape(shortened(kept.title, _LONGEST)), kept.about
     n = 0 if about is None else about.n_occurrences
     st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
@@ -141,7 +141,7 @@ def _confirm(kept: Kept, key: str) -> None:
 
 
 def delete(name: str) -> None:
-    """Delete a corpus and forget its name; what indexes it stops."""
+    """Delete a corpus and forget its name; any indexing stops."""
     session.keep(_DELETING, None)
     try:
         changing.delete(name)
@@ -154,13 +154,13 @@ def delete(name: str) -> None:
     session.write(view)
 
 
-# --- A corpus that is not indexed to its end
+# --- A corpus that is not fully indexed
 
 _SECONDS = 2.0
 
 
 def indexing_panel(kept: Kept) -> None:
-    """How far a corpus is, and what can be done about it; nothing for one that is done."""
+    """The progress of a corpus and the available actions; nothing if it is complete."""
     about = kept.about
     if about is None or about.state == "done":
         note = "" if about is None else model_note(about, service())
@@ -182,7 +182,7 @@ def indexing_panel(kept: Kept) -> None:
 
 
 def begin(name: str) -> None:
-    """Index a corpus, or go on with it; says where that cannot be."""
+    """Start or continue to index a corpus, or say why that is impossible."""
     try:
         changing.index(name, waiting.me(_place(name)))
     except ContextlensError as exc:
@@ -194,7 +194,7 @@ def _progress(job: Job, name: str, *, is_pausing: bool) -> None:
 
 
 def _progress_elsewhere(name: str) -> None:
-    """How far another process is: told by what it has stored."""
+    """The progress of another process, read from what it has stored."""
 
     @st.fragment(run_every=_SECONDS)
     def watch() -> None:
@@ -250,10 +250,10 @@ def _place(name: str) -> str:
     return f"index_{name}"
 
 
-# --- Above the picture: texts of one's own, and where to go from here
+# --- Above the picture: adding texts, and links
 
 ADDING = "corpora_adding"
-"""Under which a visit keeps whether it is about to add a file."""
+"""The session key for whether the visitor is adding a file."""
 
 
 def toolbar(view: ViewState, shown: Shown) -> None:
@@ -296,12 +296,12 @@ def _toggle() -> None:
     session.keep(ADDING, not session.kept(ADDING))
 
 
-# --- A file of one's own: its first rows
+# --- A visitor's file: its first rows
 
 _PENDING = "corpora_pending"
-"""Under which a visit keeps the name of the file that was chosen and is not indexed yet."""
+"""The session key for the name of a file that was chosen but not indexed yet."""
 _GUESSED = "corpora_guessed"
-"""Under which a visit keeps what was guessed of its columns, with the file's name."""
+"""The session key for the guessed columns, with the file's name."""
 _NONE = "—"
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "none": (),
@@ -310,13 +310,13 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "index": ("index", "check"),
     "word": ("word",),
 }
-"""The columns by which a file says which word of a text it is about, for each way to say it."""
+"""The columns that identify the word in a text, for each way to mark it."""
 _CHECK = "check"
-"""The word that is marked, to be checked."""
+"""The marked word itself, for checking."""
 
 
 def adding_panel(view: ViewState) -> None:
-    """Where a file is chosen and indexed; nothing unless that was asked for."""
+    """The panel to choose and index a file; empty unless the visitor opened it."""
     if not session.kept(ADDING) or not guard.is_allowed(KEEP):
         return
     secret = str(session.kept(_PENDING) or "")
@@ -333,7 +333,7 @@ def adding_panel(view: ViewState) -> None:
 
 
 def await_model(view: ViewState) -> None:
-    """Wait for a model that is on its way, so that the sidebar shows it; the page needs none."""
+    """Wait for a model that is loading, so that the sidebar shows it; the page needs none."""
     if not runtime.is_loaded(view.model) and runtime.is_near(view.model):
         runtime.load(view.model)
 
@@ -353,7 +353,7 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
     except CorpusError as exc:
         st.error(escape(str(exc)), icon=":material/error:")
         return
-    for note in corpus.notes[len(sheet.notes) :]:  # the file's own stand above
+    for note in corpus.notes[len(sheet.notes) :]:  # the file's own notes are shown above
         st.caption(escape(note))
     card = runtime.load(view.model)
     layers = _layers(corpus, card, secret)
@@ -364,7 +364,7 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
-    """The columns that are picked, at first the ones given."""
+    """The menus of columns, with the given ones preselected."""
     titles = list(sheet.columns)
     first, second, third = st.columns([2, 3, 2], gap="small")
     text = str(
@@ -412,7 +412,7 @@ def _column(place: Any, label: str, titles: Sequence[str], now: str, key: str) -
 
 
 def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
-    """The corpus that was chosen, kept with the file while its visitor looks at it.
+    """The chosen corpus, kept with the file while its visitor looks at it.
 
     Raises:
         CorpusError: it cannot be used.
@@ -439,7 +439,7 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
 
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """What it takes, before the click that begins it."""
+    """The cost, before the click that starts indexing."""
     own = indexing_of(card, layers, "exact")
     expected = estimate(corpus, own, card, service(), maps().token_seconds(card))
     why_not = ""
@@ -463,7 +463,7 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
 
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """Store the texts and begin to index them; what is there already is opened instead."""
+    """Store the texts and start indexing; a corpus that exists already is opened instead."""
     own, view = indexing_of(card, layers, "exact"), session.current()
     try:
         guard.require(KEEP)
@@ -486,15 +486,15 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
     session.write(WORD.put(CORPUS.put(view, name), ""))
 
 
-# --- The most frequent words of the corpus that is looked at
+# --- The most frequent words of the selected corpus
 
 CHART = "corpora_chart"
 HEIGHT = 440
-_PICTURE_SECONDS = 8.0  # after which the words of a corpus that is being indexed are counted anew
+_PICTURE_SECONDS = 8.0  # interval at which the words of a corpus are recounted while it is indexed
 
 
 def picture(shown: Shown) -> None:
-    """The picture with its reading; while the corpus is indexed, how far that is."""
+    """The picture with its reading and, while the corpus is indexed, its progress."""
     if shown.problem:
         st.error(escape(shown.problem), icon=":material/error:")
         return
@@ -506,7 +506,7 @@ def picture(shown: Shown) -> None:
 
     @st.fragment(run_every=_PICTURE_SECONDS)
     def words() -> None:
-        now = shown_of(session.current())  # a word may have been chosen in here
+        now = shown_of(session.current())  # a word may have been chosen in this fragment
         _words(now if now.key == shown.key else shown)
 
     words()
@@ -538,7 +538,7 @@ def _nothing(shown: Shown) -> str:
 
 
 def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
-    """A click on a bar chooses its word."""
+    """Return a callback that selects the word of a clicked bar."""
 
     def selected() -> None:
         event = session.value(CHART)
@@ -550,19 +550,19 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
     return selected
 
 
-# --- What is kept, a card each
+# --- The stored corpora as cards
 
 _SHELF_LONGEST = 26  # characters of a title
-_HIGH = 4  # cards; more of them scroll
+_HIGH = 4  # cards; a longer list scrolls
 _HEIGHT = 560
 _SHELF_SECONDS = 3.0
 
 
 def shelf(view: ViewState, shown: Shown) -> None:
-    """All corpora that the visit knows, the one that is looked at marked."""
+    """All corpora that the visit knows, with the selected one marked."""
     try:
         stored: Sequence[Kept] = known(view)
-    except CorpusError as exc:  # what ships with the app is there all the same
+    except CorpusError as exc:  # corpora that ship with the app are available anyway
         st.error(escape(str(exc)), icon=":material/error:")
         stored = ()
     if shown.kept is not None and shown.kept.name not in {kept.name for kept in stored}:
@@ -580,7 +580,7 @@ def shelf(view: ViewState, shown: Shown) -> None:
 
 
 def _watch(names: Sequence[str]) -> None:
-    """Look now and then whether one of these is indexed; the one that is shown tells by itself."""
+    """Poll whether one of these is indexed; the selected one reports its own progress."""
     if not names:
         return
 
@@ -619,7 +619,7 @@ def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
 
 
 def _offered_card(view: ViewState, name: str, file: Offered) -> None:
-    """A file for everybody that nobody had indexed with this model."""
+    """The card of a shared file that nobody has indexed with this model yet."""
     st.markdown(f"**{escape(shortened(file.title, _SHELF_LONGEST))}**")
     st.caption(say("corpora.shelf.offered", size=file.mark[0] / 1e6))
     listed = {spec.id for spec in service().models()}
@@ -660,10 +660,10 @@ def _show(key: str) -> None:
 
 
 def _loaded_card(model: str) -> ModelCard:
-    """The card of a model that the button was drawn for: it is not loaded for a click alone.
+    """The card of the model that the button was drawn for; a click alone never loads a model.
 
     Raises:
-        ModelError: it is not loaded, by what has happened since.
+        ModelError: it has been unloaded since.
     """
     if not runtime.is_loaded(model):
         raise ModelError(say("corpora.shelf.model_gone"))
@@ -671,7 +671,7 @@ def _loaded_card(model: str) -> ModelCard:
 
 
 def _store_offered(name: str, file: Offered) -> None:
-    """Store a file for everybody; nothing where somebody else was quicker.
+    """Store a shared file; do nothing if another visitor has stored it already.
 
     Raises:
         ContextlensError: it cannot be read or stored.
@@ -689,7 +689,7 @@ def _store_offered(name: str, file: Offered) -> None:
 
 
 def _index_offered(name: str, file: Offered) -> None:
-    """Store a file for everybody, and index it; the one who asks looks at it."""
+    """Store and index a shared file, and select it for this visitor."""
     try:
         guard.require(KEEP)
         if not store().has(name):
@@ -701,7 +701,7 @@ def _index_offered(name: str, file: Offered) -> None:
     _show(name)
 
 
-# --- What stands below the picture: terms, tabs, downloads
+# --- Below the picture: terms, tabs, downloads
 
 _FILE = "word-counts"
 

@@ -1,4 +1,4 @@
-"""What a corpus is, in words: sizes, what occurs in it most, how it was indexed."""
+"""Descriptions of a corpus: sizes, most frequent words, how it was indexed."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def words_title(words: Words, *, is_whole: bool = True) -> str:
 
 
 def words_claims(title: str, n_texts: int, words: Words, *, is_whole: bool = True) -> list[Claim]:
-    """How many words there are, and how many have nothing to be compared with.
+    """The number of words, and how many occur only once and so cannot be compared.
 
     Args:
-        title: of the corpus.
-        n_texts: that it has, or that are indexed so far.
+        title: the corpus's title.
+        n_texts: its texts, or those indexed so far.
         words: its words.
-        is_whole: all texts are indexed.
+        is_whole: True if all texts are indexed.
     """
     corpus = escape(shortened(title, _LONGEST))
     if not words.n:
@@ -63,14 +63,14 @@ def words_claims(title: str, n_texts: int, words: Words, *, is_whole: bool = Tru
 
 
 def facts(about: About) -> str:
-    """Sizes in a line: texts, words, bytes on disk."""
+    """Sizes in one line: texts, words, bytes on disk."""
     texts = say("corpora.facts.texts", n=about.n_texts)
     words = say("corpora.facts.words", n=about.n_occurrences)
     return f"{texts} · {words} · {megabytes(about.n_bytes)}"
 
 
 def indexed_with(about: About) -> str:
-    """Model, layers and precision in a line."""
+    """Model, layers and precision in one line."""
     own = about.indexing
     model = own.model.rpartition("/")[2].removeprefix("folder:")
     case = "exact" if own.precision == "exact" else "fast"
@@ -78,7 +78,7 @@ def indexed_with(about: About) -> str:
 
 
 def state_of(about: About, *, is_under_way: bool) -> str:
-    """How it stands, in a few words."""
+    """The state of a corpus in a few words."""
     case: str = about.state if about.state in {"done", "paused", "failed"} else "interrupted"
     if is_under_way:
         case = "pausing" if about.state == "paused" else "indexing"
@@ -86,7 +86,7 @@ def state_of(about: About, *, is_under_way: bool) -> str:
 
 
 def model_note(about: About, service: EncoderService) -> str:
-    """What cannot be done because a corpus's model is not available any more; "" where it is."""
+    """The limits of a corpus whose model is no longer available; "" if it is available."""
     own = about.indexing
     try:
         spec = service.spec(own.model)
@@ -100,7 +100,7 @@ def model_note(about: About, service: EncoderService) -> str:
 
 
 def estimate_claim(expected: Estimate) -> Claim:
-    """What indexing takes."""
+    """The cost of indexing."""
     return claim(
         "corpora.estimate.cost",
         duration=_duration(expected.seconds),
@@ -120,7 +120,7 @@ def megabytes(n_bytes: float) -> str:
 
 
 def date(created: str) -> str:
-    """A day as it is written: "22 Nov 2026"; what is no time stays as it is."""
+    """A date as people write it: "22 Nov 2026"; text that is no time is unchanged."""
     try:
         day = datetime.fromisoformat(created)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A corpus's most frequent words, counted without this app: of its export, or of the texts."""
+"""A corpus's most frequent words, counted without this app, from its export or its texts."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def export_snippet(file: str, *, word: str, layer: int, n: int = 15) -> str:
 
     Args:
         file: the name of the export.
-        word: one of the corpus, casefolded.
-        layer: one that was indexed.
-        n: how many words are printed.
+        word: a word of the corpus, casefolded.
+        layer: an indexed layer.
+        n: the number of words to print.
     """
     return _EXPORT.format(file=file, word=literal(word), layer=layer, n=n)
 

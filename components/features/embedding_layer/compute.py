@@ -1,4 +1,4 @@
-"""What the Embedding layer page shows of a view: parts of each token, tables, words compared."""
+"""The data behind the Embedding layer page: parts of each token, tables, words compared."""
 
 from __future__ import annotations
 
@@ -90,24 +90,24 @@ _DOWNLOADED = {
     "left_out_moved": "moved",
     "left_out_turned": "turned",
 }
-"""What is downloaded of each part, by the end of its name."""
-_AGREE = 1e-5  # largest difference over the largest value, which counts from 1
+"""The attribute of `Contribution` in the download, by the end of the array's name."""
+_AGREE = 1e-5  # largest difference over the largest value, which counts as at least 1
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingView:
-    """What the page shows of one sentence.
+    """The embedding layer of one sentence.
 
     Attributes:
-        index: which sentence it is.
+        index: the sentence's index.
         encoding: the model's own layer 0.
-        labels: what is written on each token.
-        norm: what follows the sum.
-        rebuilt: (n_tokens, n_dims) layer 0 as computed here.
-        contributions: what each part does to each token.
-        picked: the token that is looked at alone; None for all of them.
-        focus: the token that is told about: the picked one, or the chosen word's first.
-        window: the tokens that are drawn where none is picked.
+        labels: the text written on each token.
+        norm: the operations after the sum.
+        rebuilt: (n_tokens, n_dims) layer 0 as recomputed here.
+        contributions: the contribution of each part to each token.
+        picked: the token shown alone; None for all tokens.
+        focus: the token in the reading: the picked one, or the chosen word's first.
+        window: the tokens to draw if none is picked.
         dims: the first dimension drawn and how many there are.
     """
 
@@ -128,22 +128,22 @@ class EmbeddingView:
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens the text has, added ones too."""
+        """The number of tokens in the text, including added ones."""
         return self.parts.tokens.n_tokens
 
     @property
     def layer_0(self) -> FloatArray:
-        """(n_tokens, n_dims) the model's own."""
+        """(n_tokens, n_dims) layer 0 as the model computes it."""
         return self.encoding.layer(0)
 
     @property
     def difference(self) -> float:
-        """The largest one between our layer 0 and the model's."""
+        """The largest difference between our layer 0 and the model's."""
         return float(np.abs(self.rebuilt - self.layer_0).max(initial=0))
 
     @property
     def agrees(self) -> bool:
-        """True if rounding explains the difference: as far as the service promises it."""
+        """True if the difference is within the rounding that the service promises."""
         return self.difference <= _AGREE * max(1.0, float(np.abs(self.layer_0).max(initial=0)))
 
     @property
@@ -153,13 +153,13 @@ class EmbeddingView:
 
     @property
     def passport(self) -> Passport:
-        """How to get the same numbers again."""
+        """The passport with which to reproduce these numbers."""
         encoded = self.encoding.passport
         own: dict[str, Any] = {"layer_norm_epsilon": self.parts.epsilon}
         return replace(encoded, settings={**encoded.settings, **own})
 
     def panels(self) -> list[Panel]:
-        """The steps of the sum, cut to the tokens and dimensions that are drawn."""
+        """The steps of the sum, limited to the tokens and dimensions to draw."""
         parts = self.parts
         steps = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
         first = [*steps, ("=", "sum", parts.total)]
@@ -207,13 +207,13 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
 
 
 def token_table(embedding: EmbeddingView) -> pd.DataFrame:
-    """Tokens down: the rows that are added, without columns of what the model has not."""
+    """Tokens down: the rows that are added, without columns for parts that the model lacks."""
     rows = part_rows(embedding.parts, embedding.contributions, embedding.labels)
     return pd.DataFrame(rows).dropna(axis=1, how="all")
 
 
 def value_table(embedding: EmbeddingView) -> pd.DataFrame:
-    """Dimensions down, the steps of the sum of one token across."""
+    """Dimensions down, the steps of one token's sum across."""
     parts, i = embedding.parts, embedding.focus
     columns = {name: rows[i] for name, rows in summands(parts).items()}
     columns |= {"sum": parts.total[i]}
@@ -226,7 +226,7 @@ def value_table(embedding: EmbeddingView) -> pd.DataFrame:
 
 
 def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
-    """All that is downloaded: the steps of the sum, and what each part does."""
+    """The arrays of the download: the steps of the sum, and the contribution of each part."""
     parts = embedding.parts
     return {
         **summands(parts),
@@ -248,7 +248,7 @@ def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
 
 
 def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
-    """What follows the sum in a model, read from its parameters."""
+    """The operations after the sum in a model, read from its parameters."""
     projection = None
     if parts.projected:
         name = _projection(service.parameters(model))
@@ -265,7 +265,7 @@ def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
 
 
 def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
-    """The chosen word's first token, or the first of the text."""
+    """The first token of the chosen word, or else of the text."""
     tokens, word = parts.tokens, sentence.word
     starts = [
         i
@@ -296,10 +296,10 @@ def _dims(view: ViewState, n_dims: int) -> tuple[int, int]:
     return first_dim_in(n_dims, n).of(view), n
 
 
-# --- Word rows looked at closer
+# --- A closer look at word rows
 
 MAX_TOKENS = 24
-"""Tokens of each text that are drawn in the matrix."""
+"""The maximum number of tokens of each text in the matrix."""
 _N_NEIGHBOURS = 10
 _N_RANDOM = 2000  # rows behind the random-row band
 _SEED = 0
@@ -310,10 +310,10 @@ class TwoTexts:
     """The word rows of two texts beside each other.
 
     Attributes:
-        parts: the embedding layer of the one text and the other.
-        labels: what is written on the tokens of each.
-        shared: the tokens in both.
-        band: how alike random rows are.
+        parts: the embedding layer of the first text and of the second.
+        labels: the text written on the tokens of each.
+        shared: the tokens that occur in both.
+        band: the cosines of random rows.
     """
 
     parts: tuple[EmbeddingParts, EmbeddingParts]
@@ -323,34 +323,34 @@ class TwoTexts:
 
     @property
     def share_own(self) -> bool:
-        """Whether any token stands in both texts without being added by the tokenizer."""
+        """True if both texts share a token that the tokenizer did not add."""
         one, other = (p.tokens.token_ids[p.tokens.text_ids >= 0] for p in self.parts)
         return bool(np.isin(one, other).any())
 
     @property
     def drawn_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The labels of the tokens that are drawn."""
+        """The labels of the tokens in the matrix."""
         one, other = self.labels
         return one[:MAX_TOKENS], other[:MAX_TOKENS]
 
     @property
     def drawn_cosines(self) -> FloatArray:
-        """Cosines of the rows that are drawn."""
+        """Cosines of the rows in the matrix."""
         one, other = self.parts
         return row_cosines(one.word[:MAX_TOKENS], other.word[:MAX_TOKENS])
 
     @property
     def drawn_equal(self) -> list[Shared]:
-        """The equal rows among those that are drawn."""
+        """The equal rows among those in the matrix."""
         return [s for s in self.shared if s.word == 0 and max(s.first, s.second) < MAX_TOKENS]
 
     @property
     def is_cut(self) -> bool:
-        """Whether some tokens are not drawn."""
+        """True if the matrix leaves out some tokens."""
         return max(map(len, self.labels)) > MAX_TOKENS
 
     def rows(self) -> list[dict[str, Any]]:
-        """The table of the tokens in both."""
+        """The table of the tokens that occur in both texts."""
         return [
             {
                 "token": self.labels[0][shared.first],
@@ -366,14 +366,14 @@ class TwoTexts:
 
 @dataclass(frozen=True, eq=False)
 class NearRows:
-    """The rows of the word table that are nearest to one, nearest first.
+    """The rows of the word table nearest to a given one, nearest first.
 
     Attributes:
-        token_ids: which rows they are.
-        pieces: what the vocabulary calls them.
-        names: what is written on them.
+        token_ids: the rows' numbers.
+        pieces: their names in the vocabulary.
+        names: the text written on them.
         cosines: (n_rows,).
-        band: how alike random rows are.
+        band: the cosines of random rows.
     """
 
     token_ids: tuple[int, ...]
@@ -389,7 +389,7 @@ class NearRows:
 
 
 def other_texts(view: ViewState, embedding: EmbeddingView) -> dict[str, Sentence]:
-    """Texts to compare with: the other sentences, and a ready one so that there always is one."""
+    """Texts to compare with: the other sentences, and a ready one so that there is always one."""
     own = embedding.sentence.text.strip()
     others = {letter(i): s for i, s in enumerate(view.sentences) if i != embedding.index}
     ready = next(s.text for s in EXAMPLES[0].sentences[::-1] if s.text.strip() != own)
@@ -408,7 +408,7 @@ def two_texts(embedding: EmbeddingView, other: Sentence, service: EncoderService
 
 
 def near_rows(embedding: EmbeddingView, position: int, service: EncoderService) -> NearRows | None:
-    """The nearest rows to a token's but its own; None where it is all zeros."""
+    """The rows nearest to a token's row, without itself; None if that row is all zeros."""
     row, own = embedding.parts.word[position], int(embedding.parts.tokens.token_ids[position])
     if not row.any():
         return None
@@ -424,13 +424,13 @@ def near_rows(embedding: EmbeddingView, position: int, service: EncoderService) 
 
 
 def _written(vocabulary: Vocabulary, token_id: int, piece: str) -> str:
-    """A piece as it is written, or its text where pieces are coded."""
+    """A piece as written, or its text if pieces are encoded."""
     known = token_id < len(vocabulary.texts) and vocabulary.method != "WordPiece"
     return (vocabulary.texts[token_id] if known else "") or piece
 
 
 def _random_rows(service: EncoderService, card: ModelCard) -> Band:
-    """How alike rows of a model's word table are that have nothing to do with each other."""
+    """The similarity of unrelated rows in a model's word table."""
 
     def measured() -> Band:
         ids = np.random.default_rng(_SEED).integers(card.vocabulary_size, size=_N_RANDOM)
@@ -439,10 +439,10 @@ def _random_rows(service: EncoderService, card: ModelCard) -> Band:
     return remembered("random word rows", card.checksum, compute=measured)
 
 
-# --- The position and segment tables looked at closer
+# --- A closer look at the position and segment tables
 
 MAX_BARS = 20
-"""Tokens of each text that are drawn as bars."""
+"""The maximum number of tokens of each text drawn as bars."""
 _MAX_CELLS = 128  # positions on each side of the matrix
 _POSITION_ROWS = "embeddings.position_embeddings.weight"
 _SEGMENT_ROWS = "embeddings.token_type_embeddings.weight"
@@ -451,7 +451,7 @@ _OWN = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
 
 @dataclass(frozen=True, eq=False)
 class PositionTable:
-    """A model's position table: (n_rows, n_embedding_dims), and what it looks like."""
+    """A model's position table: (n_rows, n_embedding_dims), and its measurements."""
 
     rows: FloatArray
     look: Positions
@@ -459,12 +459,12 @@ class PositionTable:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """How far tokens moved at layer 0.
+    """The distances that tokens moved at layer 0.
 
     Attributes:
-        names: what is written on each token.
-        text_ids: the text that each is of, 0 or 1, and -1 for added ones.
-        shares: (n_tokens,) the length of the change over the vector's before.
+        names: the text written on each token.
+        text_ids: the text of each token, 0 or 1, and -1 for added ones.
+        shares: (n_tokens,) the length of the change divided by the vector's length before.
     """
 
     names: list[str]
@@ -473,13 +473,13 @@ class Moved:
 
     @property
     def drawn(self) -> list[int]:
-        """The places of each text's first tokens: a long one leaves room for the next."""
+        """The indices of each text's first tokens: a long text leaves room for the second."""
         ids = self.text_ids
         return [i for i, own in enumerate(ids) if ids[:i].count(own) < MAX_BARS]
 
     @property
     def drawn_names(self) -> list[str]:
-        """What is written on the tokens that are drawn."""
+        """The names of the tokens to draw."""
         return [self.names[i] for i in self.drawn]
 
 
@@ -487,7 +487,7 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
     """The position table of a model.
 
     Raises:
-        RequestError: it has so many rows that it is not sent.
+        RequestError: it has too many rows to be sent.
     """
     rows = service.matrix(embedding.card.id, _POSITION_ROWS)
     first = int(embedding.parts.position_ids[0])
@@ -503,7 +503,7 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
 def position_table_or_none(
     embedding: EmbeddingView, service: EncoderService
 ) -> PositionTable | None:
-    """The same, or None where it is too large to be had."""
+    """A model's position table, or None if it is too large to be sent."""
     try:
         return position_table(embedding, service)
     except RequestError:
@@ -511,14 +511,14 @@ def position_table_or_none(
 
 
 def drawn_positions(view: ViewState, n: int) -> range:
-    """Which of n positions the matrix draws: the first few, or as many as have room."""
+    """The positions in the matrix, out of n: the first few, or as many as fit."""
     if POSITIONS.of(view) == POSITIONS.default:
         return range(0, n, -(-n // _MAX_CELLS))
     return range(n)[:FEW]
 
 
 def segment_rows(embedding: EmbeddingView, service: EncoderService) -> FloatArray | None:
-    """The segment table; None where the model has none."""
+    """The segment table; None if the model has none."""
     if embedding.parts.segment is None:
         return None
     return service.matrix(embedding.card.id, _SEGMENT_ROWS)
@@ -527,7 +527,7 @@ def segment_rows(embedding: EmbeddingView, service: EncoderService) -> FloatArra
 def moved_tokens(
     view: ViewState, embedding: EmbeddingView, service: EncoderService, change: str
 ) -> Moved:
-    """What a second text, or the other segment row, changes at layer 0."""
+    """The effect of a second text, or of the other segment row, on layer 0."""
     rows = segment_rows(embedding, service)
     if change == SEGMENT_ONLY and rows is not None:
         return _other_segment(embedding, service, rows)
@@ -557,7 +557,7 @@ def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
 
 
 def _other_segment(embedding: EmbeddingView, service: EncoderService, rows: FloatArray) -> Moved:
-    """The text alone, with segment row 1 in place of 0."""
+    """The text alone, with segment row 1 instead of 0."""
     parts = service.embedding_parts(embedding.card.id, embedding.sentence.text)
     before, after = (
         rebuild([parts.word, parts.position, row[None]], embedding.norm) for row in rows[:2]
@@ -567,7 +567,7 @@ def _other_segment(embedding: EmbeddingView, service: EncoderService, rows: Floa
 
 
 def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> Moved:
-    """The text with its pair, or else another one, beside the two alone."""
+    """The text with its pair, or else with another text, beside the two alone."""
     model, first = embedding.card.id, embedding.sentence
     second = first.pair or other.text
     both = service.embedding_parts(model, first.text, pair=second)
@@ -578,7 +578,7 @@ def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderServ
 def _against_alone(
     both: EmbeddingParts, alone: list[EmbeddingParts], names: tuple[str, ...]
 ) -> Moved:
-    """Each text's own tokens in the pair, beside the same tokens where the text stood alone."""
+    """Each text's own tokens in the pair, beside the same tokens of the text alone."""
     places: list[int] = []
     moved: list[FloatArray] = []
     for which, single in enumerate(alone):

@@ -1,4 +1,4 @@
-"""What a visitor can choose on the Embedding layer page."""
+"""The controls of the Embedding layer page."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = [
 
 PAGE = "embedding_layer"
 MAX_ROWS = 24
-"""Tokens drawn at once: more would have no room for their names, and megabytes of values."""
+"""Maximum tokens to draw: more would leave no room for names and take megabytes of values."""
 FEW = 64
-"""Rows, or dimensions, of a table that are few enough to be told apart."""
+"""Up to this many rows or dimensions of a table can be told apart."""
 
 SENTENCE = sentence_choice(PAGE)
 TOKEN = choice(PAGE, "token", ("",))
@@ -44,8 +44,8 @@ FIRST_TOKEN = number(PAGE, "first_token", between=(0, 0), default=0)
 SECTION = choice(
     PAGE, "section", ("Same word", "Neighbours", "Positions", "Segments", "What is learned")
 )
-OTHER = choice(PAGE, "other", ())  # the texts there are
-NEAR = choice(PAGE, "near", ())  # the tokens there are
+OTHER = choice(PAGE, "other", ())  # the available texts
+NEAR = choice(PAGE, "near", ())  # the available tokens
 POSITIONS = choice(PAGE, "positions", ("All", f"First {FEW}"))
 PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
 CHANGE = choice(PAGE, "change", (PAIR, SEGMENT_ONLY, ALONE))
@@ -57,22 +57,22 @@ def token_in(labels: Sequence[str]) -> Choice:
 
 
 def near_in(labels: Sequence[str], focus: int) -> Choice:
-    """Any token of a text by its position; unless one is chosen, the token in focus."""
+    """A token of a text by its position; by default the token in focus."""
     return NEAR.among({"": f"{labels[focus]} (chosen)", **_numbered(labels)})
 
 
 def first_dim_in(n_dims: int, n_shown: int) -> Number:
-    """Where to begin, so that as many dimensions follow as are shown."""
+    """The first dimension to draw, limited so that the full number of dimensions follows."""
     return FIRST_DIM.between(0, n_dims - n_shown)
 
 
 def first_token_in(n_tokens: int) -> Number:
-    """Where to begin, so that a full picture of tokens follows where there are so many."""
+    """The first token to draw, limited so that a full picture follows if there are enough."""
     return FIRST_TOKEN.between(0, max(0, n_tokens - MAX_ROWS))
 
 
 def change_in(n_segments: int) -> Choice:
-    """What can be changed in a model: with fewer than two segment rows none is exchanged."""
+    """The possible changes in a model: segment rows can be exchanged only if there are two."""
     return CHANGE if n_segments > 1 else CHANGE.among((PAIR, ALONE))
 
 

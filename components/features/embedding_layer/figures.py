@@ -26,20 +26,20 @@ __all__ = [
 ]
 
 
-# --- The main pictures of the embedding layer
+# --- The main pictures
 
 PART_COLORS: Mapping[str, str] = {
     "word": CATEGORICAL[2],
     "position": CATEGORICAL[4],
     "segment": CATEGORICAL[9],
 }
-"""Not blue and orange: the strips beside them use those for signs."""
+"""Not blue and orange: the adjacent strips use those for signs."""
 _GAP = 0.022
 _SHARE_WIDTH = 0.16
-_ROOMY = 3  # strips beside each other that leave room for their names on a phone
+_ROOMY = 3  # up to this many adjacent strips have room for their names on a phone
 _LINE = 16  # height of a line of names, in pixels
 _MAX_NAMES = 17  # rows that have room for every name
-_MAX_NUMBERS = 16  # dimensions across that leave room for a number on each cell
+_MAX_NUMBERS = 16  # dimensions across that leave room for a number in each cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,11 @@ class Panel:
     """One step of the sum.
 
     Attributes:
-        sign: what stands before it: "", "+", "=" or "→".
+        sign: the sign before it: "", "+", "=" or "→".
         name: "word", "layer 0".
         rows: (n_tokens, n_dims) float32, the tokens and dimensions shown.
         first: the number of the first dimension shown.
-        bound: the colours run from minus this to this.
+        bound: the colours run from -bound to bound.
     """
 
     sign: str
@@ -70,12 +70,12 @@ def sum_strips(
     chosen: int | None = None,
     height: int = 400,
 ) -> go.Figure:
-    """Tokens down, the steps of the sum side by side, and each part's share at the right.
+    """Tokens down, the steps of the sum side by side, and each part's share on the right.
 
     Args:
         panels: the steps, all of the same tokens.
-        contributions: what each part does to these tokens; its share is drawn, the rest is told
-            where it is pointed at.
+        contributions: the contribution of each part to these tokens; its share is drawn, the rest
+            appears on hover.
         names: each token's name; a user's text, escaped here.
         title: the finding.
         chosen: the row with a mark before its name.
@@ -87,7 +87,7 @@ def sum_strips(
     last = f"x{len(panels) + 1}"
     traces += [_bars(name, part, last) for name, part in contributions.items()]
     layout: dict[str, Any] = {
-        "title_y": 0.975,  # above the names, not amid them
+        "title_y": 0.975,  # above the names, not among them
         "title_yanchor": "top",
         **{
             f"xaxis{i}": _across(panel, domain)
@@ -104,7 +104,7 @@ def sum_strips(
 
 
 def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> go.Figure:
-    """One token's sum: its steps below each other, dimensions across; numbers where they fit.
+    """One token's sum: its steps one below the other, dimensions across, with numbers if they fit.
 
     Args:
         panels: the steps, each with one row.
@@ -142,7 +142,7 @@ def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> g
 
 
 def _domains(n_panels: int) -> list[tuple[float, float]]:
-    """The strips' places from left to right, and the shares' place."""
+    """The horizontal ranges of the strips, from left to right, and of the shares."""
     width = (1 - _SHARE_WIDTH - n_panels * _GAP) / n_panels
     starts = [i * (width + _GAP) for i in range(n_panels)]
     return [(start, start + width) for start in starts] + [(1 - _SHARE_WIDTH, 1.0)]
@@ -225,10 +225,10 @@ def _share_axis(
 
 
 def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
-    """Each step's name above it; above that the dot of its colour in the shares, and the signs.
+    """The name above each step; above that, its colour dot in the shares, and the signs.
 
-    In two lines, because on a phone a name is as wide as its strip; with many strips the names
-    stand in two lines themselves.
+    These take two lines, because on a phone a name is as wide as its strip; with many strips the
+    names themselves take two lines.
     """
     step = _LINE if len(panels) > _ROOMY else 0
     heads = [_note("share", sum(domains[-1]) / 2, 1.01, "bottom")]
@@ -247,7 +247,7 @@ def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> l
 
 
 def _foot(panels: Sequence[Panel]) -> dict[str, Any]:
-    """What runs across, and where the two colour scales end."""
+    """The title of the horizontal axis, and the ends of the two colour scales."""
     first, last = panels[0], panels[-1]
     text = f"dimension<br>colours: sum and parts ±{first.bound:.2g}, {last.name} ±{last.bound:.2g}"
     return {**_note(text, 0.5, 0, "top"), "yshift": -26}
@@ -266,7 +266,7 @@ def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
     }
 
 
-# --- Pictures of the position table, and of what a second text moves
+# --- Pictures of the position table, and of the movement at layer 0
 
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
 
@@ -278,7 +278,7 @@ def position_heatmap(
 
     Args:
         cosines: (n_rows, n_rows).
-        rows: the position that each row stands for, in equal steps.
+        rows: the position of each row, in equal steps.
         title: the finding.
         height: in pixels.
     """
@@ -344,12 +344,12 @@ def position_curve(
 def moved_bars(
     names: Sequence[str], moved: FloatArray, *, second: bool, title: str, height: int = 300
 ) -> go.Figure:
-    """How far each token's vector at layer 0 moved, in shares of its length.
+    """The distance that each token's vector at layer 0 moved, relative to its length.
 
     Args:
         names: the tokens; escaped here.
-        moved: (n_tokens,) length of the change over the vector's length before.
-        second: whether the tokens of a second text follow those of the first.
+        moved: (n_tokens,) length of the change divided by the vector's length before.
+        second: True if the tokens of a second text follow those of the first.
         title: the finding.
         height: in pixels.
     """
@@ -383,7 +383,7 @@ def moved_bars(
     return figure([trace], layout, title=title, height=height)
 
 
-# --- Pictures of the word table's rows
+# --- Pictures of word rows
 
 
 def word_row_heatmap(
@@ -395,13 +395,13 @@ def word_row_heatmap(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """Cosines of two texts' word rows on the page's scale, "=" where the rows are the same.
+    """Cosines of two texts' word rows on the page's scale, "=" for identical rows.
 
     Args:
         cosines: (n_first, n_second).
-        names: the tokens of the one text and the other; escaped here.
-        equal: the tokens in both whose word rows do not differ.
-        labels: what the two texts are called.
+        names: the tokens of the first text and of the second; escaped here.
+        equal: the tokens in both texts whose word rows are identical.
+        labels: the names of the two texts.
         title: the finding.
         height: in pixels.
     """
@@ -433,7 +433,7 @@ def word_row_heatmap(
 def neighbour_bars(
     names: Sequence[str], cosines: FloatArray, band: Band, *, title: str, height: int = 360
 ) -> go.Figure:
-    """The nearest rows of the word table as bars, the random-row band behind.
+    """The nearest rows of the word table as bars, in front of the random-row band.
 
     Args:
         names: each row's token and ID; escaped here.
@@ -472,7 +472,7 @@ def neighbour_bars(
 
 
 def _named(names: Sequence[str], title: str) -> dict[str, Any]:
-    """An axis with a name at each place."""
+    """An axis with a name at each position."""
     places = list(range(len(names)))
     return {**_BARE, "title": {"text": title}, "tickvals": places, "ticktext": names}
 

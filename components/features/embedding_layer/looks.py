@@ -58,14 +58,14 @@ from components.ui.widgets import inputs, kit
 __all__ = ["learned", "neighbours", "positions", "same_word", "segments"]
 
 
-# --- Closer looks on the Embedding layer's tables
+# --- The position and segment tables
 
 
 def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
-    """The position table: which rows are alike, and its shape in two dimensions."""
+    """The position table: the similarity of its rows, and its shape in two dimensions."""
     try:
         table = position_table(embedding, service)
-    except RequestError as exc:  # a table of very many positions is not sent
+    except RequestError as exc:  # a table with very many positions is not sent
         st.info(escape(str(exc)))
         return
     chosen = inputs.choice(view, POSITIONS)
@@ -84,7 +84,7 @@ def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService
 
 
 def segments(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
-    """The segment rows, and what a second text changes at layer 0."""
+    """The segment rows, and the effect of a second text on layer 0."""
     rows = segment_rows(embedding, service)
     change = inputs.choice(view, change_in(0 if rows is None else len(rows)))
     moved = moved_tokens(view, embedding, service, change)
@@ -155,7 +155,7 @@ def _segment_strips(rows: FloatArray) -> None:
 
 
 def _beside_the_formula(table: PositionTable) -> None:
-    """The first rows that a text uses, and the formula's."""
+    """The first rows that a text uses, beside those of the formula."""
     first = slice(table.look.first, table.look.first + 16)
     own, formula = (rows[first, :FEW] for rows in (table.rows, sinusoid(*table.rows.shape)))
     left, right = st.columns(2, gap="medium")
@@ -174,11 +174,11 @@ def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:
     )
 
 
-# --- Closer looks on the Embedding layer
+# --- Word rows
 
 
 def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
-    """The word rows of two texts beside each other: which are the same numbers?"""
+    """The word rows of two texts beside each other, with identical ones marked."""
     others = other_texts(view, embedding)
     titles = {name: f"{name}  {shortened(other.text, 40)}" for name, other in others.items()}
     with st.container(width=360):
@@ -191,7 +191,7 @@ def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService
 
 
 def neighbours(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
-    """The rows of the whole word table that are nearest to one token's."""
+    """The rows of the whole word table nearest to one token's row."""
     with st.container(width=360):
         asked = inputs.select(view, near_in(embedding.labels, embedding.focus))
     position = int(asked) if asked else embedding.focus

@@ -38,16 +38,16 @@ __all__ = [
 ]
 
 
-# --- The embedding layer's arithmetic done again
+# --- The embedding layer's arithmetic, recomputed
 
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """What follows the sum: LayerNorm and, in some families, a linear layer.
+    """The operations after the sum: LayerNorm and, in some families, a linear layer.
 
     Attributes:
         scale, shift: (n_embedding_dims,) LayerNorm's weight and bias.
-        epsilon: what it adds to the variance.
+        epsilon: the number added to the variance.
         projection: (n_dims, n_embedding_dims) weight and (n_dims,) bias, or None.
     """
 
@@ -59,13 +59,13 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """What one part of the sum does to each token, measured three ways.
+    """The contribution of one part of the sum to each token, measured in three ways.
 
     Attributes:
         share: (n_tokens,) its projection share, see `shares`.
         norm: (n_tokens,) the length of its row.
-        moved: (n_tokens,) how far layer 0 moves where this part is left out of the sum before
-            LayerNorm, in shares of layer 0's length.
+        moved: (n_tokens,) the distance layer 0 moves if this part is left out of the sum before
+            LayerNorm, relative to layer 0's length.
         turned: (n_tokens,) the same as 1 - cosine.
     """
 
@@ -75,14 +75,14 @@ class Contribution:
     turned: FloatArray
 
     def of(self, tokens: slice) -> Contribution:
-        """The same of some of the tokens."""
+        """The contribution to some of the tokens."""
         return Contribution(
             self.share[tokens], self.norm[tokens], self.moved[tokens], self.turned[tokens]
         )
 
 
 def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
-    """The rows that are added, by name; without the segment where the model has none."""
+    """The rows that are added, by name; without the segment if the model has none."""
     found = {"word": parts.word, "position": parts.position}
     return found if parts.segment is None else {**found, "segment": parts.segment}
 
@@ -97,7 +97,7 @@ def layer_norm(rows: NDArray[Any], norm: Norm) -> NDArray[np.float64]:
 
 
 def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
-    """(n_tokens, n_dims) float32: layer 0 from what is added up; one row serves all tokens."""
+    """(n_tokens, n_dims) float32: layer 0 from its summands; a single row serves all tokens."""
     total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
     output = layer_norm(total, norm)
     if norm.projection is not None:
@@ -109,8 +109,8 @@ def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
 def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     """(n_tokens,) for each part: its projection share of the sum; those of a token add up to 1.
 
-    That is the part's length along the sum's own direction over the sum's length: negative for a
-    part that points against the sum, and 0 for all where the sum is all zeros.
+    The share is the part's length along the sum's direction divided by the sum's length: negative
+    if the part points against the sum, and 0 for all if the sum is all zeros.
     """
     total = parts.total.astype(np.float64)
     squares = np.maximum((total**2).sum(axis=1), 1e-24)
@@ -121,7 +121,7 @@ def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
 
 
 def contributions(parts: EmbeddingParts, norm: Norm) -> Mapping[str, Contribution]:
-    """What each part does to each token: its share, its norm, and layer 0 without it."""
+    """The contribution of each part to each token: its share, its norm, and layer 0 without it."""
     rows = summands(parts)
     whole, share = rebuild(list(rows.values()), norm), shares(parts)
     found = {}
@@ -137,13 +137,13 @@ def contributions(parts: EmbeddingParts, norm: Norm) -> Mapping[str, Contributio
 
 
 def constant_parts(parts: EmbeddingParts) -> list[str]:
-    """The parts that add one and the same row to every token of a text of several."""
+    """The parts that add the same row to every token of a text with several."""
     rows = summands(parts).items()
     return [name for name, own in rows if len(own) > 1 and (own == own[0]).all()]
 
 
 def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
-    """(n_rows,) how far each row moved, in shares of its length before."""
+    """(n_rows,) the distance that each row moved, relative to its length before."""
     lengths = np.maximum(np.linalg.norm(before, axis=1), 1e-12)
     moved: FloatArray = np.linalg.norm(after - before, axis=1) / lengths
     return moved
@@ -152,7 +152,7 @@ def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
 def part_rows(
     parts: EmbeddingParts, found: Mapping[str, Contribution], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The table of a text's tokens: which rows were added, and what each of them does."""
+    """The table of a text's tokens: the rows that were added, and the contribution of each."""
     segments = parts.tokens.token_type_ids
     total = np.linalg.norm(parts.total, axis=1)
     return [
@@ -174,7 +174,7 @@ def part_rows(
 
 
 def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
-    """(n_rows,) 1 - cosine of each row with itself after a change; 1 with a row of zeros."""
+    """(n_rows,) 1 - cosine of each row with itself after a change; 1 for a row of zeros."""
     one, other = before.astype(np.float64), after.astype(np.float64)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     cosines = (one * other).sum(axis=1) / np.maximum(lengths, 1e-24)
@@ -187,13 +187,13 @@ def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Shared:
-    """A token that two texts have in common, at its first place in each.
+    """A token that two texts share, at its first position in each.
 
     Attributes:
-        first, second: its position in the one and the other.
+        first, second: its position in the first text and in the second.
         token_id: its row of the word table.
-        word: the largest difference of its word rows, 0 where they are the same numbers.
-        output: the largest difference of its vectors at layer 0.
+        word: the largest difference between its word rows, 0 if they are identical.
+        output: the largest difference between its vectors at layer 0.
     """
 
     first: int
@@ -213,7 +213,7 @@ class Band:
 
 
 def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[Shared]:
-    """The tokens that two texts have in common, in the order of the one."""
+    """The tokens that two texts share, in the order of the first."""
     theirs = _first_places(other.tokens.token_ids)
     found = []
     for token_id, i in _first_places(one.tokens.token_ids).items():
@@ -226,13 +226,13 @@ def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[Shared]:
 
 
 def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
-    """(n_one, n_other) cosines between the rows of two tables; 0 with a row of zeros."""
+    """(n_one, n_other) cosines between the rows of two tables; 0 for a row of zeros."""
     cosines: FloatArray = np.clip(_units(one) @ _units(other).T, -1, 1).astype(np.float32)
     return cosines
 
 
 def random_band(rows: FloatArray) -> Band:
-    """How alike rows drawn at random are: each with the next one."""
+    """The cosines of rows drawn at random: each with the next one."""
     units = _units(rows)
     cosines = (units[:-1] * units[1:]).sum(axis=1)
     if not cosines.size:
@@ -258,12 +258,12 @@ def _first_places(ids: IntArray) -> dict[int, int]:
 # --- Position tables: their rows compared
 
 _FIXED = 0.99
-"""Mean cosine with the fixed formula from which on a table is taken for it."""
+"""Mean cosine with the fixed formula from which a table counts as following it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """What a position table looks like.
+    """The measurements of a position table.
 
     Attributes:
         first: the first row that a text uses; the rows before it (RoBERTa, MPNet) are left out.
@@ -281,12 +281,12 @@ class Positions:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the table holds the fixed formula's rows, up to their lengths."""
+        """True if the table holds the fixed formula's rows, apart from their lengths."""
         return self.fixed >= _FIXED
 
 
 def look_at_positions(table: FloatArray, first: int) -> Positions:
-    """The comparison of a table's rows from `first` on with each other and with the formula."""
+    """Compare a table's rows, starting at `first`, with each other and with the formula."""
     rows = table[first:]
     formula = sinusoid(*table.shape)[first:]
     own = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
@@ -311,9 +311,9 @@ def distance_means(cosines: FloatArray) -> FloatArray:
 
 
 def _principal(rows: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
-    """Coordinates on the first two principal components, and the variance that they hold.
+    """Coordinates on the first two principal components, and their share of the variance.
 
-    From the (n_rows, n_rows) matrix of inner products: the same as PCA and quicker for few rows.
+    Uses the (n_rows, n_rows) matrix of inner products: same as PCA and faster for few rows.
     """
     centred = rows.astype(np.float64) - rows.mean(axis=0)
     values, vectors = np.linalg.eigh(centred @ centred.T)

@@ -48,7 +48,7 @@ _FILE = "embedding-layer"
 
 
 def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
-    """Which sentence, one token or all of them; the texts and the zoom in popovers."""
+    """The choice of sentence, and of one token or all; texts and zoom in popovers."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.container(width=132):
@@ -63,7 +63,7 @@ def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
 
 
 def picture(embedding: EmbeddingView) -> None:
-    """The sum of all tokens as strips, or of one token."""
+    """The sum as strips, of all tokens or of one."""
     if embedding.picked is None:
         title = str(embedding_title(embedding.shares))
         window = embedding.window
@@ -86,7 +86,7 @@ def picture(embedding: EmbeddingView) -> None:
 
 
 def reading(embedding: EmbeddingView) -> None:
-    """The reading, and how the model's family adds up."""
+    """The reading, and how the model's family computes the sum."""
     claims, sure = embedding_reading(
         embedding.contributions,
         embedding.labels,
@@ -115,9 +115,9 @@ def downloads(
     """The page's Download menu.
 
     Args:
-        embedding: what is shown.
-        place: of the menu.
-        again: computes it once more, for a file: what a session keeps must not refer to it.
+        embedding: the data of the page.
+        place: where the menu is drawn.
+        again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     with kit.downloads(place, export.caption(embedding.passport), chart=_CHART, name=_FILE):
         kit.download_files(
@@ -133,7 +133,7 @@ def _rows(embedding: EmbeddingView) -> list[dict[str, Any]]:
 
 
 def _left_out(embedding: EmbeddingView) -> None:
-    """What of a long text is not in the picture."""
+    """A note on the part of a long text that the picture leaves out."""
     n_tokens = embedding.n_tokens
     first, end = embedding.window.start, embedding.window.stop
     notes = []

@@ -1,7 +1,7 @@
-"""What the Embedding layer page concludes: verdicts with their numbers, from plain arrays.
+"""The conclusions of the Embedding layer page: verdicts with their numbers, from plain arrays.
 
-The sentences are in `english.toml`, under `embedding_layer`. Readings come with what folds under
-"How sure is this?". Without streamlit.
+The sentences are in `english.toml`, under `embedding_layer`. Each reading includes what folds
+under "How sure is this?". Independent of streamlit.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ __all__ = [
 ]
 
 Claims: TypeAlias = list[Claim]
-_SAME = 1e-5  # of layer 0: what rounding may leave
+_SAME = 1e-5  # relative to layer 0: the possible effect of rounding
 _FAR = 50
 _FEWEST = 3  # positions that can be compared
-_APART = 0.1  # of two mean similarities, for one to be called higher
+_APART = 0.1  # between two mean similarities, for one to be called higher
 
 
 # The sum
 
 
 def embedding_title(shares: Mapping[str, FloatArray]) -> Claim:
-    """The finding of the main picture: which row contributes most on average."""
+    """The finding of the main picture: the row that contributes most on average."""
     means, top = _means(shares)
     return claim(f"embedding_layer.title.{top}", share=means.get(top))
 
@@ -77,12 +77,12 @@ def embedding_reading(
     """The row that contributes most, one token's shares, and one caution.
 
     Args:
-        contributions: what each row does to each token.
+        contributions: the contribution of each row to each token.
         labels: the tokens.
-        focus: the position of the token that is told about.
-        difference: the largest one between our layer 0 and the model's.
-        agrees: True if rounding explains that.
-        state: whether the embedding layer was trained.
+        focus: the position of the token to describe.
+        difference: the largest difference between our layer 0 and the model's.
+        agrees: True if rounding explains the difference.
+        state: the training state of the embedding layer.
         constant: the rows that are the same for every token.
     """
     means, top = _means({name: part.share for name, part in contributions.items()})
@@ -108,20 +108,20 @@ def embedding_reading(
 
 
 def _means(shares: Mapping[str, FloatArray]) -> tuple[dict[str, float], str]:
-    """Each row's share on average, and the name of the largest; "even" where it is not clear."""
+    """Each row's mean share, and the name of the largest; "even" if none is clearly largest."""
     means = {name: float(np.mean(rows, dtype=np.float64)) for name, rows in shares.items()}
     first = leading(list(means.values()))
     return means, list(means)[first[0]] if len(first) == 1 else "even"
 
 
 def _ranked(shares: Mapping[str, float]) -> str:
-    """Names with their shares in a row, the largest first."""
+    """Names with their shares in one line, the largest first."""
     ranked = sorted(shares.items(), key=lambda item: -item[1])
     return ", ".join(say(f"embedding_layer.share.{name}", share=own) for name, own in ranked)
 
 
 def _cautions(state: PartState) -> Claims:
-    """That nothing shows training, where it is so."""
+    """A note that nothing shows training, if that is so."""
     if state.state == "trained":
         return []
     return [claim("embedding_layer.untrained", reason=escape(state.reason))]
@@ -131,17 +131,17 @@ def _cautions(state: PartState) -> Claims:
 
 
 def same_rows_title(shared: Sequence[Shared]) -> Claim:
-    """The finding of the matrix: how many tokens have one row in both texts."""
+    """The finding of the matrix: the number of tokens with identical rows in both texts."""
     n = sum(each.word == 0 for each in shared)
     return claim("embedding_layer.same.title" if n else "embedding_layer.same.title_none", n=n)
 
 
 def same_rows_reading(shared: Sequence[Shared], *, own: bool) -> Claims:
-    """How many tokens two texts share, and how many of these differ at layer 0.
+    """The number of tokens that two texts share, and how many of these differ at layer 0.
 
     Args:
-        shared: the tokens in both, at their first places.
-        own: True if any of them stands in both texts without being added by the tokenizer.
+        shared: the tokens in both, at their first positions.
+        own: True if any of them occurs in both texts without being added by the tokenizer.
     """
     if not shared:
         return [claim("embedding_layer.same.none")]
@@ -155,14 +155,14 @@ def same_rows_reading(shared: Sequence[Shared], *, own: bool) -> Claims:
 
 
 def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
-    """What the bars are; the label is not escaped here."""
+    """The title of the bars; the label is not escaped here."""
     return claim("embedding_layer.near.title", n=n_found, n_rows=n_rows, token=label)
 
 
 def neighbours_reading(
     label: str, found: Sequence[tuple[str, float]], band: Band, state: PartState, n_rows: int
 ) -> tuple[Claims, Claims]:
-    """The row nearest to a token's own beside what chance gives; a caution if it proves nothing.
+    """The row nearest to a token's own, beside chance; a caution if it proves nothing.
 
     The highest of n similarities that follow a bell curve lies sqrt(2 log n) deviations above the
     mean; 5 in 100 lie 1.645 above it.
@@ -184,24 +184,24 @@ def neighbours_reading(
     return claims, [random, claim("embedding_layer.near.best_of")]
 
 
-# Positions, segments, and what is learned
+# Positions, segments and learned rows
 
 
 def positions_title(look: Positions) -> Claim:
-    """The finding of the matrix: how similar near positions are, and far ones."""
+    """The finding of the matrix: the similarity of near and far positions."""
     verdict, near, far = _near_and_far(look)
     title = "few" if verdict == "few" else "compared"
     return claim(f"embedding_layer.positions.title.{title}", near=near, far=far)
 
 
 def curve_title(look: Positions) -> Claim:
-    """How much the curve shows."""
+    """The share of the variance in the curve."""
     verdict, share = _curve(look)
     return claim(f"embedding_layer.positions.curve_title.{verdict}", share=share)
 
 
 def positions_reading(look: Positions, state: PartState) -> tuple[Claims, Claims]:
-    """How similar near and far positions are, what the curve shows, and one caution."""
+    """The similarity of near and far positions, the variance in the curve, and one caution."""
     verdict, near, far = _near_and_far(look)
     n = len(look.cosines)
     if verdict == "few":
@@ -223,7 +223,7 @@ def _curve(look: Positions) -> tuple[str, float]:
 
 
 def _near_and_far(look: Positions) -> tuple[str, float, float]:
-    """The verdict, and the mean similarity of neighbouring rows and of rows far apart."""
+    """The verdict, and the mean similarity of adjacent rows and of rows far apart."""
     if len(look.cosines) < _FEWEST:
         return "few", 1.0, 1.0
     means = distance_means(look.cosines)
@@ -234,7 +234,7 @@ def _near_and_far(look: Positions) -> tuple[str, float, float]:
 
 
 def segment_rows_claim(rows: FloatArray | None) -> Claim:
-    """How many segment rows there are, and how far two of them lie apart."""
+    """The number of segment rows, and the distance between two of them."""
     n = 0 if rows is None else len(rows)
     if rows is None or n < 2:
         return claim(f"embedding_layer.segments.{'one' if n else 'none'}")
@@ -250,12 +250,12 @@ def moved_title(moved: FloatArray) -> Claim:
 
 
 def moved_claim(moved: FloatArray, text_ids: Sequence[int], change: str) -> Claim:
-    """How far layer 0 moves, of the first text's tokens and of the second's.
+    """The movement of layer 0 for the first text's tokens and for the second's.
 
     Args:
-        moved: (n_tokens,) in shares of the length.
+        moved: (n_tokens,) relative to the vector's length.
         text_ids: the text of each token, 0 or 1, and -1 for added ones.
-        change: what was chosen of `controls.CHANGE`.
+        change: the chosen option of `controls.CHANGE`.
     """
     if change == ALONE or not moved.size:
         return claim(f"embedding_layer.moved.{'alone' if change == ALONE else 'empty'}")
@@ -272,12 +272,12 @@ def moved_claim(moved: FloatArray, text_ids: Sequence[int], change: str) -> Clai
 def learned_reading(
     parameters: Sequence[Parameter], look: Positions | None, state: PartState
 ) -> Claims:
-    """How many numbers the layer has, whether its positions follow the formula, and a caution.
+    """The number of parameters, whether positions follow the formula, and a caution.
 
     Args:
-        parameters: those of the embedding layer.
-        look: the position table's comparison; None where it is not known.
-        state: whether the layer was trained.
+        parameters: the parameters of the embedding layer.
+        look: the comparison of the position table; None if it is unknown.
+        state: the training state of the layer.
     """
     sizes = {p.name: int(np.prod(p.shape)) for p in parameters}
     words = sum(size for name, size in sizes.items() if "word_embeddings" in name)

@@ -1,4 +1,4 @@
-"""The embedding layer with transformers alone: rows, sum, layer 0, and what each row does."""
+"""The embedding layer with transformers alone: rows, sum, layer 0, and each row's contribution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ for i, token in enumerate(tokenizer.convert_ids_to_tokens(ids)):
 
 
 def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
-    """A script that leaves the rows and their sum, and of each part what the page shows.
+    """A script that leaves the rows, their sum, and the page's numbers for each part.
 
     By name: `parts` (the rows), `total`, `output`, `difference`; `shares`, `norms`, `moved` and
     `turned`, each (n_tokens,) for a part's name.
@@ -76,7 +76,7 @@ def _finished(card: ModelCard, parts: EmbeddingParts) -> str:
 
 
 def _position(parts: EmbeddingParts) -> list[str]:
-    """Rows counted from 0; in families that skip the padding's row, from the one after it."""
+    """The code for positions, from 0 or, in families that skip the padding row, from the next."""
     if not parts.position_ids[0]:
         return ['    parts["position"] = tables.position_embeddings(torch.arange(len(ids)))']
     pad = int(parts.position_ids[0]) - 1

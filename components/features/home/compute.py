@@ -1,4 +1,4 @@
-"""What Start here shows beside the comparison: how far the words of each example part."""
+"""The data of Start here beside the comparison: how far the words of each example part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def angles(cosines: FloatArray) -> FloatArray:
 def example_angles(service: EncoderService, model: str) -> Mapping[str, FloatArray]:
     """(n_layers,) degrees between the first two words of each example that is meant for a model.
 
-    Examples whose words the model drops are left out.
+    Examples whose words the model cannot read are left out.
     """
     own = {e.key: from_example(e).sentences[:2] for e in EXAMPLES if e.model in (None, model)}
     encodings = iter(service.encode(model, [s.text for both in own.values() for s in both]))

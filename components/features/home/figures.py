@@ -16,9 +16,9 @@ from components.figures.theme import SMALLEST, color_of, figure, plain, values
 __all__ = ["parting", "thumbnail"]
 
 _OVER_THE_BAR = {"l": 128, "r": 8}
-"""Pixels beside the picture, so that each layer stands above its place on the layer bar."""
+"""Pixels beside the picture, so that each layer is above its place on the layer bar."""
 _LEAST = 20.0
-"""Degrees that the picture has room for at least, so that a small gap looks small."""
+"""The smallest range of degrees in the picture, so that a small gap looks small."""
 
 
 def parting(
@@ -35,8 +35,8 @@ def parting(
     Args:
         degrees: (n_layers,) between the two words' vectors.
         layers: the layer of each row.
-        names: what to write at the two dots.
-        layer: the one shown.
+        names: the text at the two dots.
+        layer: the layer shown.
         titles: the finding at each layer.
         height: in pixels.
     """
@@ -68,7 +68,7 @@ def parting(
 
 
 def _moving(halves: FloatArray, layers: Sequence[int], row: int) -> list[dict[str, Any]]:
-    """The ways up to a layer, and the dots there."""
+    """The paths up to a layer, and the dots there."""
     ways = [
         _line(half[: row + 1], layers[: row + 1], color_of(i), 1.0) for i, half in enumerate(halves)
     ]
@@ -97,7 +97,7 @@ def _line(half: FloatArray, layers: Sequence[int], color: str, strength: float) 
 
 
 def _name(name: str, half: FloatArray, index: int) -> dict[str, Any]:
-    """A word above or below the right end of its way."""
+    """A word above or below the right end of its path."""
     return {
         "text": f'<span style="color:{color_of(index)}">●</span> {plain(name, 20)}',
         "x": 1,
@@ -113,7 +113,7 @@ def _name(name: str, half: FloatArray, index: int) -> dict[str, Any]:
 
 
 def thumbnail(degrees: FloatArray, *, width: int = 96, height: int = 44) -> str:
-    """A picture of two words parting, as an address of SVG."""
+    """A picture of two words parting, as an SVG data address."""
     middle, room = height / 2, height / 2 - 4
     half = np.minimum(degrees / 2 / 45, 1.0) * room  # a right angle fills it
     x = np.linspace(4, width - 6, len(degrees))

@@ -29,23 +29,23 @@ __all__ = ["basics", "fill_cards", "gallery", "introduction", "open_meaning", "s
 
 _PARTING = "home_parting"
 _SMALL = 48
-"""Pixels of a card's picture."""
+"""The size of a card's picture in pixels."""
 
 
 def introduction() -> None:
-    """What this app is, in three sentences."""
+    """This app in three sentences."""
     st.caption(say("home.intro"))
 
 
 def basics() -> None:
-    """What a token, a vector, a layer and a similarity are, in a line each."""
+    """The meaning of token, vector, layer and similarity, one line each."""
     names = table("home.basics")
     for column, name in zip(st.columns(len(names)), names, strict=True):
         column.caption(say(f"home.basics.{name}"))
 
 
 def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
-    """Each example as a card that can be clicked; gives the places of their small pictures."""
+    """Draw each example as a clickable card; return the places for their small pictures."""
     st.subheader(say("home.examples"), anchor=False)
     places = {}
     for example in EXAMPLES:
@@ -68,7 +68,7 @@ def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
 def fill_cards(
     places: Mapping[str, DeltaGenerator], service: EncoderService, card: ModelCard
 ) -> None:
-    """The small picture of each card that this model can draw."""
+    """Draw the small picture on each card that this model can draw."""
     for key, degrees in example_angles(service, card.id).items():
         ends = np.cos(np.radians(degrees))
         alt = say("home.card_alt", start=float(ends[0]), end=float(ends[-1]))
@@ -76,7 +76,7 @@ def fill_cards(
 
 
 def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
-    """Headline, picture, and an answer to each question that a first look raises."""
+    """The headline, the picture, and an answer to each question that a first look raises."""
     pairs = portrait.comparison.pairs("sentences")
     if not pairs:
         drawing.lines(portrait, key="home_lines", height=300)
@@ -123,5 +123,5 @@ def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:
 
 
 def open_meaning(view: ViewState) -> None:
-    """The way to all lines and numbers."""
+    """A link to all lines and numbers."""
     navigation.link(navigation.row("meaning"), view, label=say("home.more"))

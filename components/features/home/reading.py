@@ -1,4 +1,4 @@
-"""Start here, said in words: a headline, and the questions that everybody asks."""
+"""The sentences of Start here: a headline, and answers to the questions that everybody asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = 16  # characters of a word in a headline
 
 
 def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
-    """What the model makes of two words, in everyday words; plain text."""
+    """The model's view of two words, in everyday words; plain text."""
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
     if first.word.casefold() != second.word.casefold():
         return claim(f"home.headline.{_of_two_words(portrait, pair)}")
@@ -50,7 +50,7 @@ def _of_two_words(portrait: Portrait, pair: Pair) -> str:
 
 @dataclass(frozen=True)
 class _Closer:
-    """A reference that one of two words is closer to than the other is."""
+    """A reference that is closer to one of two words than to the other."""
 
     gap: float
     reference: str
@@ -59,10 +59,10 @@ class _Closer:
 
 
 def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
-    """The reference that each of the two words is closer to; None where they do not differ.
+    """The reference that is closer to each of the two words; None if they do not differ.
 
-    Closer means: by `NOISE`, in other digits, and more similar than random pairs of words. Of
-    several references on one side the widest gap counts.
+    Closer means by at least `NOISE`, with different displayed digits, and more similar than random
+    pairs of words. Of several references on one side, the one with the widest gap counts.
     """
     comparison, row = portrait.comparison, portrait.row
     widest: dict[int, _Closer] = {}
@@ -80,7 +80,7 @@ def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
 
 
 def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
-    """Each word's similarity to the reference that it is closer to; None without a difference."""
+    """Each word's similarity to its closer reference; None without a difference."""
     closer = _closer(portrait, pair)
     if closer is None:
         return None
@@ -100,7 +100,7 @@ def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
 
 
 def why(portrait: Portrait, pair: Pair) -> Claim:
-    """Why the two are as far apart as they are."""
+    """The reason for the distance between the two words."""
     along = portrait.comparison.along(pair)
     start, now = float(along[0]), portrait.cosine(pair)
     numbers = {"start": start, "now": now, "layer": portrait.layer}
@@ -114,7 +114,7 @@ def why(portrait: Portrait, pair: Pair) -> Claim:
 
 
 def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
-    """What the cosine says: against pairs of known kinds, else against random pairs."""
+    """The meaning of the cosine: beside pairs of known kinds, or else beside random pairs."""
     if ruler is not None:
         return ruler_reading(ruler)
     cosine, band = portrait.cosine(pair), portrait.meaning.band(pair)

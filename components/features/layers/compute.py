@@ -1,4 +1,4 @@
-"""What the Layer by layer page shows of a view: tokens, whole layers, the pooler."""
+"""The data behind the Layer by layer page: tokens, whole layers, the pooler."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ _MOST_CELLS = 64 * 64  # of a table of pairs
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """What the page shows of one sentence.
+    """The hidden states of one sentence.
 
     Attributes:
-        index: which sentence it is.
-        labels: what is written on each token.
-        measure: what the picture shows.
+        index: the sentence's index.
+        labels: the text written on each token.
+        measure: the measure in the picture.
         layer: the chosen layer.
-        picked: the position of the token that is looked at closer.
-        band: the random-pair baseline, or None while it is being measured.
+        picked: the position of the picked token.
+        band: the random-pair baseline, or None during its measurement.
     """
 
     index: int
@@ -104,34 +104,34 @@ class HiddenStates:
 
     @property
     def measured(self) -> str:
-        """What the picture shows, in words."""
+        """The name of the measure in the picture."""
         if self.measure.kind == "first":
             return f"cosine to {self.labels[0]}"
         return MEASURE_NAMES[self.measure.kind]
 
     @property
     def own(self) -> np.ndarray:
-        """Which tokens are the text's own."""
+        """A mask of the text's own tokens."""
         return own_tokens(self.encoding)
 
     @property
     def n_unknown(self) -> int:
-        """How many of the text's tokens are unknown ones; a typed "[UNK]" is what was typed."""
+        """The number of unknown tokens in the text; a typed "[UNK]" does not count."""
         return kinds(self.encoding, self.vocabulary).count("unknown")
 
     @property
     def chance(self) -> FloatArray | None:
-        """(n_layers,) the random pairs' average cosine, where it is known."""
+        """(n_layers,) the average cosine of random pairs, if known."""
         return None if self.band is None else self.band.mean
 
     @cached_property
     def cosine_scale(self) -> tuple[float, float]:
-        """One scale for every cosine of this sentence, whatever is looked at."""
+        """The common scale of every cosine of this sentence."""
         return cosine_range(np.array([lowest_cosine(self.encoding.hidden)]))
 
     @property
     def scale(self) -> tuple[float, float]:
-        """The ends of the picture's colours."""
+        """The ends of the picture's colour scale."""
         if self.measure.kind != "length":
             return self.cosine_scale
         return 0.0, float(self.measure.values.max())
@@ -149,9 +149,9 @@ class NearestTokens:
     """The tokens nearest to the picked one at each layer, among those of all sentences.
 
     Attributes:
-        names: what is written on each token of all sentences, and its sentence's letter.
-        picked: the picked token's place among those.
-        found: the nearest, by their places.
+        names: the text written on each token of all sentences, and its sentence's letter.
+        picked: the index of the picked token among those.
+        found: the nearest tokens, by their indices.
     """
 
     names: list[tuple[str, str]]
@@ -160,7 +160,7 @@ class NearestTokens:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no other token."""
+        """True if there is no other token."""
         return not self.found.indices.shape[1]
 
     def table(self, states: HiddenStates) -> pd.DataFrame:
@@ -177,7 +177,7 @@ class NearestTokens:
 def hidden_states(
     view: ViewState, service: EncoderService, card: ModelCard, baseline: Baseline | None
 ) -> HiddenStates:
-    """Encode the chosen sentence and measure its tokens as the view's controls say."""
+    """Encode the chosen sentence and measure its tokens as the controls say."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
     encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair])[0]
@@ -203,7 +203,7 @@ def encode_all(view: ViewState, service: EncoderService) -> list[Encoding]:
 
 
 def nearest_tokens(view: ViewState, states: HiddenStates, service: EncoderService) -> NearestTokens:
-    """What is nearest to the picked token; added tokens and itself do not count."""
+    """The tokens nearest to the picked one, without itself and without added tokens."""
     encodings = encode_all(view, service)
     names = [
         (label, letter(i))
@@ -225,7 +225,7 @@ def pairs_of(states: HiddenStates) -> FloatArray:
 
 
 def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
-    """Tokens by tokens, by position and name; None of a long text."""
+    """Tokens by tokens, by position and name; None for a long text."""
     if pairs.size > _MOST_CELLS:
         return None
     own = [f"{position} {name}" for position, name in enumerate(names)]
@@ -251,7 +251,7 @@ def rows(states: HiddenStates, encodings: Sequence[Encoding]) -> list[dict[str, 
 
 
 def shape_rows(encoding: Encoding) -> list[dict[str, str]]:
-    """The shapes of what the model gives for a text."""
+    """The shapes of the model's outputs for a text."""
     found = {"hidden states (layers, tokens, dimensions)": encoding.hidden}
     if encoding.pooler_output is not None:
         found["pooler output (dimensions)"] = encoding.pooler_output
@@ -274,7 +274,7 @@ def arrays(encodings: Sequence[Encoding]) -> Arrays:
 
 
 def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
-    """The token that the view names, or the chosen word's first, or the first of the text."""
+    """The token that the view names, else the chosen word's first, else the text's first."""
     asked = TOKEN.of(view)
     if 0 <= asked < encoding.n_tokens:
         return asked
@@ -288,12 +288,12 @@ def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ByHand:
-    """The pooler's arithmetic for one text; both None where its weights are not to be had.
+    """The pooler's arithmetic for one text; both arrays are None if its weights are unavailable.
 
     Attributes:
         linear: (n_dims,) W x + b.
-        pooled: (n_dims,) tanh of it.
-        reason: why there is nothing.
+        pooled: (n_dims,) tanh of `linear`.
+        reason: the reason why there is no result.
     """
 
     linear: FloatArray | None = None
@@ -301,19 +301,19 @@ class ByHand:
     reason: str = ""
 
     def difference(self, own: FloatArray) -> float | None:
-        """The largest one to the model's own output."""
+        """The largest difference from the model's own output."""
         return None if self.pooled is None else float(np.abs(self.pooled - own).max())
 
 
 def linear_name(states: HiddenStates, service: EncoderService) -> str:
-    """The name of the pooler's linear layer, which differs by family."""
+    """The name of the pooler's linear layer, which depends on the family."""
     names = [parameter.name for parameter in service.parameters(states.card.id)]
     weight = next(n for n in names if n.startswith("pooler.") and n.endswith(".weight"))
     return weight.removesuffix(".weight")
 
 
 def by_hand(states: HiddenStates, service: EncoderService) -> ByHand:
-    """W x + b and its tanh, of the first token's vector after the last layer."""
+    """W x + b and its tanh for the first token's vector after the last layer."""
     name = linear_name(states, service)
     try:
         weight = service.matrix(states.card.id, f"{name}.weight")
@@ -324,12 +324,12 @@ def by_hand(states: HiddenStates, service: EncoderService) -> ByHand:
 
 
 def first_token(states: HiddenStates) -> str:
-    """What the pooler is given."""
+    """The name of the pooler's input token."""
     return f"{states.labels[0]}, layer {states.encoding.layers[-1]}"
 
 
 def steps(states: HiddenStates, hand: ByHand, own: FloatArray) -> dict[str, FloatArray]:
-    """From the first token's vector to the pooler output, by name."""
+    """The steps from the first token's vector to the pooler output, by name."""
     found = {first_token(states): states.encoding.hidden[-1, 0]}
     if hand.linear is not None and hand.pooled is not None:
         found |= {"W x + b": hand.linear, "tanh, by hand": hand.pooled}
@@ -337,7 +337,7 @@ def steps(states: HiddenStates, hand: ByHand, own: FloatArray) -> dict[str, Floa
 
 
 def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]:
-    """How alike the sentences look to the pooler, to the first token, and to the mean."""
+    """The similarity of the sentences by pooler output, by first token and by mean."""
     kinds = {
         "by pooler output": [e.pooler_output for e in encodings],
         "by first token": [e.hidden[-1, 0] for e in encodings],
@@ -356,10 +356,10 @@ def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]
     ]
 
 
-# --- Whole layers: how alike they are over the same words
+# --- Whole layers compared over the same words
 
 COMPONENTS = (1, 3, 10)
-"""How many principal components the picture of the variance counts."""
+"""The numbers of principal components in the picture of the variance."""
 _RUN = 32  # sample sentences encoded at a time
 _EVERY = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
 
@@ -371,8 +371,8 @@ class Compared:
     Attributes:
         names: the models' titles.
         words: the words in each model.
-        alike: how alike the layers are.
-        is_one: whether both are one model.
+        alike: the similarity of the layers.
+        is_one: True if both are one model.
     """
 
     names: tuple[str, str]
@@ -413,14 +413,14 @@ def compared_layers(
 
 
 def alike_table(compared: Compared, cka: FloatArray) -> pd.DataFrame:
-    """A kind of CKA with the first model's layers down, the second's across."""
+    """One kind of CKA with the first model's layers down and the second's across."""
     table = pd.DataFrame(cka, columns=[f"layer {n}" for n in range(cka.shape[1])])
     table.insert(0, compared.names[0], [f"layer {n}" for n in range(len(table))])
     return table
 
 
 def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
-    """The sentences that have words in both models, with the spans of these."""
+    """The sentences with words in both models, and the spans of these words."""
     ours, theirs = compared.words
     both = set(theirs.keys)
     keys = [key for key in ours.keys if key in both]
@@ -435,7 +435,7 @@ def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
 
 
 def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
-    """How the sample's words vary at each layer of a model."""
+    """The variance of the sample's words at each layer of a model."""
     sample, n = sample_words(states.card, service), max(COMPONENTS)
     shares = remembered(
         "variance of layers",
@@ -447,7 +447,7 @@ def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
 
 
 def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
-    """Layers down: random pairs, where they are known, and the shares of the variance."""
+    """Layers down: random pairs, if known, and the shares of the variance."""
     columns: dict[str, object] = {"layer": states.encoding.layers}
     if states.band is not None:
         columns |= {
@@ -460,7 +460,7 @@ def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
 
 
 def sample_words(card: ModelCard, service: EncoderService) -> Words:
-    """A few words of each of the sample's sentences in a model; remembered."""
+    """A few words of each of the sample's sentences in a model; cached."""
     return remembered(
         "sample words", card.id, card.checksum, compute=lambda: _sample(card.id, service)
     )

@@ -1,4 +1,4 @@
-"""What a visitor can choose on the Layer by layer page."""
+"""The controls of the Layer by layer page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MEASURES: Mapping[str, Kind] = MappingProxyType(
 SENTENCE = sentence_choice(PAGE)
 MEASURE = choice(PAGE, "measure", list(MEASURES))
 TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")
-"""The token that is followed, by its position; -1 leaves that to the chosen word."""
+"""The position of the token to follow; -1 means that of the chosen word."""
 SECTION = choice(
     PAGE, "section", ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
 )

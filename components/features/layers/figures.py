@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-# --- The pictures of Layer by layer
+# --- Heatmaps
 
 _ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
@@ -34,7 +34,7 @@ _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
 
 
 def token_names(labels: Sequence[str]) -> list[str]:
-    """Labels made safe and different from each other: a "the" of several gets its position."""
+    """Labels made safe and unique: repeated ones, such as "the", get their positions."""
     bare = [plain(label, 16) or "␣" for label in labels]
     there = Counter(bare)
     names: list[str] = []
@@ -55,15 +55,15 @@ def layers_heatmap(
     title: str,
     height: int = 286,
 ) -> go.Figure:
-    """A measure of every token at every layer; the chosen layer and token are framed.
+    """A measure of every token at every layer, with frames around the chosen layer and token.
 
     Args:
         measure: the numbers.
-        labels: what is written on each token.
+        labels: the text written on each token.
         layer: the chosen layer.
-        picked: the chosen token's position, or None for no frame around one.
-        name: what is measured, for scale and hover.
-        scale: the colours' ends.
+        picked: the chosen token's position, or None for no frame.
+        name: the name of the measure, for scale and hover.
+        scale: the ends of the colour scale.
         title: the finding.
         height: in pixels.
     """
@@ -95,12 +95,12 @@ def pairs_heatmap(
     title: str,
     height: int = 500,
 ) -> go.Figure:
-    """The cosine of every two tokens.
+    """The cosine of every pair of tokens.
 
     Args:
         pairs: (n_tokens, n_tokens) cosines.
-        labels: what is written on each token.
-        scale: the colours' ends.
+        labels: the text written on each token.
+        scale: the ends of the colour scale.
         title: the finding.
         height: in pixels.
     """
@@ -123,11 +123,11 @@ def pairs_heatmap(
 def spaces_heatmap(
     found: Alike, *, names: tuple[str, str], title: str, height: int = 430
 ) -> go.Figure:
-    """Linear CKA between layers, on a scale from 0 to 1; debiased and of shuffled words on hover.
+    """Linear CKA between layers, on a scale from 0 to 1; debiased and shuffled values on hover.
 
     Args:
         found: the numbers.
-        names: whose layers go down and across.
+        names: the models whose layers go down and across.
         title: the finding.
         height: in pixels.
     """
@@ -159,7 +159,7 @@ def spaces_heatmap(
 
 
 def _written(matrix: FloatArray) -> np.ndarray:
-    """Numbers for a hover, and words where there is none."""
+    """Numbers for a hover, with words for missing ones."""
     return np.array(
         [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
     )
@@ -182,10 +182,10 @@ def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
 
 
 def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
-    """A matrix as the z of one trace, or of two where its cells have room for their numbers.
+    """A matrix as the z of one trace, or of two traces if its cells have room for numbers.
 
-    Numbers that read well are dark on bright colours and bright on dark ones, and a heatmap has one
-    colour of text: so one trace has the bright cells, the other the dark ones.
+    Readable numbers are dark on bright cells and bright on dark ones, but a heatmap has only one
+    text colour. So one trace has the bright cells, the other the dark ones.
     """
     if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
         return [matrix.astype(np.float32)]
@@ -196,7 +196,7 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
 def _traces(
     trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The trace with a matrix, as one or two traces."""
+    """The matrix as one trace or two."""
     cells = _cells(matrix, scale)
     if len(cells) == 1:
         return [{**trace, "z": cells[0]}]
@@ -214,12 +214,12 @@ def _traces(
 
 
 def _token_axis() -> dict[str, Any]:
-    """Names as categories: the browser leaves some out where all would not fit its width."""
+    """Names as categories, so that the browser leaves some out if they do not all fit."""
     return {"type": "category", **_BARE}
 
 
 def _layer_axis(layers: Sequence[int]) -> dict[str, Any]:
-    """The layers' numbers, fewer of them where they would touch."""
+    """The layers' numbers, thinned out if they would touch."""
     each = slice(None, None, max(1, ceil(len(layers) / _MAX_TICKS)))
     return {
         "tickvals": list(range(len(layers)))[each],
@@ -258,7 +258,7 @@ def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
 def random_pairs_lines(
     layers: Sequence[int], band: Band | None, *, layer: int, title: str, height: int = 320
 ) -> go.Figure:
-    """The average cosine of random pairs of words at each layer, with the middle 90 percent."""
+    """The average cosine of random pairs of words at each layer, with the middle 90%."""
     x = list(layers)
     traces: list[dict[str, Any]] = []
     if band is not None:
@@ -294,7 +294,7 @@ def variance_lines(
     title: str,
     height: int = 320,
 ) -> go.Figure:
-    """The share of the variance that the first components hold, a line for each count of them."""
+    """The share of the variance in the first components, one line for each number of components."""
     x = list(layers)
     lines = [(count, shares[:, count - 1]) for count in counts]
     layout = {
@@ -341,7 +341,7 @@ def _line(x: list[int], y: FloatArray, name: str, color: str) -> dict[str, Any]:
 
 
 def _apart(ends: Sequence[float]) -> list[float]:
-    """Rising heights moved up where names there would touch."""
+    """Ascending heights, moved up so that the names there do not touch."""
     spots: list[float] = []
     for end in np.nan_to_num(np.array(ends)).tolist():
         spots.append(max(end, spots[-1] + 0.08) if spots else end)

@@ -64,11 +64,11 @@ from components.ui.widgets.token_strip import token_strip
 __all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
 
 
-# --- A closer look on Layer by layer
+# --- The pooler
 
 
 def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
-    """The pooler's output for this sentence, and how alike it makes all of them."""
+    """The pooler's output for this sentence, and the similarity of all sentences by it."""
     own = states.encoding.pooler_output
     if own is None:
         claims, _ = pooler_reading(states.card, None)
@@ -116,9 +116,9 @@ def _code(states: HiddenStates, service: EncoderService) -> None:
     st.code(code, language="python", wrap_lines=True)
 
 
-# --- Closer looks on Layer by layer
+# --- Whole layers
 
-_MOST_WORDS = 200  # in a snippet that one can still read
+_MOST_WORDS = 200  # the most words in a snippet that people can still read
 
 
 def layers_compared(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
@@ -146,7 +146,7 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
 
 
 def spread(states: HiddenStates, service: EncoderService) -> Arrays:
-    """Anisotropy at every layer, and the variance that the first components hold."""
+    """Anisotropy at every layer, and the variance in the first components."""
     with st.spinner("Encoding the sample sentences…"):
         found = spread_of(states, service)
     n_words = len(found.sample.keys)
@@ -175,7 +175,7 @@ def _alike(compared: Compared) -> None:
 
 
 def _alike_tables(compared: Compared) -> None:
-    """Linear CKA, and debiased beside it where there are words enough."""
+    """Linear CKA, and debiased CKA if there are enough words."""
     found = compared.alike
     plain, debiased = st.columns(2, gap="medium")
     with plain:
@@ -219,9 +219,9 @@ def _lines(found: Spread, states: HiddenStates) -> None:
         )
 
 
-# --- Closer looks on Layer by layer
+# --- Single tokens and pairs of tokens
 
-_LONG = 40  # tokens from which the strip scrolls within itself
+_LONG = 40  # tokens from which the strip scrolls
 
 
 def one_token(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
@@ -242,7 +242,7 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
 
 
 def token_pairs(states: HiddenStates) -> Arrays:
-    """The cosine of every two tokens at the chosen layer."""
+    """The cosine of every pair of tokens at the chosen layer."""
     pairs = pairs_of(states)
     average = None if states.chance is None else float(states.chance[states.layer])
     said = pairs_reading(pairs, states.labels, states.own, states.layer, average)
@@ -256,7 +256,7 @@ def token_pairs(states: HiddenStates) -> Arrays:
 
 
 def _strip(states: HiddenStates) -> None:
-    """The text and its tokens; a click looks at a token closer."""
+    """The text and its tokens; a click picks a token."""
     tall = states.encoding.n_tokens > _LONG
     with st.container(height=206 if tall else "content", border=False, key="layers_strip"):
         token_strip(

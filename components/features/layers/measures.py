@@ -43,9 +43,9 @@ __all__ = [
 # --- Whole layers as spaces
 
 MAX_WORDS = 512
-"""Words that enter at most: the Gram matrices of more would take seconds."""
+"""Maximum number of words: the Gram matrices of more would take seconds."""
 LEAST_WORDS = 4
-"""Words that the unbiased estimator needs: it divides by n - 3."""
+"""Minimum number of words for the unbiased estimator, which divides by n - 3."""
 N_SHUFFLES = 5
 SEED = 0
 _WORDS_PER_SENTENCE = 4
@@ -56,10 +56,10 @@ Key = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Word vectors of some texts at all layers; a word's is the mean over its sub-tokens.
+    """Word vectors of some texts at all layers; a word's vector is the mean over its sub-tokens.
 
     Attributes:
-        keys: which word each is, the same for every model.
+        keys: the identity of each word, the same for every model.
         vectors: (n_layers, n_words, n_dims) float32.
     """
 
@@ -69,14 +69,14 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """How alike the layers of two models (or of one) are over the same words.
+    """The similarity of the layers of two models (or of one) over the same words.
 
     Attributes:
-        cka: (n_layers, n_other_layers) linear CKA in [0, 1]; nan where it is not defined.
+        cka: (n_layers, n_other_layers) linear CKA in [0, 1]; nan where it is undefined.
         debiased: debiased linear CKA in [-1, 1], 0 on average over all orders of the words; nan
-            where it is not defined or there are fewer than `LEAST_WORDS`.
+            where it is undefined or there are fewer than `LEAST_WORDS`.
         shuffled: linear CKA with the second model's words in random order, averaged.
-        n_words: how many words entered.
+        n_words: the number of words compared.
     """
 
     cka: FloatArray
@@ -86,7 +86,7 @@ class Alike:
 
 
 def words_of(encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | None = None) -> Words:
-    """The first `MAX_WORDS` words of texts, or only those of each text's first that are named."""
+    """The first `MAX_WORDS` words of texts, or only the named words, ignoring pairs."""
     keys: list[Key] = []
     vectors: list[FloatArray] = []
     for i, encoding in enumerate(encodings):
@@ -101,7 +101,7 @@ def words_of(encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | No
 
 
 def join(parts: Sequence[Words], sizes: Sequence[int]) -> Words:
-    """Words of several runs of sentences as one; `sizes` are the runs' numbers of sentences."""
+    """Join the words of several runs of sentences; `sizes` are the numbers of sentences per run."""
     firsts = np.cumsum([0, *sizes[:-1]]).tolist()
     keys = [
         (first + key[0], key[1], key[2])
@@ -113,9 +113,9 @@ def join(parts: Sequence[Words], sizes: Sequence[int]) -> Words:
 
 
 def sample_choice(spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[list[int]]:
-    """For each sentence, the indices of a few of its words, drawn by a fixed seed.
+    """For each sentence, the indices of a few of its words, drawn with a fixed seed.
 
-    Words of at least four letters: most shorter ones are function words.
+    Only words of at least four letters: most shorter ones are function words.
 
     Args:
         spans: for each sentence, its words: start, end, text.
@@ -129,7 +129,7 @@ def sample_choice(spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[list[
 
 
 def shared(first: Words, second: Words) -> tuple[FloatArray, FloatArray]:
-    """The vectors of the words that both have, in one order."""
+    """The vectors of the words that both have, in the same order."""
     place = {key: i for i, key in enumerate(second.keys)}
     rows = [(i, place[key]) for i, key in enumerate(first.keys) if key in place]
     ours, theirs = [i for i, _ in rows], [i for _, i in rows]
@@ -155,13 +155,13 @@ def alike(first: FloatArray, second: FloatArray) -> Alike:
 
 
 def variance_shares(vectors: FloatArray, n: int) -> FloatArray:
-    """(n_layers, n) the share of the variance that the first 1, 2, ... n components hold.
+    """(n_layers, n) the share of the variance in the first 1, 2, ... n components.
 
-    nan where all vectors of a layer are equal, or there are fewer than two.
+    nan if all vectors of a layer are equal, or there are fewer than two.
 
     Args:
         vectors: (n_layers, n_words, n_dims).
-        n: how many components.
+        n: the number of components.
     """
     shares = np.full((len(vectors), n), np.nan, np.float32)
     for row, layer in enumerate(vectors):
@@ -211,10 +211,10 @@ def _grams(vectors: FloatArray) -> np.ndarray:
 
 
 def _u_centred(grams: np.ndarray) -> np.ndarray:
-    """Gram matrices without their diagonals, every row and column of which sums to 0.
+    """Gram matrices with zero diagonals, whose rows and columns all sum to 0.
 
-    Half of the work of the unbiased estimator: what it gives for two Gram matrices is the sum of
-    the products of these, over n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
+    This is half of the unbiased estimator. For two Gram matrices it gives the sum of the products
+    of these, over n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
     """
     n = grams.shape[1]
     off = 1 - np.eye(n)
@@ -226,9 +226,9 @@ def _u_centred(grams: np.ndarray) -> np.ndarray:
 
 
 def _units(grams: np.ndarray, vectors: FloatArray) -> np.ndarray:
-    """The matrices of some vectors brought to Frobenius norm one."""
+    """The matrices of some vectors, scaled to Frobenius norm one."""
     norms = np.linalg.norm(grams, axis=(1, 2), keepdims=True)
-    # Equal vectors leave only rounding when centred: there is nothing to compare.
+    # Equal vectors, once centred, leave only rounding errors: there is nothing to compare.
     scale = np.square(vectors.astype(np.float64)).sum(axis=(1, 2)).reshape(-1, 1, 1)
     nothing = norms <= 1e-12 * np.maximum(scale, 1e-300)
     units: np.ndarray = np.divide(grams, norms, out=np.full_like(grams, np.nan), where=~nothing)
@@ -256,7 +256,7 @@ MEASURE_NAMES: dict[Kind, str] = {
 }
 
 TIE = 1e-4
-"""Cosines this close are told as equal: the same sentence twice differs by rounding."""
+"""Cosines this close count as equal: rounding separates two runs of the same sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,9 +268,9 @@ class Measure:
             cosine to the text's first token at the same layer ("first"), or the vector's length.
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
-        own: (n_tokens,) which tokens are the text's own.
-        chance: (len(layers),) of "start" and "before", the average cosine to *another* own token
-            there; None where there is no other one, or for the other kinds.
+        own: (n_tokens,) a mask of the text's own tokens.
+        chance: (len(layers),) for "start" and "before", the average cosine to *another* own token
+            there; None if there is no other one, and for the other kinds.
     """
 
     kind: Kind
@@ -281,9 +281,9 @@ class Measure:
 
     @property
     def counted(self) -> IntArray:
-        """Positions that averages, highest and lowest are taken from: the text's own tokens.
+        """Positions that enter averages and extremes: the text's own tokens.
 
-        All where there are none. The first token does not count as like itself where others do.
+        All positions if it has none. For "first", the first token itself counts only if alone.
         """
         own = self.own if self.own.any() else np.ones_like(self.own)
         found = np.flatnonzero(own)
@@ -297,7 +297,7 @@ class Measure:
         return mean
 
     def row(self, layer: int) -> int:
-        """The row of a layer, the nearest one where the measure has none for it."""
+        """The row of a layer, or the nearest row if the measure has none for it."""
         return int(np.abs(np.array(self.layers) - layer).argmin())
 
 
@@ -306,9 +306,9 @@ class Neighbours:
     """The nearest of some candidates at each layer, nearest first.
 
     Attributes:
-        indices: (n_layers, n), the candidates' places.
+        indices: (n_layers, n), the candidates' indices.
         cosines: (n_layers, n).
-        tied: for each layer, the places of all that are as near as the nearest, to within `TIE`.
+        tied: for each layer, the indices of all that are as near as the nearest, to within `TIE`.
     """
 
     indices: IntArray
@@ -317,7 +317,7 @@ class Neighbours:
 
 
 def own_tokens(encoding: Encoding) -> np.ndarray:
-    """(n_tokens,) bool: tokens that stand for text, not added by the tokenizer."""
+    """(n_tokens,) bool: tokens of the text, not added by the tokenizer."""
     own: np.ndarray = encoding.text_ids >= 0
     return own
 
@@ -349,7 +349,7 @@ def token_pairs(hidden: FloatArray) -> FloatArray:
 
 
 def lowest_cosine(hidden: FloatArray) -> float:
-    """The lowest cosine between any two tokens at any layer; one layer at a time, for memory."""
+    """The lowest cosine between any two tokens at any layer, one layer at a time to save memory."""
     return min(float(token_pairs(rows).min()) for rows in hidden)
 
 
@@ -361,8 +361,8 @@ def nearest(
     Args:
         vector: (n_layers, n_dims).
         texts: for each text, its (n_layers, n_tokens, n_dims) hidden states.
-        candidates: places in the row of all texts' tokens that count.
-        n: how many at most.
+        candidates: indices of the tokens that count, among those of all texts in a row.
+        n: the maximum number of neighbours.
     """
     indices, cosines, tied = [], [], []
     for row, own in enumerate(vector):  # layer by layer: all at once would take gigabytes
@@ -417,16 +417,16 @@ def _tokens_units(vectors: FloatArray) -> FloatArray:
 
 
 def _cosines(values: FloatArray) -> FloatArray:
-    """What rounding put beyond -1 and 1 brought back."""
+    """Cosines clipped to [-1, 1] to undo rounding."""
     return np.clip(values, -1.0, 1.0).astype(np.float32)
 
 
 def _chance(
     later: FloatArray, earlier: FloatArray, same: FloatArray, own: np.ndarray
 ) -> FloatArray | None:
-    """(n_layers,) the average cosine of an own token with the other own tokens, one layer back.
+    """(n_layers,) the average cosine of an own token with the other own tokens, one layer earlier.
 
-    The sum over all pairs is the product of the sums; the pairs of a token with itself come off.
+    The sum over all pairs is the product of the sums, less each token's pair with itself.
     """
     n = int(own.sum())
     if n < 2:

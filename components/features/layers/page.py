@@ -35,7 +35,7 @@ _FILE = "layer-by-layer"
 
 
 def toolbar(view: ViewState, states: HiddenStates) -> None:
-    """Which sentence, what is measured, and the sentences' texts for a phone."""
+    """The choice of sentence and measure, and text editors for a phone."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
@@ -45,7 +45,7 @@ def toolbar(view: ViewState, states: HiddenStates) -> None:
 
 
 def picture(view: ViewState, states: HiddenStates) -> None:
-    """The main picture: every token at every layer; a token that is looked at closer is framed."""
+    """The main picture: every token at every layer, with a frame around the picked one."""
     title = str(layers_picture_title(states.measure, states.labels[0]))
     figure = layers_heatmap(
         states.measure,
@@ -61,13 +61,13 @@ def picture(view: ViewState, states: HiddenStates) -> None:
 
 
 def reading(states: HiddenStates) -> None:
-    """What is on screen, in words."""
+    """The reading."""
     trained = states.card.provenance.encoder
     kit.reading(layers_reading(states.measure, states.labels, states.layer, states.chance, trained))
 
 
 def notes(states: HiddenStates) -> None:
-    """What this text or model does not have."""
+    """Notes on what this text or model lacks."""
     encoding = states.encoding
     for note in text_notes(
         n_own=int(states.own.sum()),
@@ -94,9 +94,9 @@ def downloads(
 ) -> None:
     """The page's Download menu: the numbers of every current sentence, and of the closer look.
 
-    What a session keeps must not refer to the states: a file is made of those computed `again`.
+    A session must not hold a reference to the states: a file uses those recomputed by `again`.
     """
-    own = {name: array.copy() for name, array in of_look.items()}  # of one, not what it is part of
+    own = {name: array.copy() for name, array in of_look.items()}  # a view keeps its base
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):

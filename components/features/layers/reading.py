@@ -1,8 +1,8 @@
-"""What the Layer by layer page concludes: verdicts with their numbers, from plain arrays.
+"""The conclusions of the Layer by layer page: verdicts with their numbers, from plain arrays.
 
-One is called more than another only where they are further apart than a margin: 0.01 for
-similarities, a hundredth of the longest for lengths. What lies within it shares the place. The
-sentences are in `english.toml`, under `layers`. Without streamlit.
+One value is called higher than another only if they differ by more than a margin: 0.01 for
+similarities, a hundredth of the longest for lengths. Values within the margin are tied. The
+sentences are in `english.toml`, under `layers`. Independent of streamlit.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ __all__ = [
 Claims: TypeAlias = list[Claim]
 Cell: TypeAlias = tuple[int, int]
 _OF_A_LENGTH = 0.01
-_COMMON = 0.1  # average similarity of random words from which on they share a direction
-_EXACT = 1e-5  # what float32 leaves between two ways of computing the same
+_COMMON = 0.1  # average similarity of random words from which they share a direction
+_EXACT = 1e-5  # the float32 difference between two computations of the same value
 
 
 # Every token at every layer
@@ -82,14 +82,14 @@ def layers_reading(
     baseline: FloatArray | None,
     state: PartState,
 ) -> Claims:
-    """The tokens with most and least of the measure at a layer, a yardstick, and a caution.
+    """The tokens with the highest and lowest measure at a layer, a yardstick, and a caution.
 
     Args:
-        measure: what the picture shows.
-        labels: what is written on each token.
+        measure: the measure in the picture.
+        labels: the text written on each token.
         layer: the chosen one.
-        baseline: the random pairs' average similarity at each layer from 0 on, where it is known.
-        state: whether the encoder was trained.
+        baseline: the average similarity of random pairs at each layer from 0 on, if known.
+        state: the training state of the encoder.
     """
     claims = []
     if not measure.own.any():
@@ -109,7 +109,7 @@ def layers_reading(
 
 
 def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> Claim:
-    """Which tokens have most and least of the measure at a layer."""
+    """The tokens with the highest and the lowest measure at a layer."""
     counted = measure.counted
     values = measure.values[measure.row(layer), counted].tolist()
     if measure.kind == "start" and layer == 0:
@@ -133,12 +133,12 @@ def _margin(values: Sequence[float], measure: Measure) -> float:
 def text_notes(
     *, n_own: int, n_unknown: int, n_lost: int, has_pair: bool, has_segments: bool
 ) -> Claims:
-    """Tokens that are unknown or left out, and how two texts go together.
+    """Notes on unknown or missing tokens, and on how the model joins two texts.
 
     Args:
         n_own: the text's own tokens.
-        n_unknown: how many of them are unknown to the model.
-        n_lost: tokens that the model has no room for.
+        n_unknown: the number of them unknown to the model.
+        n_lost: tokens that did not fit the model.
         has_pair: True if there are two texts.
         has_segments: True if the model has segments.
     """
@@ -150,7 +150,7 @@ def text_notes(
     return claims
 
 
-# The tokens nearest to one, and tokens in pairs
+# The nearest tokens, and tokens in pairs
 
 
 def nearest_reading(
@@ -160,14 +160,14 @@ def nearest_reading(
     layers: Sequence[int],
     baseline: FloatArray | None,
 ) -> Claims:
-    """Which token is nearest to the picked one at the first and the last layer.
+    """The token nearest to the picked one at the first and the last layer.
 
     Args:
-        picked: the place of the picked token.
-        names: for each token of all sentences, what is written on it, and its sentence's letter.
-        found: the nearest ones, by their places.
+        picked: the index of the picked token.
+        names: for each token of all sentences, its label and its sentence's letter.
+        found: the nearest tokens, by their indices.
         layers: the layer of each row of `found`.
-        baseline: the random pairs' average similarity at each layer, where it is known.
+        baseline: the average similarity of random pairs at each layer, if known.
     """
     token = _named(picked, names)
     if not found.indices.shape[1]:
@@ -184,7 +184,7 @@ def nearest_reading(
 
 
 def _named(place: int, names: Sequence[tuple[str, str]]) -> str:
-    """A token by its label, with its position in its sentence where the label is there twice."""
+    """A token by its label, with its position if the label occurs twice."""
     letter = names[place][1]
     labels = [label for label, other in names if other == letter]
     start = next(i for i, name in enumerate(names) if name[1] == letter)
@@ -218,7 +218,7 @@ def _titled(place: int, labels: Sequence[str]) -> str:
 def pairs_reading(
     matrix: FloatArray, labels: Sequence[str], own: np.ndarray, layer: int, random: float | None
 ) -> Claims:
-    """The own tokens most similar at a layer and those least so, beside the average."""
+    """The most and the least similar own tokens at a layer, beside the average."""
     pairs, cosines = _pairs(matrix, own)
     if not len(cosines):
         return [claim("layers.pairs.none")]
@@ -236,14 +236,14 @@ def pairs_reading(
 
 
 def _pairs(matrix: FloatArray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n_pairs, 2) positions of every two own tokens, and (n_pairs,) float64 cosines of theirs."""
+    """(n_pairs, 2) positions of every pair of own tokens, and (n_pairs,) float64 their cosines."""
     places = np.flatnonzero(own)
     pairs = places[np.column_stack(np.triu_indices(len(places), 1))]
     return pairs, matrix[pairs[:, 0], pairs[:, 1]].astype(np.float64)
 
 
 def _leading(cosines: np.ndarray) -> list[int]:
-    """Which lead, looked for among those that can: 512 tokens have 130,000 pairs."""
+    """The leading pairs, searched among the candidates only: 512 tokens have 130,000 pairs."""
     near = np.flatnonzero(cosines >= cosines.max() - 2 * MARGIN)
     return [int(near[i]) for i in leading(cosines[near].tolist())]
 
@@ -253,7 +253,7 @@ def _ends(cosines: np.ndarray) -> list[float]:
 
 
 def _some(pairs: np.ndarray, labels: Sequence[str]) -> str:
-    """The first pair, and how many others."""
+    """The first pair, and the number of others."""
     one, other = (placed(labels[i], i, labels) for i in pairs[0])
     return say(f"layers.pairs.names.{min(len(pairs), 3)}", one=one, other=other, n=len(pairs) - 1)
 
@@ -268,7 +268,7 @@ def alike_title(found: Alike, *, same: bool) -> Claim:
 
 
 def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> tuple[Claims, Claims]:
-    """Which layers are most or least alike, what shuffled words give, and debiased values.
+    """The layers most or least alike, the result for shuffled words, and debiased values.
 
     Args:
         found: CKA over the same words.
@@ -336,7 +336,7 @@ def _highest(picture: str, layers: Sequence[int], values: Sequence[float]) -> Cl
 def spread_reading(
     layers: Sequence[int], layer: int, band: Band | None, shares: FloatArray, n_words: int
 ) -> Claims:
-    """How similar random words are at a layer, and how much its first components hold."""
+    """The similarity of random words at a layer, and the share of its first components."""
     row = list(layers).index(layer)
     claims = []
     if band is not None:
@@ -354,11 +354,11 @@ def spread_reading(
 
 
 def pooler_reading(card: ModelCard, largest: float | None) -> tuple[Claims, Claims]:
-    """What this model's pooler is, and whether its arithmetic by hand gives the same.
+    """The architecture of this model's pooler, and whether a computation by hand agrees.
 
     Args:
-        card: the model's.
-        largest: the largest difference; None where nothing was computed by hand.
+        card: the model's card.
+        largest: the largest difference; None if nothing was computed by hand.
     """
     pooler = card.provenance.pooler
     reason = escape(pooler.reason)

@@ -102,7 +102,7 @@ for name, values in [*averages.items(), *chance.items()]:
 
 @dataclass(frozen=True)
 class SnippetText:
-    """A text (and pair) with the spans of its words that are compared, in code points."""
+    """A text (and pair) with the spans of the compared words, in code points."""
 
     text: str
     pair: str | None
@@ -111,10 +111,10 @@ class SnippetText:
 
 
 def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
-    """A script that leaves the page's numbers of one text.
+    """A script that leaves the page's numbers for one text.
 
-    `length`, `start`, `before` and `first` are (layers, tokens), `averages` of each by its name;
-    `chance` is what "start" and "before" are with other tokens, `pairs` (layers, tokens, tokens).
+    `length`, `start`, `before` and `first` are (layers, tokens), `averages` of each by its name.
+    `chance` gives "start" and "before" with other tokens, `pairs` is (layers, tokens, tokens).
     """
     return _joined(
         *_torch(),
@@ -200,7 +200,7 @@ def _torch() -> list[str]:
 
 def _encode(card: ModelCard, text: str, pair: str | None) -> str:
     texts = literal(text) if pair is None else f"{literal(text)}, {literal(pair)}"
-    # Not every tokenizer gives the segments of a pair by itself (ALBERT's does not).
+    # Not every tokenizer returns segments of a pair by default (ALBERT's does not).
     return _ENCODE.format(texts=texts, max_length=card.max_length, segments=card.has_segments)
 
 

@@ -1,4 +1,4 @@
-"""What the Map page shows of a view: the map asked for, colours, findings, downloads."""
+"""The data behind the Map page: the requested map, colours, findings, downloads."""
 
 from __future__ import annotations
 
@@ -93,18 +93,18 @@ __all__ = [
 ]
 
 
-# --- What is computed of a map by walking over its points
+# --- Values computed over all points of a map
 
 T = TypeVar("T")
 
 
 def once(picture: Picture, name: str, *given: Hashable, compute: Callable[[], T]) -> T:
-    """What is called so of a map, from the store or computed now.
+    """Return a named value of a map, from the cache or computed now.
 
     Args:
-        picture: the map. What is kept must not refer to it: its vectors would never be let go.
-        name: what is computed.
-        given: all that it depends on beside the map.
+        picture: the map. A cached value must not refer to it, or its vectors stay in memory.
+        name: the name of the value.
+        given: everything else that it depends on.
         compute: computes it.
     """
     passport = picture.gathered.passport
@@ -114,26 +114,26 @@ def once(picture: Picture, name: str, *given: Hashable, compute: Callable[[], T]
     )
 
 
-# --- What the points of a map can be coloured by
+# --- The colours of a map's points
 
 GROUPS = "group on the map"
 LAYER = "layer"
-"""Points of all layers at once, coloured by their layer."""
+"""Colours by layer, for a map with the points of all layers."""
 NOTHING = "nothing"
 _MOST_LABELS = 200
 _GIVEN = " (label)"
-"""What a column of the texts' labels ends with where the points have one of the same name."""
+"""The suffix of a label column whose name the points use already."""
 
 
 def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
-    """The colours that there are for some texts; "" is what suits them."""
+    """The available colours for some texts; "" for the default."""
     usual = _usual(request, corpus)
     others = {name: name for name in _names(request.unit, corpus) if name != usual}
     return COLOR.among({"": usual, **others}, default="")
 
 
 def color_of(view: ViewState, picture: Picture) -> str:
-    """The column that a view asks for, where the points of a map have it."""
+    """The column that a view names, if the points of a map have it."""
     points = picture.points
     names = [*points.labels, *points.measures, GROUPS, NOTHING]
     names += ["token"] if points.unit == "tokens" else []
@@ -157,26 +157,26 @@ def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
 
 
 def _usual(request: MapRequest, corpus: Corpus | None) -> str:
-    """What points are coloured by unless the view says otherwise."""
+    """The default column for the colours."""
     if corpus is None or not corpus.labels:
         return GROUPS
-    if corpus.spans is not None:  # chosen words: told apart by word, and one of them by its senses
+    if corpus.spans is not None:  # chosen words: coloured by word, a single word by its senses
         return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
     return next((title for title, n in corpus.n_kinds.items() if 1 < n <= _MOST_LABELS), GROUPS)
 
 
-# --- What a view asks the page to map, found out once a run
+# --- The map that a view asks for
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What the page is asked to map.
+    """The map that the page is asked for.
 
     Attributes:
-        corpus: the texts; None where a file is to be chosen first, or where there is a problem.
-        request: the map of them; None without texts.
-        color: what its points can be coloured by.
-        problem: why the texts cannot be used, or "".
+        corpus: the texts; None if a file must be chosen first, or if there is a problem.
+        request: the requested map; None without texts.
+        color: the options for its colours.
+        problem: the reason why the texts cannot be used, or "".
     """
 
     corpus: Corpus | None
@@ -186,7 +186,7 @@ class Asked:
 
 
 def asked_map(view: ViewState, card: ModelCard) -> Asked:
-    """What a view asks for."""
+    """Return the texts and the map that a view asks for."""
     problem, corpus = "", None
     try:
         corpus = corpus_of(view)
@@ -197,20 +197,20 @@ def asked_map(view: ViewState, card: ModelCard) -> Asked:
     return Asked(corpus, None if corpus is None else request, color, problem)
 
 
-# --- The points nearest to a text that someone types
+# --- The points nearest to a typed text
 
 N_NEAREST = 10
 
 
 @dataclass(frozen=True)
 class Near:
-    """What is nearest to a typed text.
+    """The points nearest to a typed text.
 
     Attributes:
-        name: the word, token or sentence that was taken of it.
+        name: the word, token or sentence that was used.
         rows: the nearest points in the full space by cosine, nearest first.
         cosines: one for each of them.
-        problem: why there are none, as Markdown; "" where there are.
+        problem: the reason why there are none, as Markdown; "" if there are.
     """
 
     name: str
@@ -220,10 +220,10 @@ class Near:
 
 
 def nearest_to(picture: Picture, row: int, text: str) -> Near:
-    """The points of a map nearest to a text at one of its layers; encoded once."""
+    """The points of a map nearest to a text at one of its layers; the text is encoded once."""
     try:
         return once(picture, "near to", row, text, compute=lambda: _nearest(picture, row, text))
-    except ContextlensError as exc:  # next time it may be otherwise
+    except ContextlensError as exc:  # not cached: it may work next time
         return Near("", (), (), escape(str(exc)))
 
 
@@ -241,7 +241,7 @@ def _nearest(picture: Picture, row: int, text: str) -> Near:
 
 
 def _rows(picture: Picture, row: int, text: str) -> TextRows:
-    """The text's words or tokens, or itself, with their vectors as the map pools them."""
+    """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
     request, layer = picture.request, picture.layers[row]
     layers = None if layer < 0 else [layer]
     (encoding,) = service().encode(request.model, [text], layers=layers)
@@ -249,7 +249,7 @@ def _rows(picture: Picture, row: int, text: str) -> TextRows:
 
 
 def _chosen(picture: Picture, found: TextRows) -> int | None:
-    """Which of a text's words or tokens is meant; None where that is open."""
+    """The index of the word or token that a text stands for; None if that is unclear."""
     if len(found.names) == 1:
         return 0
     known = {name.casefold() for name in picture.points.names}
@@ -257,7 +257,7 @@ def _chosen(picture: Picture, found: TextRows) -> int | None:
     return own[0] if len({found.names[i].casefold() for i in own}) == 1 else None
 
 
-# --- What is found on a map at one layer
+# --- The findings at one layer
 
 _LABELLED = 60
 """Points from which groups have names on the map: in fewer texts no word is typical."""
@@ -277,17 +277,17 @@ class Finding:
     """A layer of a map under one colouring.
 
     Attributes:
-        key: a short name that only the same finding has.
-        color: how points are coloured.
-        every_layer: whether the points of all layers are drawn at once.
-        column: the labels that colours and readings go by, or None.
+        key: a short name, unique to this finding.
+        color: the colouring of the points.
+        every_layer: True if the points of all layers are drawn at once.
+        column: the labels behind colours and readings, or None.
         groups: (n_points,) each point's group on the map, -1 for none.
-        group_labels: the names of the groups, where there are points enough.
-        titles: the finding at each layer, in a line.
-        course: what it comes to through all layers, in a line; "" where that is not told.
-        reading: the same at this layer, in sentences.
-        sure: how it was tested, and how sure that is.
-        one_name: whether all points are called the same, as in a map of one word.
+        group_labels: the names of the groups, if there are enough points.
+        titles: the finding at each layer, in one line.
+        course: the summary over all layers, in one line; "" if there is none.
+        reading: the finding at this layer, in sentences.
+        sure: the test behind it, and its certainty.
+        one_name: True if all points have the same name, as in a map of one word.
     """
 
     key: str
@@ -304,13 +304,13 @@ class Finding:
 
 
 def finding(picture: Picture, row: int, by: str, order: tuple[str, ...] = ()) -> Finding:
-    """What is found on a map.
+    """The finding on a map at one layer.
 
     Args:
         picture: the map.
-        row: of the layer, in the picture's arrays.
-        by: what colours the points.
-        order: another map's categories, to keep their colours.
+        row: the layer's row in the picture's arrays.
+        by: the column that colours the points.
+        order: the categories of another map, whose colours are kept.
     """
     return once(picture, "finding", row, by, order, compute=lambda: _find(picture, row, by, order))
 
@@ -341,7 +341,7 @@ def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Findin
 
 
 def _groups(picture: Picture, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
-    """The groups on one layer's map and their names."""
+    """The groups on one layer's map, and their names."""
 
     def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
         places = picture.coordinates[row]
@@ -352,7 +352,7 @@ def _groups(picture: Picture, row: int) -> tuple[IntArray, tuple[ClusterLabel, .
 
 
 def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
-    """The group of each point, in words."""
+    """The name of each point's group."""
     named = _words_of(labels)
     return tuple(
         named.get(group, "") or ("" if group < 0 else f"group {group + 1}")
@@ -367,7 +367,7 @@ def _words_of(labels: tuple[ClusterLabel, ...]) -> Mapping[int, str]:
 def _titles(
     picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
 ) -> tuple[str, ...]:
-    """The finding at each layer; groups are known at the shown one alone."""
+    """The finding at each layer; groups are known only at the shown one."""
     points = picture.points
     if senses is not None:
         return tuple(senses_title_at(senses.word, own, senses.trial) for own in senses.curve)
@@ -405,12 +405,12 @@ def _senses(picture: Picture, column: str | None) -> SenseTests | None:
 
 
 def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) -> SenseTests | None:
-    """The tests of the labels "sense"; None for points of several words, or nothing to test.
+    """The tests of the labels "sense"; None for several words, or if nothing can be tested.
 
     Args:
         points: the occurrences of one word.
         vectors: (n_layers, n_points, n_dims) float32.
-        layers: which layer each row of `vectors` is of.
+        layers: the layer of each row of `vectors`.
     """
     words = set(points.labels.get("word", ()))
     if len(words) != 1:
@@ -426,27 +426,27 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     return SenseTests(word, trial, curve)
 
 
-# --- A map as a view looks at it
+# --- A map as a view shows it
 
 N_NEIGHBORS = 10
 _LONGEST_NAME = 32
 _MAX_NUMBERED = 12
-"""Points up to which those found or selected have numbers on the map."""
+"""Up to this many matching or selected points have numbers on the map."""
 
 
 @dataclass(frozen=True, eq=False)
 class MapShown:
-    """A map as it is looked at.
+    """A map as the page shows it.
 
     Attributes:
         picture: the map that was drawn.
-        is_stale: whether it is an older one than the controls say.
-        row: of the layer that is shown, in the picture's arrays.
-        finding: what is found on it.
-        wanted: what is searched for; "" for nothing.
-        near_to: the text whose nearest points are asked for; "" for none.
-        marked: the points that are marked.
-        panel: which look stands beside the map.
+        is_stale: True if the controls have changed since.
+        row: the shown layer's row in the picture's arrays.
+        finding: the finding at this layer.
+        wanted: the search text; "" for none.
+        near_to: the text whose nearest points are requested; "" for none.
+        marked: the marked points.
+        panel: the look beside the map.
     """
 
     picture: Picture
@@ -460,7 +460,7 @@ class MapShown:
 
     @property
     def points(self) -> Points:
-        """What each point is."""
+        """The description of each point."""
         return self.picture.points
 
     @property
@@ -470,24 +470,24 @@ class MapShown:
 
     @property
     def layer(self) -> int:
-        """The layer that is shown; -1 for the pooler's output."""
+        """The shown layer; -1 for the pooler's output."""
         return self.picture.layers[self.row]
 
     @property
     def places(self) -> FloatArray:
-        """(n_points, 2 or 3) on the map."""
+        """(n_points, 2 or 3) coordinates on the map."""
         places: FloatArray = self.picture.coordinates[self.row]
         return places
 
     @cached_property
     def frames(self) -> list[Ranges]:
-        """What the axes show at each layer; in three dimensions all points of that layer."""
+        """The axis ranges at each layer; in three dimensions, those of all the layer's points."""
         layers = self.picture.coordinates
         return map_frames(layers) if layers.shape[2] == 2 else [map_ranges(own) for own in layers]
 
     @property
     def enlarged(self) -> float:
-        """How many times larger the shown layer is drawn than in the frame that holds them all."""
+        """The enlargement of the shown layer over the frame that holds all layers."""
         return enlarged(self.frames)[self.row] if self.places.shape[1] == 2 else 1.0
 
     @property
@@ -503,17 +503,17 @@ class MapShown:
 
     @property
     def honesty(self) -> MapQuality | None:
-        """How far the shown layer's map can be trusted."""
+        """The quality of the shown layer's map."""
         return self.picture.honesty[self.row]
 
     @property
     def point(self) -> int | None:
-        """The point that is looked at closer."""
+        """The selected point."""
         return self.marked.point
 
     @cached_property
     def found(self) -> tuple[int, ...] | None:
-        """The points that were searched for; None where nothing was."""
+        """The points that match the search; None without a search."""
         if not self.wanted:
             return None
         rows: NDArray[np.int64] = once(
@@ -526,20 +526,20 @@ class MapShown:
 
     @property
     def near(self) -> Near | None:
-        """The points nearest to a typed text; None without one, and on an older map."""
+        """The points nearest to a typed text; None without a text, and on a stale map."""
         if not self.near_to or self.is_stale:  # its model may be gone
             return None
         return nearest_to(self.picture, self.row, self.near_to)
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """What is written beside points on the map, as in the tables of the look beside it."""
+        """The text beside points on the map, as in the tables of the look beside it."""
         pins = zip((self.marked.pin_a, self.marked.pin_b), "AB", strict=True)
         letters = {point: letter for point, letter in pins if point is not None}
         return {**{row: str(i) for i, row in enumerate(self._listed(), 1)}, **letters}
 
     def _listed(self) -> Sequence[int]:
-        """The points that the shown look lists, in its order, where they are few."""
+        """The points that the shown look lists, in its order, if they are few."""
         if self.panel == POINT_PANEL and self.point is not None:
             return self.true_neighbors(self.point)
         selection = self.marked.selection
@@ -552,17 +552,17 @@ class MapShown:
 
     @property
     def n_able(self) -> int:
-        """How many texts may have points."""
+        """The number of texts that can have points."""
         return self.picture.n_able
 
     @property
     def sampled(self) -> str:
-        """How many of the texts are on the map, where not all are."""
+        """A note on how many of the texts are on the map, if not all are."""
         n, total = len(self.points.texts), self.n_able
         return say("map.notes.sampled", n=n, total=total) if n < total else ""
 
     def called(self, point: int) -> str:
-        """A point's name, or some of its sentence where all points have the same name."""
+        """A point's name, or part of its sentence if all points have the same name."""
         if not self.finding.one_name:
             return self.points.names[point]
         return "".join(context(self.points, point, longest=_LONGEST_NAME))
@@ -593,10 +593,10 @@ class MapShown:
         return rows
 
     def marks(self, chart: str, *, linked: tuple[int, ...] | None = None) -> Marks:
-        """What is marked in the picture; a selection only where it was not made on this drawing.
+        """The marks in the picture; a selection is included only if it was made on another drawing.
 
         Args:
-            chart: the drawing.
+            chart: the name of the drawing.
             linked: points that are selected in the other map.
         """
         pins = tuple(p for p in (self.marked.pin_a, self.marked.pin_b) if p is not None)
@@ -614,7 +614,7 @@ class MapShown:
         )
 
     def selected_in_words(self) -> tuple[str, ...]:
-        """What a box or a lasso holds."""
+        """The description of a selection by box or lasso, in sentences."""
         selection = self.marked.selection
         rows = () if selection is None else selection.points
 
@@ -635,14 +635,14 @@ def map_shown(
     order: tuple[str, ...] = (),
     layer: int | None = None,
 ) -> MapShown:
-    """A map as the view looks at it.
+    """Return a map as the view shows it.
 
     Args:
-        view: what is chosen.
+        view: the current view.
         picture: the map.
-        is_stale: whether it is an older one than the view asks for.
-        order: another map's categories, to keep their colours.
-        layer: the one to show; by default the view's.
+        is_stale: True if the view asks for another map.
+        order: the categories of another map, whose colours are kept.
+        layer: the layer to show; by default the view's.
     """
     row = picture.index_of(view.layer if layer is None else layer)
     return MapShown(
@@ -658,7 +658,7 @@ def map_shown(
 
 
 def linked_points(one: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
-    """The other map's points that stand for the same words of the same texts."""
+    """The other map's points for the same words of the same texts."""
 
     def compute() -> IntArray:
         spots = one.picture.spots
@@ -670,7 +670,7 @@ def linked_points(one: MapShown, other: MapShown, points: tuple[int, ...]) -> tu
 
 
 def _typical(points: Points, rows: Sequence[int]) -> tuple[str, ...]:
-    """Words of the selected sentences that set them apart from the rest of the map."""
+    """Words that set the selected sentences apart from the rest of the map."""
     inside = np.zeros(points.n_points, dtype=np.int64)
     inside[list(rows)] = 1
     chosen = np.zeros(len(points.texts), dtype=np.int64)
@@ -680,19 +680,19 @@ def _typical(points: Points, rows: Sequence[int]) -> tuple[str, ...]:
     return typical_of(points.terms, np.arange(len(chosen)), chosen).get(1, ())
 
 
-# --- A map that was looked at
+# --- A map that can be found again
 
 _SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Again:
-    """What it takes to have a map again as it was looked at; small, and no part of the map.
+    """The settings that restore a map as it was shown; small, without the map itself.
 
     Attributes:
-        view: as it was.
-        request: the map that was on screen, an older one than the view's maybe.
-        visitor: who looked.
+        view: the view at that time.
+        request: the map on screen, which may be older than the view's.
+        visitor: the visitor who looked at it.
     """
 
     view: ViewState
@@ -701,14 +701,14 @@ class Again:
 
     @classmethod
     def of(cls, shown: MapShown) -> Self:
-        """Of the page's own map, in its run."""
+        """From the page's current map, during its run."""
         return cls(session.current(), shown.picture.request, me("map_again"))
 
     def shown(self) -> MapShown:
-        """The map, drawn again where it had to make room.
+        """The map, redrawn if it was evicted.
 
         Raises:
-            ContextlensError: it cannot be drawn again.
+            ContextlensError: it cannot be redrawn.
         """
         picture = maps().picture(self.request)
         return map_shown(self.view, self._drawn() if picture is None else picture)
@@ -722,16 +722,16 @@ class Again:
         return picture
 
 
-# --- The numbers of a map as the page's table
+# --- The numbers of a map as tables and arrays
 
 _N_SNIPPET = 3
 _MOST_CHARACTERS = 50_000_000
-"""Of texts in one table or array: a text stands at each of its points, and an array is as wide as
-the longest. Longer ones are cut, so that a file of 2 MB does not become one of 4 GB."""
+"""Maximum characters of texts in one table or array: a text is repeated for each of its points, and
+an array is as wide as the longest. Longer texts are cut, or 2 MB could become 4 GB."""
 
 
 def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
-    """The points with their places; the first ones, where a number is given."""
+    """The points with their coordinates; only the first ones, if a number is given."""
     points, first = shown.points, slice(most)
     texts = _bounded(points.texts, points.n_points if most is None else most)
     group_names = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
@@ -749,7 +749,7 @@ def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
 
 
 def map_arrays(shown: MapShown) -> Mapping[str, NDArray[Any]]:
-    """What the map was made of: the redrawing snippet reads it."""
+    """The inputs of the map, as the redrawing snippet reads them."""
     picture, points = shown.picture, shown.points
     return {
         "vectors": shown.vectors,
@@ -767,7 +767,7 @@ def map_arrays(shown: MapShown) -> Mapping[str, NDArray[Any]]:
 
 
 def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
-    """Texts, cut where the longest would be too much so many times."""
+    """Texts, cut if that many cells as wide as the longest would be too much."""
     most = max(1, _MOST_CHARACTERS // max(n_times, 1))
     return texts if max(map(len, texts), default=0) <= most else [text[:most] for text in texts]
 
@@ -783,7 +783,7 @@ def map_shapes(shown: MapShown) -> list[dict[str, str]]:
 
 
 def drawing_snippet(shown: MapShown, *, file: str) -> str:
-    """A script that draws the map again from the page's download."""
+    """A script that redraws the map from the page's download."""
     picture = shown.picture
     if len(picture.layers) == 1:
         return redraw_snippet(picture.as_map(), file=file)

@@ -1,4 +1,4 @@
-"""What a visitor can choose on Map, each choice declared once."""
+"""The controls of Map, each declared once."""
 
 from __future__ import annotations
 
@@ -70,35 +70,35 @@ __all__ = [
 PAGE = "map"
 _USUAL = MapSettings()
 
-# What is mapped
+# The mapped texts
 
 SOURCES = ("ambiguous", "sentences", "file", "kept")
 SOURCE = choice(PAGE, "source", SOURCES)
 UNIT = choice(PAGE, "unit", UNITS)
 ALL_WORDS = "all"
 WORD = choice(PAGE, "word", ("python", ALL_WORDS))
-"""Of the ready-made corpus, which of its words; `word_of` knows them all."""
+"""One of the ready-made corpus's words; `word_of` has them all."""
 ONLY = text(PAGE, "only")
 EVERY_WORD = switch(PAGE, "every_word")
 SPECIAL = switch(PAGE, "special")
 MOST = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
-"""How many points there are at most; the first unless another is chosen."""
+"""Maximum numbers of points; the first is the default."""
 AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in MOST})
 
 KEPT = choice(PAGE, "kept", ("",))
-"""A stored corpus by its name; `kept_among` knows those that a visit knows."""
+"""A stored corpus by its name; `kept_among` has those that a visit knows."""
 
-# A file of one's own
+# A visitor's file
 
 FILE = text(PAGE, "file")
 FILE_NAME = text(PAGE, "file_name", default="a file")
 GUESSED = "guessed"
 TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
-"""The place of the column with the sentences; -1 for the one guessed."""
+"""The position of the column with the sentences; -1 for the guessed one."""
 LABELS = text(PAGE, "labels", default=GUESSED)
-"""The places of the columns with labels, with commas between; or those guessed."""
+"""The positions of the label columns, separated by commas, or the guessed ones."""
 
-# How it is drawn
+# The drawing
 
 FOOTINGS = ("joint", "aligned", "one")
 FOOTING = choice(PAGE, "footing", FOOTINGS)
@@ -116,7 +116,7 @@ MIN_DIST = choice(
 DIMS = choice(PAGE, "dims", ("2-D", "3-D"))
 EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
 COLOR = choice(PAGE, "color", ("",))
-"""Its options depend on the texts: see `compute.colors`."""
+"""The options depend on the texts: see `compute.color_choice`."""
 
 # Another map beside it
 
@@ -126,7 +126,7 @@ OTHER_MODEL = choice(PAGE, "other_model", ())
 OTHER_METHOD = choice(PAGE, "other_method", _METHODS)
 OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
-# What is looked at closer
+# A closer look
 
 PANELS = TRUST, POINT_PANEL, FIND_SELECT = ("Trust", "Point", "Find & select")
 PANEL = choice(PAGE, "panel", PANELS)
@@ -142,7 +142,7 @@ MARKED = (POINT, PIN_A, PIN_B)
 
 @cache
 def word_of() -> Choice:
-    """Which word of the ready-made corpus: each of them, or all."""
+    """The words of the ready-made corpus, or all."""
     words: Iterable[str] = dict.fromkeys(ambiguous_corpus().labels["word"])
     others = {word: word for word in words if word not in WORD.options}
     first, last = WORD.options.items()
@@ -155,15 +155,15 @@ def kept_among(titles: Mapping[str, str]) -> Choice:
 
 
 def only_of(unit: Unit) -> Text:
-    """Which words or tokens are mapped."""
+    """The words or tokens to map."""
     return replace(ONLY, label=say(f"map.only.{unit}"))
 
 
 def pooling_of(unit: Unit) -> Choice:
-    """How a word's or a sentence's tokens become one vector."""
+    """The pooling of a word's or a sentence's tokens into one vector."""
     return SENTENCES_POOLING if unit == "sentences" else WORDS_POOLING
 
 
 def other_method(method: Method) -> Choice:
-    """The methods but for the one of the map itself."""
+    """The methods except the one of the map itself."""
     return OTHER_METHOD.among({m: name for m, name in _METHODS.items() if m != method})

@@ -1,8 +1,7 @@
 """The texts that can be mapped: the view's sentences, the bundled corpus, files, stored corpora.
 
-What is mapped of a file, the chosen columns and no other, is kept under the digest that stands in
-the address (`ui.files.uploads`), so that whoever has the address finds these texts, and nothing
-else.
+The chosen columns of a file, and no others, are kept under the digest in the address
+(`ui.files.uploads`). Whoever has the address finds these texts, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ __all__ = [
     "share",
 ]
 
-_MAX_CONTROL = 200  # characters that an address takes of one control
+_MAX_CONTROL = 200  # the most characters that an address accepts for one control
 
 
 def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
-    """Keep the chosen columns of a file for whoever has their digest, which is given.
+    """Keep the chosen columns of a file for whoever has their digest, and return the digest.
 
     Raises:
         CorpusError: they cannot be used.
@@ -42,7 +41,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
 
 
 def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
-    """Whether a file is the one that a view names; its columns are shared again, if so."""
+    """Return True if a file is the one that a view names, and then share its columns again."""
     try:
         corpus = to_corpus(sheet, *columns_of(view, sheet))
     except CorpusError:
@@ -54,7 +53,7 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
-    """The texts that a view names; None where a file or a corpus is to be chosen first.
+    """The texts that a view names; None if a file or a corpus must be chosen first.
 
     Raises:
         CorpusError: they cannot be used.
@@ -72,10 +71,10 @@ def corpus_of(view: ViewState) -> Corpus | None:
 
 
 def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
-    """The text column and the label columns of a file that a view names, or else those guessed.
+    """The text column and the label columns of a file that a view names, or the guessed ones.
 
-    A view names columns by their place: a title can be longer than an address takes. They count
-    only for a file that its visitor has just uploaded.
+    A view names columns by position, as a title can be too long for an address. The positions
+    apply only to a file that its visitor has just uploaded.
     """
     titles = list(sheet.columns)
     text = TEXT.of(view)
@@ -89,7 +88,7 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
 
 
 def places(sheet: Sheet, titles: Sequence[str]) -> str:
-    """Columns by their places, as one control of the view; as many as an address takes."""
+    """Columns by position, as one control of the view; as many as fit in an address."""
     every = list(sheet.columns)
     text = ",".join(str(every.index(title)) for title in titles)
     return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]

@@ -1,4 +1,4 @@
-"""What the Map's figures are made of: points, colours, hover texts, labels, marks."""
+"""The elements of the Map's figures: points, colours, hover texts, labels, marks."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ __all__ = [
 ]
 
 
-# --- The frame of a map: axes that have no numbers
+# --- The frame of a map: axes without numbers
 
 INK = "#000037"
-"""Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
+"""Streamlit replaces this by its text colour, light or dark; a near black anywhere else."""
 NAME_FONT = {"size": 13, "weight": 700, "color": INK, "shadow": "auto"}
-"""For names on a map: with a halo that contrasts with them, so that they are read over points."""
+"""The font of names on a map: a contrasting halo keeps them readable over points."""
 STALE = {
     "text": "Drawn with earlier settings",
     "x": 0,
@@ -84,7 +84,7 @@ STALE = {
 _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
 _EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
-"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below."""
+"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, a line below it."""
 _LONGEST_LINE = 120
 _LEGEND = {
     "orientation": "h",
@@ -104,20 +104,20 @@ def axes_of(places: FloatArray) -> dict[str, Any]:
 
 
 def font_of(kind: str) -> dict[str, Any]:
-    """The names' font in traces of a kind; only SVG has halos."""
+    """The font of names in traces of a kind; only SVG has halos."""
     return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
 def above(*, subtitle: bool, narrow: bool) -> int:
-    """The pixels above a map's frame: plotly's bar where it is narrow, title, subtitle."""
+    """The pixels above a map's frame: plotly's bar if it is narrow, title, subtitle."""
     rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
     return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
 
 
 def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> None:
-    """Puts the title, and a line under it, above a map, in rows of their own.
+    """Put the title, and a line below it, above a map, each in its own row.
 
-    Plotly's bar has its place beside the frame, or above all of it where that is narrow.
+    Plotly's bar is beside the frame, or above everything if the map is narrow.
     """
     has_line = bool(subtitle)
     whole.layout.margin.t = above(subtitle=has_line, narrow=narrow)
@@ -141,12 +141,12 @@ def _headed(legend: str) -> dict[str, Any]:
 def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
     """Axes without numbers at one scale, a thin frame, and a legend under the map.
 
-    The frame is as wide and high as the ranges ask for, whatever the room: it holds them and no
+    The frame has the aspect ratio of the ranges, whatever the space: it holds them and nothing
     more.
 
     Args:
-        ranges: what each axis shows.
-        legend: what it is headed with; None for no legend.
+        ranges: the range of each axis.
+        legend: the title of the legend; None for no legend.
     """
     layout: dict[str, Any] = {
         "dragmode": "pan",
@@ -167,10 +167,10 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
     return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
 
 
-# --- What colours the points of a map
+# --- The colours of points
 
 MAX_COLORED = len(CATEGORICAL) - 1
-"""Categories that have a colour of their own; the palette's last, a grey, is for the others."""
+"""Categories with a colour of their own; the palette's last, a grey, is for the others."""
 _NO_LABEL = "no label"
 
 
@@ -179,12 +179,11 @@ class Coloring:
     """A column of values, one for each point, as colours.
 
     Attributes:
-        title: what the column is called.
+        title: the title of the column.
         kind: "category" for labels, "measure" for numbers, "none" for one colour.
-        values: n_points labels ("" where there is none), or (n_points,) float32 (NaN where there
-            is none).
-        order: every category, those that get a colour first: the most frequent, unless given.
-        scale: the ends of the colours of a measure, or None for its own least and largest.
+        values: n_points labels ("" for none), or (n_points,) float32 (NaN for none).
+        order: every category, coloured ones first: the most frequent, unless given.
+        scale: the ends of a measure's colour scale, or None for its own minimum and maximum.
     """
 
     title: str
@@ -199,13 +198,13 @@ UNCOLORED = Coloring("", "none")
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The points that one trace draws: its name in the legend, its colour, its points' numbers."""
+    """The points of one trace: its name in the legend, its colour, its points' indices."""
 
     name: str
     color: str
     rows: IntArray
     numbers: FloatArray | None = None
-    last: bool = False  # whether it comes last in the legend: what has no category of its own
+    last: bool = False  # True if it comes last in the legend, for points without a category
 
 
 def coloring(
@@ -216,15 +215,15 @@ def coloring(
     order: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
 ) -> Coloring:
-    """How a column colours the points of a map.
+    """Return a column as the colours of a map's points.
 
     Args:
         points: the points.
         by: a column of `extra`, or of the points' labels or measures; "word" or "token" for their
-            names, as the unit is called; "" for no colours.
-        extra: more columns: clusters, values that a page computed.
-        order: categories of another map, to keep their colours; new ones come after them.
-        scale: the ends of another map's colours.
+            names, depending on the unit; "" for no colours.
+        extra: more columns: clusters, or values that a page computed.
+        order: the categories of another map, whose colours are kept; new ones come after them.
+        scale: the ends of another map's colour scale.
 
     Raises:
         RequestError: there is no such column.
@@ -245,7 +244,7 @@ def coloring(
 
 
 def groups(color: Coloring, n_points: int) -> tuple[Group, ...]:
-    """The points by the trace that draws them, in the order of the traces; each point once."""
+    """The points by trace, in the order of the traces; each point once."""
     if color.kind == "none":
         return (Group("", CATEGORICAL[0], np.arange(n_points)),)
     if len(color.values) != n_points:
@@ -271,7 +270,7 @@ def _measured(color: Coloring) -> tuple[Group, ...]:
 
 
 def _by_category(color: Coloring) -> tuple[Group, ...]:
-    """The grey ones first, so that coloured points are drawn over them."""
+    """Put the grey ones first, so that coloured points are drawn over them."""
     order = color.order or _ordered([str(value) for value in color.values], ())
     n_colored = len(order) if len(order) <= len(CATEGORICAL) else MAX_COLORED
     places = {category: min(i, n_colored) for i, category in enumerate(order)}
@@ -284,19 +283,19 @@ def _by_category(color: Coloring) -> tuple[Group, ...]:
     return tuple(group for group in found if len(group.rows))
 
 
-# --- What a map's axes show
+# --- The ranges of a map's axes
 
 Ranges = list[tuple[float, float]]
-"""From where to where each axis goes."""
+"""The start and end of each axis."""
 LEAST = 0.7
-"""What points span of the frame at least, each way, unless they lie on a line."""
+"""The smallest share of the frame that points span each way, unless they lie on a line."""
 _AIM = 0.72
-_AIR, _MOST_AIR = 0.05, 0.19  # beside the points: of the longer side, and of each side at most
-_FRAME_LINE = 0.02  # of the longer side: what a frame has beside points that lie on a line
+_AIR, _MOST_AIR = 0.05, 0.19  # beside the points: of the longer side, and the most on each side
+_FRAME_LINE = 0.02  # of the longer side: the margin beside points that lie on a line
 
 
 def map_ranges(places: FloatArray) -> Ranges:
-    """What each axis shows: all points, and some air around them."""
+    """The range of each axis: all points, with a margin."""
     if not len(places):
         return [(-1.0, 1.0)] * places.shape[1]
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
@@ -329,18 +328,18 @@ def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
 
 
 def enlarged(frames: Sequence[Ranges]) -> list[float]:
-    """How many times larger each layer is drawn than in the frame that holds all; 1 or more."""
+    """The enlargement of each layer over the frame that holds all layers; 1 or more."""
     areas = [float(np.prod([high - low for low, high in own])) for own in frames]
     return [float(np.sqrt(max(areas) / area)) for area in areas]
 
 
 def is_enlarged(times: float) -> bool:
-    """Whether a layer is drawn so much larger that it is to be said."""
+    """True if a layer is enlarged so much that the page should say so."""
     return round(times, 1) > 1
 
 
 def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
-    """The common frame; one of its shape around the layer; or else one of the layer's own shape."""
+    """The common frame, or one of its shape around the layer, or one of the layer's own shape."""
     if not len(places) or min(fill(places, whole)) >= LEAST:
         return whole
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
@@ -353,10 +352,10 @@ def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
     return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
 
-# --- What is written on a map's point under the pointer
+# --- The hover text of a map's points
 
 HOVER_BYTES = 6_400_000
-"""What the texts of all points together may take in the figure's JSON."""
+"""Maximum size of all hover texts together in the figure's JSON."""
 _WIDTH = 48  # characters of a line
 _MAX_LABELS = 4
 _BLANK = re.compile(r"\s")
@@ -366,7 +365,7 @@ _BLANK = re.compile(r"\s")
 class _Plan:
     longest: int  # characters of the sentence
     n_labels: int
-    has_name: bool = True  # a word's name stands in its sentence too, in bold
+    has_name: bool = True  # a word's name is in its sentence too, in bold
 
 
 _PLANS = (
@@ -376,10 +375,10 @@ _PLANS = (
 
 
 def hover_texts(points: Points, color: Coloring, *, budget: int = HOVER_BYTES) -> list[str]:
-    """A text for each point, safe for plotly, all of them within a number of bytes.
+    """A hover text for each point, safe for plotly, within a total number of bytes.
 
-    Where many points would make too much, sentences are cut shorter, then labels are left out;
-    at last only names stay.
+    If many points would exceed it, sentences are shortened first, then labels are left out, and
+    finally only names remain.
     """
     n_tried = min(points.n_points, 1_000)
     sample = np.linspace(0, points.n_points - 1, n_tried).astype(int).tolist()
@@ -393,13 +392,13 @@ def hover_texts(points: Points, color: Coloring, *, budget: int = HOVER_BYTES) -
 
 
 def _bytes(texts: Sequence[str]) -> int:
-    """What texts take in plotly's JSON, which writes < > and / as six characters each."""
+    """The size of texts in plotly's JSON, which writes <, > and / as six characters each."""
     packed = json.dumps(texts)
     return len(packed) + 5 * sum(packed.count(sign) for sign in "<>/")
 
 
 def _shortest(points: Points, budget: int) -> list[str]:
-    """Names alone, cut as short as it takes."""
+    """Names alone, cut as short as necessary."""
     for longest in (24, 12, 6, 2):
         texts = [plain(name, longest) for name in points.names]
         if _bytes(texts) <= budget:
@@ -426,7 +425,7 @@ def _line(title: str, value: str | float) -> str:
 
 
 def _sentence(parts: tuple[str, str, str]) -> str:
-    """The text around a point in lines of a readable length, the point itself in bold."""
+    """The text around a point in lines of readable length, the point itself in bold."""
     flat = [_BLANK.sub(" ", part) for part in parts]
     whole = "".join(flat)
     start = len(flat[0])
@@ -441,9 +440,9 @@ def _sentence(parts: tuple[str, str, str]) -> str:
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Where the lines of a text begin and end, broken at blanks, or anywhere where there is none.
+    """The start and end of each line of a text, broken at blanks, or anywhere if there is none.
 
-    A break stands in the place of its blank.
+    A break replaces its blank.
     """
     found = []
     first = 0
@@ -454,14 +453,14 @@ def _lines(text: str) -> list[tuple[int, int]]:
     return [*found, (first, len(text))]
 
 
-# --- The names that stand on a map's clusters
+# --- The names of a map's clusters
 
 MAX_LABELS = 12
 _WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
 _NARROW = (350.0, 460.0)
-_LETTER, _LABELS_LINE, _LABELS_AIR = 7.6, 17.0, 8.0  # pixels, at the size they are written in
+_LETTER, _LABELS_LINE, _LABELS_AIR = 7.6, 17.0, 8.0  # pixels, at the font size of labels
 _LABELS_LONGEST_LINE = 18
-_ABOVE = 16  # pixels above the middle of a cluster, which it should not hide
+_ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
 
@@ -475,9 +474,9 @@ def cluster_notes(
     """Annotations for at most `MAX_LABELS` clusters, the largest first.
 
     Args:
-        labels: what to write, and where.
-        ranges: what the map's two axes show.
-        narrow: whether the map has a phone's width, where fewer names have room.
+        labels: the texts and their positions.
+        ranges: the ranges of the map's two axes.
+        narrow: True if the map has a phone's width, which has room for fewer names.
     """
     frame = _NARROW if narrow else _WIDE
     per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
@@ -501,7 +500,7 @@ def cluster_notes(
 
 
 def _labels_lines(words: Sequence[str]) -> list[str]:
-    """The words in one line or more, short ones, safe for plotly."""
+    """The words in one or more short lines, safe for plotly."""
     lines: list[list[str]] = []
     for word in words:
         if lines and sum(len(own) + 3 for own in lines[-1]) + len(word) <= _LABELS_LONGEST_LINE:
@@ -526,7 +525,7 @@ def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> Float
 def _inwards(
     box: FloatArray, frame: tuple[float, float], ranges: Sequence[tuple[float, float]]
 ) -> float:
-    """By how many pixels a label must move so that its ends are in the frame."""
+    """The pixels by which a label must move so that its ends are inside the frame."""
     per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
     middle = sum(ranges[0]) / 2 * per_unit
     left, right = middle - frame[0] / 2, middle + frame[0] / 2
@@ -537,7 +536,7 @@ def _apart(one: FloatArray, other: FloatArray) -> bool:
     return bool((one[:2] > other[2:]).any() or (other[:2] > one[2:]).any())
 
 
-# --- On which side of its point a number stands
+# --- The side of its point on which a number is written
 
 SIDES: Mapping[str, tuple[int, int]] = {
     "top center": (0, 1),
@@ -549,22 +548,22 @@ SIDES: Mapping[str, tuple[int, int]] = {
     "bottom left": (-1, -1),
     "top left": (-1, 1),
 }
-"""Where plotly may write a text, the usual side first: across and up from its point."""
-_HIGH = 430.0  # pixels of a frame, roughly
+"""Text positions in plotly, the default first, with directions across and up from the point."""
+_HIGH = 430.0  # approximate pixels of a frame
 _NUMBERS_LETTER, _NUMBERS_LINE, _RING = (
     8.5,
     15.0,
     8.0,
-)  # pixels: a character, a line, from a ring's middle to it
+)  # pixels: a character, a line, and from a ring's centre to the text
 
 
 def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict[int, str]:
-    """For each labelled point, where its label stands.
+    """For each labelled point, the side of its label.
 
     Args:
-        places: (n, 2) or (n, 3) of all points; in three dimensions nothing can be told before.
-        labels: what is written, by the points' numbers.
-        ranges: what the axes show.
+        places: (n, 2) or (n, 3) of all points; in three dimensions no side can be computed.
+        labels: the texts, by the points' indices.
+        ranges: the ranges of the axes.
     """
     usual = next(iter(SIDES))
     if places.shape[1] != 2 or not labels:
@@ -596,28 +595,28 @@ def _numbers_box(middle: NDArray[Any], size: NDArray[Any]) -> NDArray[Any]:
 
 
 def _common(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """The area that two boxes have in common, in square pixels."""
+    """The area that two boxes share, in square pixels."""
     shared = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
     return float(np.clip(shared, 0, None).prod())
 
 
-# --- Points of a map that stand out
+# --- Highlighted points
 
 _SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
-_IN_SPACE = ("square-open", "diamond-open")  # of those, what three dimensions have
+_IN_SPACE = ("square-open", "diamond-open")  # the ones of these that exist in three dimensions
 _FOCUS, _NEAR = "the point", "its neighbours"
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What to mark on a map, by the points' numbers.
+    """The marked points of a map, by index.
 
     Attributes:
-        chosen: these stay as they are and all others fade; None where nothing is chosen.
-        rings: kinds of points by title ("search hits", "pinned"), each with rings of its own.
-        focus: a point from which lines go to its neighbours, or None.
-        neighbours: where the lines go.
-        labels: what is written beside points that have a ring or a trail: a number, a letter.
+        chosen: points that stay as they are while all others fade; None if nothing is selected.
+        rings: kinds of points by title ("search hits", "pinned"), each with its own rings.
+        focus: the point with lines to its neighbours, or None.
+        neighbours: the ends of these lines.
+        labels: the text beside points with a ring or a trail: a number, a letter.
     """
 
     chosen: Sequence[int] | None = None
@@ -639,9 +638,9 @@ def mark_rows(marks: Marks) -> list[IntArray]:
 def mark_traces(
     places: FloatArray, marks: Marks, *, kind: str, size: float, frame: Ranges
 ) -> list[dict[str, Any]]:
-    """Lines, then rings, to draw over the points; kind of trace and size are the points' own."""
+    """Lines, then rings, to draw over the points; trace kind and size match the points'."""
     ringed, where = _ringed(marks), sides(places, marks.labels, frame)
-    waiting = dict(marks.labels)  # each is written once, whatever rings its point has
+    waiting = dict(marks.labels)  # each is written once, however many rings its point has
     traces = [_marks_lines(kind, places, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         own = ringed[title]
@@ -664,7 +663,7 @@ def mark_traces(
 
 
 def trail_label(marks: Marks, point: int) -> str:
-    """What is written at the end of a point's trail: its label, unless a ring has it."""
+    """The text at the end of a point's trail: its label, unless a ring has it."""
     has_ring = any(point in own for own in _ringed(marks).values())
     return "" if has_ring else plain(marks.labels.get(point, ""))
 
@@ -706,13 +705,13 @@ def _marks_lines(kind: str, places: FloatArray, marks: Marks) -> dict[str, Any]:
 # --- The points of a map as traces
 
 MAX_SVG = 2_000
-"""Points that are drawn as SVG, which every browser shows and which stays sharp; more are drawn by
-WebGL, without which plotly shows a grey box in place of the map."""
+"""Up to this many points are drawn as SVG, which works in every browser and stays sharp. More are
+drawn by WebGL; a browser without it shows a grey box instead of the map."""
 SHAPES = ("circle", "diamond", "square", "x", "cross")
 """Shapes of the most frequent values of a second column; the last is for all others."""
 _FADED = 0.12
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
-"""Up to how many points: their size in pixels, their opacity."""
+"""For each maximum number of points, their size in pixels and their opacity."""
 
 
 def point_traces(
@@ -724,9 +723,9 @@ def point_traces(
     strength: float = 1.0,
     shapes: Coloring = UNCOLORED,
 ) -> list[dict[str, Any]]:
-    """A trace for each group of points: each category, or all of them.
+    """A trace for each group of points: for each category, or one for all.
 
-    Where some are chosen, all others fade; below a strength of 1 all are paler.
+    If some points are selected, all others fade; a strength below 1 makes all paler.
     """
     texts = hover_texts(points, color)
     size, opacity = point_size(points.n_points, places.shape[1]), _look(points.n_points)[1]
@@ -756,7 +755,7 @@ def point_traces(
 
 
 def shape_traces(shapes: Coloring, kind: str) -> list[dict[str, Any]]:
-    """What the shapes stand for, for the legend alone: traces without a point in sight."""
+    """The legend of the shapes: traces with no visible point."""
     if shapes.kind != "category":
         return []
     named = shapes.order[: len(SHAPES) - 1]
@@ -783,9 +782,9 @@ def _shape(shapes: Coloring, point: int) -> str:
 
 
 def kind_of(n_points: int, n_axes: int) -> str:
-    """The traces that draw so many points.
+    """The kind of trace for this many points.
 
-    One kind for a whole map: WebGL lies over SVG, so rings drawn as SVG would be hidden by points.
+    A whole map has one kind: WebGL lies over SVG, so points would hide rings drawn as SVG.
     """
     if n_axes == 3:
         return "scatter3d"
@@ -793,7 +792,7 @@ def kind_of(n_points: int, n_axes: int) -> str:
 
 
 def point_size(n_points: int, n_axes: int = 2) -> float:
-    """How large a point is on a map of so many, in pixels."""
+    """The size of a point on a map with this many, in pixels."""
     size = _look(n_points)[0]
     return size if n_axes == 2 else size / 2
 

@@ -54,11 +54,11 @@ __all__ = [
 # --- One map through all layers
 
 MAX_PLAYED_POINTS = 150_000
-"""Points in all frames together that are sent to be played: 1.6 MB."""
+"""Maximum number of points in all frames together for playback: 1.6 MB."""
 MAX_TRAILS = 12
 _SMALL = {"showarrow": False, "font": {"size": 13}}
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
-"""Parts of a trail: from and to how many layers ago, and how strong."""
+"""Parts of a trail: first and last age in layers, and opacity."""
 
 
 def layers_scatter(
@@ -77,20 +77,20 @@ def layers_scatter(
     narrow: bool = False,
     height: int = 560,
 ) -> go.Figure:
-    """The map at one layer, and a frame for each of them.
+    """The map at one layer, with a frame for each layer.
 
-    Its first traces are those of `map_scatter` with the same colouring, so `map_order` and
-    `selected_points` hold here too. More than `MAX_PLAYED_POINTS` have no frames.
+    The first traces are those of `map_scatter` with the same colouring, so `map_order` and
+    `selected_points` work here too. More than `MAX_PLAYED_POINTS` get no frames.
 
     Args:
-        points: what the points are.
+        points: the points.
         coordinates: (n_layers, n_points, 2), projected together.
         layers: the layer of each row of `coordinates`.
         layer: the layer shown.
-        color: what the colours stand for.
-        clusters: names to write on the map of the layer shown.
-        marks: points that stand out, at every layer.
-        trails: points whose way through the layers is drawn, at most `MAX_TRAILS`.
+        color: the column behind the colours.
+        clusters: names to write on the map of the shown layer.
+        marks: highlighted points, at every layer.
+        trails: points whose path through the layers is drawn, at most `MAX_TRAILS`.
         titles: the finding at each of `layers`.
         subtitle, stale, narrow: as in `map_scatter`.
         height: in pixels.
@@ -157,7 +157,7 @@ def _checked(
 
 
 def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
-    """What of the layout is a layer's own: what the axes show, and how much it is enlarged."""
+    """The parts of the layout that belong to one layer: axis ranges and enlargement."""
     return [
         {
             "xaxis": {"range": list(x)},
@@ -175,7 +175,7 @@ def _enlarged_note(times: float) -> dict[str, Any]:
 
 
 def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
-    """A trail has its point's category's colour; where there is none, one of its own."""
+    """The colour of each trail: its point's category's, or one of its own if there is none."""
     if color.kind != "category":
         return [color_of(i + 1) for i in range(len(trails))]
     inks = {int(row): own.color for own in groups(color, points.n_points) for row in own.rows}
@@ -185,7 +185,7 @@ def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> lis
 def _trail(
     way: FloatArray, name: str, color: str, *, kind: str, size: float
 ) -> list[dict[str, Any]]:
-    """Lines through a point's places up to the last one, and marks at both ends."""
+    """Lines through a point's positions up to the last one, with marks at both ends."""
     base = {"type": kind, "hoverinfo": "skip", "showlegend": False}
     lines = [
         {
@@ -214,7 +214,7 @@ def _trail(
 
 
 def _part(way: FloatArray, first: int, last: int) -> dict[str, Any]:
-    """The places from `last` to `first` layers ago, both included."""
+    """The positions from `last` to `first` layers ago, both included."""
     end = len(way) - first
     return axes_of(way[max(0, len(way) - last - 1) : max(0, end)])
 
@@ -232,7 +232,7 @@ def _frame(
     marks: Marks,
     frame: Ranges,
 ) -> list[dict[str, Any]]:
-    """What moves, at the last of the layers given: coordinates, and the sides of numbers."""
+    """The moving parts at the last of the given layers: coordinates, and the sides of numbers."""
     own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
         way = places[:, trail]
@@ -262,24 +262,24 @@ def map_scatter(
     narrow: bool = False,
     height: int = 560,
 ) -> go.Figure:
-    """A map: each point where the projection put it.
+    """A map, with each point where the projection put it.
 
     Args:
-        points: what the points are.
-        coordinates: (n_points, 2 or 3), of a projection: without a unit, so the axes have none.
-        color: what their colours stand for.
-        shapes: labels told apart by shape as well: the senses of one word, say.
-        clusters: names to write on the map; those that would touch a larger one's are left out.
-        marks: points that stand out.
+        points: the points.
+        coordinates: (n_points, 2 or 3) of a projection, without a unit, so the axes have none.
+        color: the column behind the colours.
+        shapes: labels that shapes also distinguish, for example the senses of one word.
+        clusters: names to write on the map; those that would touch a larger cluster's are left out.
+        marks: highlighted points.
         title: the finding.
-        subtitle: a line below it; "" for none.
-        frame: what the axes show; by default all points.
-        stale: the settings have changed since; the map is shown paler, with a note.
-        narrow: whether it has a phone's width: fewer names, and they are chosen to fit there.
+        subtitle: a line below the title; "" for none.
+        frame: the ranges of the axes; by default all points.
+        stale: True if the settings have changed since; the map is then paler, with a note.
+        narrow: True if it has a phone's width: fewer names, chosen to fit there.
         height: in pixels.
 
     Raises:
-        RequestError: coordinates or values are not as many as points.
+        RequestError: the number of coordinates or values differs from that of the points.
     """
     places = _one_layer_checked(points, coordinates)
     strength = 0.5 if stale else 1.0
@@ -305,18 +305,18 @@ def map_scatter(
 
 
 def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:
-    """The points of each trace of `map_scatter` that has any, for `selected_points`."""
+    """The points of each non-empty trace of `map_scatter`, for `selected_points`."""
     return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
 
 
 def selected_points(
     event_points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]
 ) -> list[int]:
-    """The points that a reader chose on the map, by number, rising, each once.
+    """The points that a reader selected on the map: unique indices, ascending.
 
     Args:
         event_points: `selection.points` of Streamlit's chart: each has its `curve_number` and its
-            `point_index`; those that the map does not have are left out.
+            `point_index`; points that the map does not have are ignored.
         order: `map_order` of the same map.
     """
     ends = np.cumsum([0, *(len(rows) for rows in order)])
@@ -343,7 +343,7 @@ def _one_layer_checked(points: Points, coordinates: FloatArray) -> FloatArray:
 def _notes_in_space(
     clusters: Sequence[ClusterLabel], ranges: Sequence[tuple[float, float]]
 ) -> list[dict[str, Any]]:
-    """The same names in three dimensions: those that do not touch seen from above."""
+    """The same names in three dimensions: those that do not touch when seen from above."""
     notes = cluster_notes(clusters, ranges[:2])
     heights = {own.place[:2]: own.place[2] for own in clusters}
     return [{**note, "z": heights[note["x"], note["y"]]} for note in notes]

@@ -1,4 +1,4 @@
-"""What stands beside a map: its quality, one point, and a selection of points."""
+"""The looks beside a map: its quality, one point, and a selection of points."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from components.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ru
 __all__ = ["panel"]
 
 
-# --- One point of a map: its true neighbours beside those on the map
+# --- One point: its true neighbours beside those on the map
 
 _LONGEST_NAME = 40
 
 
 def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
-    """The chosen point, if any, and the pinned ones."""
+    """The selected point, if any, and the pinned ones."""
     if shown.point is None:
         st.caption(say("map.point_panel.empty"))
     else:
@@ -67,7 +67,7 @@ def _buttons(shown: MapShown, point: int) -> None:
 
 
 def _neighbours(shown: MapShown, point: int) -> None:
-    """The nearest in the full space and on the map, in words and as tables."""
+    """The nearest points in the full space and on the map, in words and as tables."""
     true, near = shown.true_neighbors(point), shown.map_neighbors(point)
     name = shown.called(point) if shown.finding.one_name else shown.points.names[point]
     kit.reading([neighbours_claim(name, true, near)], key="reading_point")
@@ -154,7 +154,7 @@ def _sentence(shown: MapShown, point: int) -> str:
     return escape(shown.points.text(point))
 
 
-# --- What is looked for and what is selected on a map
+# --- Search results and selections
 
 _MOST_ROWS = 2_000
 _MOST_LISTED = 200
@@ -163,7 +163,7 @@ _SNIPPET = 90  # characters
 
 
 def selection_look(view: ViewState, shown: MapShown) -> None:
-    """Points by their word or sentence, those near a typed text, and those drawn around."""
+    """Points by word or sentence, points near a typed text, and selected points."""
     inputs.text(view, NEAR)
     _near(shown)
     inputs.text(view, FIND)
@@ -178,7 +178,7 @@ def selection_look(view: ViewState, shown: MapShown) -> None:
 
 
 def _near(shown: MapShown) -> None:
-    """The points nearest to a typed text, or why there are none."""
+    """The points nearest to a typed text, or the reason why there are none."""
     near = shown.near
     if near is None:
         return
@@ -257,15 +257,15 @@ def _csv(again: Again, rows: tuple[int, ...], passport: Passport) -> bytes:
     return export.to_csv(again.shown().points.rows(rows), passport)
 
 
-# --- How far a map can be trusted
+# --- The quality of a map
 
 _PLACE = "map_stability"
-"""Where a visitor waits for two more seeds."""
+"""The place where a visitor waits for two more seeds."""
 _WANTED = f"{_PLACE}_wanted"
 
 
 def trust_look(shown: MapShown) -> None:
-    """The honesty report."""
+    """The report on the map's quality."""
     job = _check(shown) if _is_wanted(shown) else maps().find_check(shown.picture, shown.layer)
     state = None if job is None else job.look(waiting.me(_PLACE)).state
     checked = _checked(job) if job is not None and state in {"done", "failed"} else None
@@ -316,14 +316,14 @@ def _check(shown: MapShown) -> Job:
 
 
 def _is_wanted(shown: MapShown) -> bool:
-    """Whether the button for this map was pressed just now."""
+    """True if the button for this map was pressed just now."""
     wanted = session.kept(_WANTED)
     session.keep(_WANTED, None)
     return bool(wanted == _named(shown))
 
 
 def _named(shown: MapShown) -> tuple[str, int]:
-    """The shown map and layer by name: what a button refers to stays in the session."""
+    """The names of the shown map and layer, because a session keeps what a button refers to."""
     return shown.picture.request.key, shown.layer
 
 
@@ -334,17 +334,17 @@ def _checked(job: Job) -> Checked | None:
     return None
 
 
-# --- Which of the three looks stands beside a map
+# --- The choice of the look beside a map
 
 
 def panel(view: ViewState, shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
-    """One of the three; a click or a selection on the map opens its own.
+    """Draw one of the three looks; a click or a selection on the map opens its own.
 
     Args:
-        view: what is chosen.
+        view: the current view.
         shown: the map.
-        band: cosines of random pairs of words, where they serve.
-        ruler: cosines of labelled pairs of words, where two are pinned.
+        band: cosines of random pairs of words, if they apply.
+        ruler: cosines of labelled pairs of words, if two are pinned.
     """
     look = inputs.choice(view, PANEL)
     if look == TRUST:

@@ -1,7 +1,7 @@
-"""What is marked on a map: a point, two pinned ones, a selection, what was searched for.
+"""The marks on a map: a point, two pinned ones, a selection, search results.
 
-Point and pins are part of the view, so that a copied address shows them; they count for the points
-that they were chosen among. A selection may be large and lives in the session alone.
+Point and pins are part of the view, so a copied address shows them; they apply only to the points
+among which they were chosen. A selection may be large and lives only in the session.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Selection:
-    """Points that were selected, and on which drawing of which map."""
+    """Selected points, with the drawing and the map on which they were selected."""
 
     of: str  # the points' name
-    key: str  # of the chart's widget
+    key: str  # the key of the chart's widget
     chart: str  # the drawing's name
     points: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Marked:
-    """Marked points by their index; None or empty where there is none."""
+    """Marked points by index; None or empty if there are none."""
 
     point: int | None
     pin_a: int | None
@@ -64,8 +64,8 @@ class Marked:
 def name_of(picture: Picture) -> str:
     """A short name that only maps of the same points share.
 
-    Their number and first text count too: of a large corpus other points are drawn where each
-    stands for every layer than where it stands once.
+    It includes their number and first text: in a large corpus, a map of all layers samples other
+    points than a map of one layer.
     """
     points = picture.points
     own = (picture.request.points_key, points.n_points, points.texts[:1])
@@ -73,7 +73,7 @@ def name_of(picture: Picture) -> str:
 
 
 def marked(view: ViewState, picture: Picture) -> Marked:
-    """What is marked on a map."""
+    """The marks on a map."""
     own = name_of(picture)
     n = picture.points.n_points
     known = MARKS_OF.of(view) == own
@@ -85,7 +85,7 @@ def marked(view: ViewState, picture: Picture) -> Marked:
 
 
 def choose(of: str, point: int | None) -> None:
-    """Make this the point that is looked at closer, among the points of this name."""
+    """Select a point, among the points of this name."""
     _write(of, {POINT: point})
 
 
@@ -95,12 +95,12 @@ def pin(of: str, name: Literal["A", "B"], point: int) -> None:
 
 
 def unpin(of: str) -> None:
-    """Take both pins away."""
+    """Remove both pins."""
     _write(of, {PIN_A: None, PIN_B: None})
 
 
 def clear_selection() -> None:
-    """Select nothing."""
+    """Clear the selection."""
     session.keep("map_selection", None)
 
 
@@ -113,9 +113,9 @@ def on_select(
 
     Args:
         of: the points' name.
-        key: of the chart's widget.
-        chart: names the drawing, so that it is not drawn anew for what is marked on it already.
-        read: gives points by what the chart tells of them.
+        key: the key of the chart's widget.
+        chart: the name of the drawing, so that its own marks do not trigger a redraw.
+        read: returns points from the chart's event.
     """
 
     def selected() -> None:
@@ -137,7 +137,7 @@ def on_select(
 
 
 def found(points: Points, wanted: str) -> tuple[int, ...]:
-    """The points whose name or sentence has what is searched for, letter case aside."""
+    """The points whose name or sentence contains the search text, ignoring case."""
     needle = wanted.strip().casefold()
     if not needle:
         return ()
@@ -147,7 +147,7 @@ def found(points: Points, wanted: str) -> tuple[int, ...]:
 
 
 def _write(of: str, marks: Mapping[Number, int | None]) -> None:
-    """Mark points, and look closer at them; marks of other points go."""
+    """Mark points and show their look; marks of other points are removed."""
     view = session.current()
     if MARKS_OF.of(view) != of:
         for control in MARKED:

@@ -73,7 +73,7 @@ from components.ui.widgets.layer_bar import layer_bar
 __all__ = ["HEIGHT", "downloads", "explain", "first_map", "one_or_two", "toolbar"]
 
 
-# --- The map itself, which can be clicked and drawn around
+# --- The map as a chart with click and selection
 
 CHART = "map_chart"
 OTHER_CHART = f"{CHART}_other"
@@ -85,7 +85,7 @@ _CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
     "scrollZoom": True,
-    # What stays: to move the map, to draw around points, to look nearer, back to the whole.
+    # Keep only pan, box and lasso selection, zoom, and reset.
     "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
 }
 Order = tuple[IntArray, ...]
@@ -94,7 +94,7 @@ Order = tuple[IntArray, ...]
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A figure, the points of each of its traces, and about how much memory it takes."""
+    """A figure, the points of each of its traces, and its approximate memory."""
 
     figure: Figure
     order: Order
@@ -108,13 +108,13 @@ def map_chart(
     linked: tuple[int, ...] | None = None,
     half: bool = False,
 ) -> None:
-    """A map that can be clicked and drawn around.
+    """A map that supports clicks and selection.
 
     Args:
         shown: the map.
-        key: of its chart.
+        key: the key of its chart.
         linked: points that are selected in the other map.
-        half: whether it has half of the page.
+        half: True if it takes half of the page.
     """
     drawing = _drawing(shown, key)
     drawn = _drawn(drawing, shown, shown.marks(drawing, linked=linked), _room(shown, half=half))
@@ -136,7 +136,7 @@ def map_chart(
 
 
 def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
-    """How a map is fitted to the page; on a phone it is no higher than its frames are."""
+    """The fit of a map to the page; on a phone it is no higher than its frames."""
     if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
         return {"narrow": half, "height": HEIGHT}
     shapes = [(top - bottom) / (right - left) for (left, right), (bottom, top), *_ in shown.frames]
@@ -147,7 +147,7 @@ def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
 
 
 def _drawn(drawing: str, shown: MapShown, marks: Marks, room: dict[str, Any]) -> Drawn:
-    """The drawing, made anew only where it would be another; no session keeps it."""
+    """The drawing, rebuilt only if it would differ; no session keeps it."""
     trails = _trails(shown) if _plays(shown) else []
 
     def draw() -> Drawn:
@@ -181,7 +181,7 @@ def _figure(
 
 
 def _every_layer(shown: MapShown, marks: Marks, look: Mapping[str, Any]) -> tuple[Figure, Order]:
-    """The points of all layers at once, once for each layer; and the points of each trace."""
+    """A figure with the points of all layers at once, and the points of each trace."""
     layers, n = shown.picture.layers, shown.points.n_points
     rows = np.tile(np.arange(n), len(layers))
     points = shown.points.take(rows)
@@ -204,7 +204,7 @@ def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
 
 
 def _drawing(shown: MapShown, key: str) -> str:
-    """A name for all that decides how the map looks, but for the selection."""
+    """A name for everything that decides how the map looks, except the selection."""
     marked = shown.marked
     parts = (
         *(key, shown.finding.key, shown.is_stale, shown.wanted, shown.near_to),
@@ -219,7 +219,7 @@ def _plays(shown: MapShown) -> bool:
 
 
 def _trails(shown: MapShown) -> list[int]:
-    """The points whose way through the layers is drawn: the chosen, pinned and selected ones."""
+    """The points whose path through the layers is drawn: the chosen, pinned and selected ones."""
     marked = shown.marked
     own = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
     for more in (shown.found or (), () if marked.selection is None else marked.selection.points):
@@ -229,7 +229,7 @@ def _trails(shown: MapShown) -> list[int]:
 
 
 def layer_control(view: ViewState, shown: MapShown, card: ModelCard) -> None:
-    """The layer bar; of a map of one layer it asks for another map, and does not play."""
+    """The layer bar; on a map of one layer it requests another map, and does not play."""
     if shown.layer < 0:
         st.caption(say("map.no_layers"))
         return
@@ -238,25 +238,25 @@ def layer_control(view: ViewState, shown: MapShown, card: ModelCard) -> None:
     layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
 
 
-# --- Texts of one's own: a file's first rows
+# --- A visitor's file: its first rows
 
 _PENDING = "map_pending"
-"""Under which a visit keeps the name of the file that was chosen and is not mapped yet."""
+"""The session key for the name of a file that was chosen but not mapped yet."""
 _MAPPED = "map_mapped"
-"""Under which a visit keeps, by digest, what it mapped: the file, its text and label columns."""
+"""The session key for the mapped file and its text and label columns, by digest."""
 _N_MAPPED = 8
 _CHANGING = "map_changing"
-"""Under which a visit keeps whether other texts are being chosen."""
+"""The session key for whether the visitor is choosing other texts."""
 _PASTED = "Pasted texts.txt"
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 
 
 def file_panel(view: ViewState, corpus: Corpus | None) -> None:
-    """Where a file is chosen or texts are pasted; one line once they are mapped.
+    """The panel to choose a file or paste texts; one line once they are mapped.
 
     Args:
-        view: what is chosen.
-        corpus: the texts that are mapped, if there are any.
+        view: the current view.
+        corpus: the mapped texts, if any.
     """
     sheet = sheet_of(str(session.kept(_PENDING) or ""))
     if corpus is not None and sheet is None and not session.kept(_CHANGING):
@@ -308,7 +308,7 @@ def _use_pasted() -> None:
 
 
 def columns(view: ViewState) -> None:
-    """The columns of the file that is mapped, for the visit that gave it to choose others."""
+    """The columns of the mapped file, so that the visit that uploaded it can choose others."""
     secret, *now = (session.kept(_MAPPED) or {}).get(FILE.of(view), ("",))
     sheet = sheet_of(secret)
     if sheet is None:
@@ -332,7 +332,7 @@ def _pending(secret: str, sheet: Sheet) -> None:
 
 
 def _preview(sheet: Sheet) -> None:
-    """A file's first rows and what it was taken for, before anything is computed."""
+    """A file's first rows and detected format, before any computation."""
     chooser.file_head(sheet, key="map_head")
     text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
     st.button(
@@ -348,7 +348,7 @@ def _preview(sheet: Sheet) -> None:
 def _pickers(
     sheet: Sheet, text: str, labels: Sequence[str], key: str
 ) -> tuple[str, tuple[str, ...]]:
-    """The text column and the label columns that are picked, at first the ones given."""
+    """The menus of the text column and the label columns, with the given ones preselected."""
     titles = list(sheet.columns)
     left, right = st.columns(2, gap="small")
     chosen = left.selectbox(TEXT.label, titles, titles.index(text), key=f"{key}_text")
@@ -366,7 +366,7 @@ def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
         return
     try:
         digest = corpora.share(session.session(), sheet, text, labels)
-    except CorpusError as exc:  # what is mapped now stays
+    except CorpusError as exc:  # the current map stays
         session.remember(str(exc))
         return
     _note_mapped(digest, secret, text, labels)
@@ -375,7 +375,7 @@ def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
 
 
 def _note_mapped(digest: str, secret: str, text: str, labels: tuple[str, ...]) -> None:
-    """Note whose columns they are that have a digest: this visit may choose others."""
+    """Remember who uploaded the columns with a digest, so that this visit can choose others."""
     own = {**(session.kept(_MAPPED) or {}), digest: (secret, text, labels)}
     session.keep(_MAPPED, dict(list(own.items())[-_N_MAPPED:]))
 
@@ -383,7 +383,7 @@ def _note_mapped(digest: str, secret: str, text: str, labels: tuple[str, ...]) -
 def _with_file(
     view: ViewState, digest: str, sheet: Sheet, text: str, labels: tuple[str, ...]
 ) -> ViewState:
-    """The view of a file; its rows are sentences unless something else is chosen."""
+    """The view of a file; its rows are sentences unless the visitor chooses otherwise."""
     unit = UNIT.among(UNIT.options, default="sentences").of(view)
     view = UNIT.put(SOURCE.put(view, "file"), unit)
     view = FILE_NAME.put(FILE.put(view, digest), sheet.name[:80])
@@ -391,11 +391,11 @@ def _with_file(
     return LABELS.put(TEXT.put(view, place), corpora.places(sheet, labels))
 
 
-# --- What is said where a stored corpus is to be mapped and none is
+# --- The message if no stored corpus is chosen
 
 
 def kept_panel(view: ViewState) -> None:
-    """Where to choose a corpus, or to add one."""
+    """Links to choose a corpus, or to add one."""
     with st.container(border=True, key="map_choose_kept"):
         if titles(view):
             st.markdown(say("map.kept.choose"))
@@ -404,7 +404,7 @@ def kept_panel(view: ViewState) -> None:
         navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))
 
 
-# --- What is said of a map under it
+# --- The reading below a map
 
 _FILE = "map"
 _MOST_ROWS = 5_000
@@ -416,7 +416,7 @@ def words(shown: MapShown) -> None:
 
 
 def notes(shown: MapShown) -> None:
-    """What is on the map and what is not, in a line."""
+    """A line on the points that are on the map and those left out."""
     points, corpus, gathered = shown.points, shown.picture.corpus, shown.picture.gathered
     said = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if shown.sampled:
@@ -475,7 +475,7 @@ def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
     )
 
 
-# --- Above the map: what is mapped
+# --- Above the map: the mapped texts
 
 
 def toolbar(view: ViewState, asked: Asked) -> None:
@@ -495,7 +495,7 @@ def toolbar(view: ViewState, asked: Asked) -> None:
 
 
 def _texts(view: ViewState, asked: Asked) -> None:
-    """Which texts and which of their words."""
+    """The choice of texts and of their words."""
     source, unit = controls.SOURCE.of(view), cast("Unit", controls.UNIT.of(view))
     if source == "sentences":
         sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
@@ -511,13 +511,13 @@ def _texts(view: ViewState, asked: Asked) -> None:
 
 
 def _point_numbers() -> dict[str, str]:
-    """How many points there may be here, with their titles."""
+    """The available maximum numbers of points, with their titles."""
     every = controls.AT_MOST.options
     return {n: title for n, title in every.items() if int(n) <= most_points()}
 
 
 def _settings(view: ViewState) -> None:
-    """How points are placed."""
+    """The settings for placing the points."""
     unit = cast("Unit", controls.UNIT.of(view))
     inputs.select(view, controls.FOOTING)
     if unit != "tokens":
@@ -535,29 +535,29 @@ def _settings(view: ViewState) -> None:
     inputs.choice(view, controls.EFFORT)
 
 
-# --- Which map is on screen
+# --- The map on screen
 
 _MOST_TIMES = 3
-"""How often a map that had to make room is drawn again by itself: two that stand side by side may
-each push the other out of a small store."""
+"""The maximum number of automatic redraws of an evicted map: two maps side by side may evict each
+other from a small store."""
 
 
 def drawn(
     request: MapRequest | None, corpus: Corpus | None, card: ModelCard, *, slot: str, height: int
 ) -> tuple[Picture | None, bool]:
-    """The map asked for, or the last one, if any; and whether it is an older one.
+    """Return the requested map, or the last one, if any; and whether it is stale.
 
-    Says how far the map asked for is, and what it costs.
+    Shows the progress and the cost of the requested map.
 
     Args:
-        request: None where something must be chosen first: the last map stays, as a stale one.
+        request: None if something must be chosen first: the last map then stays, as a stale one.
         corpus: its texts.
-        card: of its model.
-        slot: which of a page's maps this is.
-        height: of the map, in pixels; its place is kept while the first one is drawn.
+        card: the model's card.
+        slot: the name of the map's place on the page.
+        height: of the map, in pixels; its space is reserved while the first one is drawn.
     """
-    # In every run, or what follows would be another element to the browser, and drawn anew. The
-    # map's own run clears it at once, and is not drawn below it first.
+    # Created in every run: otherwise the browser would see the next element as a new one and redraw
+    # it. The map's own run clears it at once, and does not draw below it first.
     place = st.empty()
     last = _last(slot)
     if request is None or corpus is None:
@@ -583,14 +583,14 @@ def drawn(
         _failed(error, request, slot)
         return _older(last, request)
     picture = maps().picture(request)
-    if picture is None:  # stopped, or let go in this moment; known only now
+    if picture is None:  # stopped or evicted at this moment; unknown until now
         return drawn(request, corpus, card, slot=slot, height=height)
     session.keep(slot, request)
     return picture, False
 
 
 def _last(slot: str) -> Picture | None:
-    """The map that was on screen last, as long as it is kept."""
+    """The last map on screen, as long as it is cached."""
     request: MapRequest | None = session.kept(slot)
     return None if request is None else maps().picture(request)
 
@@ -600,7 +600,7 @@ def _place(slot: str) -> str:
 
 
 def _waiting_room(height: int) -> None:
-    """Where the map will stand; nothing moves in it, as that would take the time it is drawn in."""
+    """Reserve the map's space without animation, which would slow the drawing."""
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
@@ -612,7 +612,7 @@ def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
 
 
 def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
-    """The job of a map that is under way, or cheap, or asked for; else its costs and a button."""
+    """The job of a map that is running, cheap or requested; else show its cost and a button."""
     found, key = maps().find(request), request.key
     state = None if found is None else found.look(waiting.me(_place(slot))).state
     is_wanted = session.kept(_wanted(slot)) == key
@@ -640,29 +640,29 @@ def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job
 
 
 def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job:
-    """Draw a map; one that this place waited for before, and nobody else does, is let go."""
+    """Draw a map; release an earlier job of this slot that nobody else waits for."""
     me = waiting.me(_place(slot))
     job = maps().draw(request, corpus, card, me)
     before: MapRequest | None = session.kept(_awaited(slot))
     session.keep(_awaited(slot), request)
     other = None if before in (None, request) else maps().find(before)
-    if other is not None:  # not before: both may need the same points
+    if other is not None:  # not earlier: both may need the same points
         other.drop(me)
     return job
 
 
 def _wanted(slot: str) -> str:
-    """Under which a visit keeps the key of the map that it asked for with a click."""
+    """The session key for the key of the map that the visitor requested with a click."""
     return f"{slot}_wanted"
 
 
 def _awaited(slot: str) -> str:
-    """Under which a visit keeps the request of the map that it waits for, or waited for last."""
+    """The session key for the request of the current or last awaited map."""
     return f"{slot}_awaited"
 
 
 def _times(slot: str) -> str:
-    """Under which a visit keeps how often a map was begun by itself, with the map's key."""
+    """The session key for the number of automatic redraws, with the map's key."""
     return f"{slot}_times"
 
 
@@ -672,7 +672,7 @@ def _n_times(slot: str, key: str) -> int:
 
 
 def _why(slot: str, request: MapRequest, state: str | None) -> str:
-    """Why a map that was begun or drawn once is not there."""
+    """The reason why a map that was started or drawn before is missing."""
     if state in {"stopped", "cancelled"}:
         return say("map.waiting.was_stopped") + " "
     if session.kept(slot) == request:
@@ -717,11 +717,11 @@ def _duration(seconds: float) -> str:
 # --- One map, or two side by side
 
 _OWN_CHOICE_HEIGHT = 72
-"""Of what stands above each of two maps, so that they align."""
+"""The height above each of two maps, so that they align."""
 
 
 def first_map(view: ViewState, card: ModelCard, asked: Asked) -> MapShown | None:
-    """The page's map as it is looked at, or None where there is none yet."""
+    """The page's map as shown, or None if there is none yet."""
     if asked.problem:
         st.error(escape(asked.problem), icon=":material/error:")
     if controls.SOURCE.of(view) == "file":
@@ -765,7 +765,7 @@ def _yardsticks(shown: MapShown, card: ModelCard) -> tuple[Band | None, Ruler | 
 def _two(
     view: ViewState, shown: MapShown, card: ModelCard, request: MapRequest, corpus: Corpus
 ) -> None:
-    """Both maps, the other one with its own choice above it."""
+    """Both maps, the second with its own choice above it."""
     selection = shown.marked.selection
     left, right = st.columns(2, gap="medium")
     with right:
@@ -783,7 +783,7 @@ def _two(
 def _linked(
     one: MapShown, other: MapShown, selection: Selection | None, key: str
 ) -> tuple[int, ...] | None:
-    """The other map's points that are selected on the one whose chart has a key."""
+    """The other map's points that correspond to a selection on the chart with this key."""
     if selection is None or selection.key != key:
         return None
     return linked_points(one, other, selection.points)
@@ -792,11 +792,11 @@ def _linked(
 def _other(
     view: ViewState, shown: MapShown, card: ModelCard, own: MapRequest, corpus: Corpus
 ) -> MapShown | None:
-    """The second map, which differs from the first in one thing."""
+    """The second map, which differs from the first in one setting."""
     beside, layer = controls.BESIDE.of(view), None
     request: MapRequest | None
     with st.container(
-        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model may say more
+        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model needs more
         border=False,
     ):
         if beside == "layer":
@@ -825,7 +825,7 @@ def _other_settings(view: ViewState, own: MapSettings) -> MapSettings:
 def _of_another_model(
     view: ViewState, card: ModelCard, corpus: Corpus
 ) -> tuple[ModelCard, MapRequest | None]:
-    """A model chosen here, with what it is asked for; no request where it cannot be used."""
+    """A model chosen here, with its request; no request if it cannot be used."""
     offered = (*runtime.service().models(), *runtime.own_models())
     specs = {s.id: s for s in offered if s.id != view.model}
     if not specs:

@@ -1,7 +1,7 @@
-"""A map in words: its labels or groups, its closest points, one point, a selection, what is near.
+"""Sentences on a map: its labels or groups, closest points, one point, a selection, nearest points.
 
-A map may draw near what is not near, so all that is said of nearness comes from the lists of true
-neighbours, never from where points are drawn. Shares are compared in whole per cent, as shown.
+A map may draw distant points near each other, so every statement on nearness uses the true
+neighbours, never the drawing. Shares are compared in whole per cent, as displayed.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ __all__ = [
 
 _TITLE = 80
 _LONGEST = 36
-"""Of a point's name, which may be some of its sentence."""
-_LABEL_POINTS = 5  # a label of fewer is best or worst by accident
+"""Maximum length of a point's name, which may be part of its sentence."""
+_LABEL_POINTS = 5  # a label with fewer is best or worst by accident
 _N_LISTED, _N_TYPICAL = 5, 3
 
 State: TypeAlias = Literal["separate", "partly", "unclear", "not"]
-"""Where a share and its interval lie: above the baseline and half of what that leaves, above the
+"""The position of a share and its interval: above the baseline and half of the rest, above the
 baseline, around it, below it."""
 Untested: TypeAlias = Literal["none", "one", "alone", "unshared", "unreached"]
-"""Why labels cannot be compared."""
+"""Reasons why labels cannot be compared."""
 
 
 class MapReading(NamedTuple):
-    """What is said of a map, and what is folded away under it."""
+    """The visible sentences on a map, and the folded ones below it."""
 
     claims: Sequence[Claim | str]
     sure: Sequence[Claim | str]
 
 
 def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
-    """How often nearest points share a label, in the full space; None with nothing to compare."""
+    """The share of nearest points in the full space with the same label; None if untestable."""
     labels = points.labels.get(column)
     if labels is None:
         return None
@@ -133,12 +133,12 @@ def map_reading(
     column: str | None = None,
     clusters: IntArray | None = None,
 ) -> MapReading:
-    """What is so on a map: of its labels, else of its groups, else of its closest points.
+    """The finding of a map: on its labels, else on its groups, else on its closest points.
 
     Args:
-        points: what is drawn.
-        neighbors: the nearest points of each in the full space; None where there are too few.
-        column: the labels to tell of; None for a map without.
+        points: the points on the map.
+        neighbors: the nearest points of each in the full space; None if there are too few.
+        column: the labels to describe; None for a map without labels.
         clusters: (n_points,) the group of each point on the map, -1 for none.
     """
     if neighbors is None or not neighbors.indices.size:
@@ -201,7 +201,7 @@ def _grouped(points: Points, clusters: IntArray, neighbors: Neighbors) -> MapRea
 
 
 def _closest(points: Points, neighbors: Neighbors) -> Claim:
-    """Two points than which none are closer in the full space."""
+    """Two points that are as close as any in the full space."""
     row = int(neighbors.distances[:, 0].argmin())
     distance = float(neighbors.distances[row, 0])
     names = [points.names[row], points.names[int(neighbors.indices[row, 0])]]
@@ -214,10 +214,10 @@ def _closest(points: Points, neighbors: Neighbors) -> Claim:
 
 
 def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Claim:
-    """How many of a point's nearest in the full space are among as many nearest on the map.
+    """The number of a point's nearest in the full space that are among as many nearest on the map.
 
     Args:
-        name: what the point is called.
+        name: the point's name.
         true: the points nearest in the full space.
         near: as many points nearest on the map.
     """
@@ -230,14 +230,14 @@ def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Cla
 def pinned_claim(
     a: str, b: str, cosine: float, *, layer: int | None = None, band: Band | None = None
 ) -> Claim:
-    """Two points' similarity in the full space, beside random pairs of words where they serve.
+    """The similarity of two points in the full space, beside random pairs of words if they apply.
 
     Args:
-        a, b: what the two points are called.
-        cosine: of their vectors, not of where they are drawn.
-        layer: which one the vectors are of; None for the pooler's output.
-        band: cosines of random pairs of words at each layer from 0 on; None where there is none
-            for such points. They are English, so other scripts are held against none.
+        a, b: the names of the two points.
+        cosine: the cosine of their vectors, not of their drawn positions.
+        layer: the layer of the vectors; None for the pooler's output.
+        band: cosines of random pairs of words at each layer from 0 on; None if there is none for
+            these points. The pairs are English, so texts in other scripts have none.
     """
     numbers = {"a": quoted(a), "b": quoted(b), "cosine": cosine}
     if band is None or layer is None or not (is_in_sample_script(a) and is_in_sample_script(b)):
@@ -253,12 +253,12 @@ def selection_claims(
     column: str | None = None,
     typical: Sequence[str] = (),
 ) -> list[Claim]:
-    """What is in a selection: how many points, what label stands out, which words are typical.
+    """The contents of a selection: number of points, distinctive label, typical words.
 
     Args:
         points: all points of the map.
-        chosen: the selected ones; one that comes twice counts once.
-        column: the labels to tell of.
+        chosen: the selected ones; duplicates count once.
+        column: the labels to describe.
         typical: words that set the selection apart, the most typical first.
     """
     rows = sorted(set(chosen))
@@ -276,7 +276,7 @@ def selection_claims(
 
 
 def _standing_out(points: Points, rows: Sequence[int], column: str | None) -> list[Claim]:
-    """The label that the selection has most of, against the whole map.
+    """The label that is most over-represented in the selection, against the whole map.
 
     Points of one sentence count as one observation.
     """
@@ -301,13 +301,13 @@ def _standing_out(points: Points, rows: Sequence[int], column: str | None) -> li
 
 
 def near_claim(name: str, cosines: Sequence[float]) -> Claim:
-    """The nearest points to a typed text: the range of their similarities in the full space."""
+    """The points nearest to a typed text, with the range of their full-space similarities."""
     ends = {"high": cosines[0], "low": cosines[-1]}
     return claim("map.near.found", n=len(cosines), name=quoted(name, 40), **ends)
 
 
 def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
-    """Why a text is not one point on a map of words or tokens, and what to type instead."""
+    """The reason why a text is not one point on a map of words or tokens, with a suggestion."""
     if not names:
         return claim(f"map.near.no_{unit}", text=quoted(text, 40))
     listed = ", ".join(quoted(name) for name in names[:_N_LISTED])
@@ -316,13 +316,13 @@ def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
 
 
 def frame_claims(n_layers: int, layer: int, times: float, *, n_axes: int = 2) -> list[Claim]:
-    """How layers share a map's frame; nothing for one layer's own map.
+    """The way in which layers share a map's frame; nothing for one layer's own map.
 
     Args:
-        n_layers: how many are drawn together.
-        layer: the one that is shown.
-        times: how many times larger it is drawn than in the frame that holds all layers.
-        n_axes: of the map; in three dimensions nothing is turned.
+        n_layers: the number of layers drawn together.
+        layer: the shown layer.
+        times: its enlargement over the frame that holds all layers.
+        n_axes: the number of axes; in three dimensions nothing is rotated.
     """
     if n_layers < 2:
         return []

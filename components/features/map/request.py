@@ -1,4 +1,4 @@
-"""Which map a view asks for."""
+"""The map that a view asks for."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """The map that a view asks for.
 
     Args:
-        view: what is chosen.
-        card: of its model.
+        view: the current view.
+        card: the model's card.
         corpus: key of the texts.
     """
     unit = cast("Unit", UNIT.of(view))
@@ -63,18 +63,18 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
 
 
 def most_points() -> int:
-    """How many points a map has here at most, whatever an address asks for."""
+    """The maximum number of points on a map here, whatever an address asks for."""
     return DEMO_POINTS if settings().demo else max(MOST)
 
 
 def by_chosen_words(view: ViewState) -> bool:
-    """Whether the ready-made corpus is mapped by its ambiguous words."""
+    """True if the ready-made corpus is mapped by its ambiguous words."""
     ready_made = SOURCE.of(view) == SOURCE.default
     return ready_made and UNIT.of(view) == "words" and not EVERY_WORD.of(view)
 
 
 def settings_of(view: ViewState) -> MapSettings:
-    """How the view wants points placed."""
+    """The settings for placing points, as the view has them."""
     return MapSettings(
         method=cast("Method", METHOD.of(view)),
         n_components=3 if DIMS.of(view) == "3-D" else 2,
@@ -87,7 +87,7 @@ def settings_of(view: ViewState) -> MapSettings:
 
 
 def _only(view: ViewState) -> tuple[str, ...]:
-    """The words or tokens that are mapped; none for all of them."""
+    """The words or tokens to map; none for all."""
     if UNIT.of(view) == "sentences":
         return ()
     if by_chosen_words(view):

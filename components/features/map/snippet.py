@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-# --- A map of all layers drawn again from the page's download
+# --- A map of all layers redrawn from the page's download
 
 _LOAD = """\
 with numpy.load({file}) as download:  # from this page
@@ -119,10 +119,10 @@ def redraw_layers_snippet(
     It reads the download's `all_vectors` and `all_coordinates`.
 
     Args:
-        settings: what the map was asked for.
-        method: the one that was used.
-        how: how layers were put on one footing.
-        n_points: at one layer.
+        settings: the settings of the map.
+        method: the method that was used.
+        how: the way in which layers were aligned.
+        n_points: the number of points at one layer.
         file: the download's name.
     """
     how = how if method == "umap" else "joint"
@@ -139,7 +139,7 @@ def redraw_layers_snippet(
     return f"{imports}\n{load}{drawing.format(**values)}{_EXACT.format(**values)}"
 
 
-# --- A map of one layer drawn again from the page's download
+# --- A map of one layer redrawn from the page's download
 
 _IMPORTS = """\
 import numpy
@@ -269,7 +269,7 @@ trusted, continuity = 1 - false / most, 1 - missed / most
 
 
 def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
-    """A script that leaves `coordinates`, and `trusted` and `continuity` where they are measured.
+    """A script that leaves `coordinates`, and `trusted` and `continuity` if they are measured.
 
     It reads the download's `vectors`, `coordinates`, `neighbor_indices` and `neighbor_distances`.
 
@@ -323,7 +323,7 @@ def _measuring(honesty: MapQuality, n_points: int) -> str:
 
 Span = tuple[int, int]
 SentencePooling = Literal["mean", "own", "cls", "max", "pooler"]
-"""Over all real tokens, over those of the text itself, the first token, the largest value of each
+"""The mean over all real tokens or over the text's own, the first token, the maximum of each
 dimension, or the model's pooler."""
 SENTENCE_POOLINGS: tuple[SentencePooling, ...] = get_args(SentencePooling)
 
@@ -393,14 +393,14 @@ def map_vectors_snippet(
     Args:
         card: the model.
         texts: a few sentences of the map; their points come in the order of the texts.
-        unit: what a point is.
-        layer: whose hidden states are meant; the pooler reads the last one whatever it is.
-        pooling: how a word's or a sentence's tokens become one vector.
-        added: whether tokens that the tokenizer added are points as well.
-        pair: which two points are compared.
+        unit: the kind of point.
+        layer: the layer of the hidden states; the pooler always reads the last one.
+        pooling: the pooling of a word's or a sentence's tokens into one vector.
+        added: True if tokens that the tokenizer added are points as well.
+        pair: the two points to compare.
 
     Raises:
-        RequestError: a layer that the model does not have, or a pooling that the unit does not.
+        RequestError: the model lacks the layer, or the unit lacks the pooling.
     """
     if not 0 <= layer <= card.n_layers:
         raise RequestError(f"Layer {layer} was asked for; {card.title} has 0 to {card.n_layers}.")
@@ -431,7 +431,7 @@ def _item(text: MapText, *, words: bool) -> str:
 
 
 def _points(unit: Unit, pooling: str, *, added: bool) -> str:
-    """The lines that take the points of one text out of its hidden states."""
+    """The lines that extract the points of one text from its hidden states."""
     if unit == "tokens":
         return _TOKENS.format(kept="torch.ones_like(own)" if added else "own")
     allowed = _WORD if unit == "words" else _SENTENCE

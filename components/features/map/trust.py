@@ -1,8 +1,8 @@
-"""How far a map can be trusted, from what was measured of it.
+"""The quality of a map, from its measurements.
 
-Every measure is read beside what a map drawn at random would get: a trustworthiness of 0.5 is not
-half right but nothing at all, and with few points a random map keeps many neighbours. Distances
-from chance to a perfect map, in equal parts, set the bounds: the rescaled recall is the R_NX of
+Every measure is read beside that of a random map: a trustworthiness of 0.5 is not half right but
+worthless, and with few points a random map keeps many neighbours. The bounds divide the distance
+from chance to a perfect map into equal parts: the rescaled recall is the R_NX of
 Lee, Renard, Bernard, Dupont and Verleysen (2013); trustworthiness and continuity (Venna and Kaski
 2001) are rescaled the same way.
 """
@@ -34,21 +34,21 @@ __all__ = [
 TrustState = Literal["trust", "care", "doubt", "few", "flat"]
 
 FEW = 15
-"""Below this many points no neighbours are measured: PCA is drawn."""
+"""Below this many points no neighbours are measured, and PCA is drawn."""
 SMALL = 50
-"""Below this many points neighbour measures say little, so a map is never simply trusted."""
+"""Below this many points neighbour measures say little, so a map is never fully trusted."""
 SAME_DISTANCE = 1e-6
-"""What rounding leaves of a distance of 0: cosine, or of the largest Euclidean one."""
+"""The effect of rounding on a distance of 0: cosine, or relative to the largest Euclidean."""
 _GOOD = 0.8
 _HALF = 0.5
 _POOR = 0.1
 _MANY = 0.05
-"""Share of points whose nearest are open, from which this is said."""
+"""The share of points with ambiguous nearest neighbours from which a note says so."""
 _MOST_NOTES = 4
 
 
 class StabilityNumbers(Protocol):
-    """How maps of several seeds differ."""
+    """The differences between maps of several seeds."""
 
     @property
     def seeds(self) -> Sequence[int]: ...  # noqa: D102
@@ -60,13 +60,13 @@ class StabilityNumbers(Protocol):
 
 @dataclass(frozen=True)
 class Trust:
-    """How far a picture can be trusted.
+    """The quality of a picture.
 
     Attributes:
-        state: "trust", "care" or "doubt"; "few" where there is too little to measure, "flat" where
-            all distances are equal.
+        state: "trust", "care" or "doubt"; "few" if there is too little to measure, "flat" if all
+            distances are equal.
         claim: the finding with its numbers.
-        notes: what else to know before reading nearness off the picture.
+        notes: cautions for reading nearness off the picture.
     """
 
     state: TrustState
@@ -75,14 +75,14 @@ class Trust:
 
 
 def chance_recall(n: int, k: int) -> float:
-    """Of a point's k true neighbours, the share that a random map of n points keeps near."""
+    """The share of a point's k true neighbours that a random map of n points keeps near."""
     return min(1.0, k / (n - 1)) if n > 1 else 1.0
 
 
 def chance_trustworthiness(n: int, k: int) -> float:
     """The mean trustworthiness (and continuity) of random maps of n points; 0.5 for many.
 
-    A random neighbour's true rank is any of 1 to n - 1 alike, which gives the mean of the excess
+    A random neighbour's true rank is uniform from 1 to n - 1, which gives the mean of the excess
     ranks that the measure adds up.
     """
     if not 0 < k < n / 2:
@@ -91,7 +91,7 @@ def chance_trustworthiness(n: int, k: int) -> float:
 
 
 def count_equal(neighbors: Neighbors) -> int:
-    """How many points are at distance 0 from another one, rounding in float32 apart."""
+    """The number of points at distance 0 from another one, apart from float32 rounding."""
     far = neighbors.distances
     unit = 1.0 if neighbors.metric == "cosine" else float(far.max(initial=0.0))
     return int((far <= SAME_DISTANCE * unit)[:, :1].sum())
@@ -104,18 +104,18 @@ def trust_of(
     n_points: int,
     n_equal: int = 0,
 ) -> Trust:
-    """How far a map can be trusted to draw near what is near in the full space.
+    """The verdict on whether a map draws near what is near in the full space.
 
-    "trust" where trustworthiness and continuity reach 0.8 of the way from chance to perfect (0.9
-    as written) and half of the neighbours beyond chance are kept; "doubt" where either stays below
-    half of the way, or less than a tenth of the neighbours beyond chance is kept; "care" between.
-    A map of few points, or one that another seed draws otherwise, gets "care" at best.
+    "trust" if trustworthiness and continuity reach 0.8 of the way from chance to perfect (0.9
+    as displayed) and half of the neighbours beyond chance are kept; "doubt" if either is below
+    half of the way, or less than a tenth of the neighbours beyond chance is kept; else "care".
+    A map with few points, or one that another seed draws differently, gets "care" at best.
 
     Args:
-        honesty: what was measured; None where there were too few points to measure.
-        stability: how maps of several seeds differ, where they were drawn.
-        n_points: points on the map.
-        n_equal: points at distance 0 from another one.
+        honesty: the measurements; None if there were too few points to measure.
+        stability: the differences between maps of several seeds, if they were drawn.
+        n_points: the number of points on the map.
+        n_equal: the number of points at distance 0 from another one.
     """
     if honesty is None or n_points < FEW or not 0 < honesty.k < n_points / 2:
         return Trust("few", claim("map.trust.few", n=n_points), _equal_note(n_equal))
@@ -141,7 +141,7 @@ def trust_of(
 
 
 def _above(value: float, chance: float) -> float:
-    """How much of the way from chance to 1 a measure reaches."""
+    """The share of the way from chance to 1 that a measure reaches."""
     return (value - chance) / (1 - chance) if chance < 1 else 0.0
 
 
@@ -161,7 +161,7 @@ def _wavers(stability: StabilityNumbers | None, n: int, k: int) -> bool:
 
 
 def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
-    """What stays from seed to seed: neighbours, and, after turning, the whole arrangement."""
+    """The agreement between seeds: neighbours, and, after rotation, the whole arrangement."""
     if stability is None or len(stability.seeds) < 2:
         return ()
     shared, differ = stability.shared_neighbors, max(stability.disparities)
@@ -169,7 +169,7 @@ def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
 
 
 def _weaker(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
-    """The worse of trustworthiness and continuity, where it is not good."""
+    """The worse of trustworthiness and continuity, if it is not good."""
     chance = chance_trustworthiness(n, honesty.k)
     case = "false_near" if honesty.trustworthiness <= honesty.continuity else "drawn_apart"
     value = min(honesty.trustworthiness, honesty.continuity)
@@ -179,7 +179,7 @@ def _weaker(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
 
 
 def _measured(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
-    """That few points were measured, or only some of many."""
+    """A note that few points were measured, or only some of many."""
     if n < SMALL:
         return (claim("map.trust_sure.small", n=n),)
     if honesty.n_measured < n:

@@ -1,4 +1,4 @@
-"""Padding & masks, from a view to its laboratory: what is encoded, padded and compared."""
+"""The data behind Padding & masks: texts encoded alone and padded, and compared."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _BATCH = 32  # texts of the sample in a batch
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """What Padding & masks shows for a view.
+    """The data of Padding & masks for a view.
 
     Attributes:
-        lab: the batch; None where the text of every sentence is blank.
+        lab: the batch; None if every sentence is blank.
         row: the text whose layers are shown.
-        padding: what the batch can be padded to.
-        left_out: letters of the sentences whose text is blank.
-        unfit: a length that was asked for and is too short or too long, or "".
+        padding: the possible lengths of the batch.
+        left_out: letters of the blank sentences.
+        unfit: a requested length that is too short or too long, or "".
     """
 
     lab: Lab | None
@@ -69,7 +69,7 @@ class Masks:
 
     @property
     def batch(self) -> tuple[Lab, LabRow]:
-        """The batch, and the text of it whose layers are shown."""
+        """The batch, and the text whose layers are shown."""
         if self.lab is None or self.row is None:
             raise ValueError("Every text is blank, so there is no batch; ask `lab` first.")
         return self.lab, self.row
@@ -82,22 +82,22 @@ class Masks:
 
     @property
     def key(self) -> str:
-        """Which text each letter stands for, in one line."""
+        """The text behind each letter, in one line."""
         rows = self.lab.rows if self.lab else ()
         return " · ".join(f"{row.label}: {_in_brief(row.alone)}" for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
 class OverLimit:
-    """A text repeated until it is as long as the model can take, or longer."""
+    """A text repeated until it reaches or exceeds the model's limit."""
 
     tokens: Tokens
     limit: int
-    n_positions: int | None  # places in a text for which the model's table has a vector
+    n_positions: int | None  # positions of a text for which the model's table has a vector
 
 
 def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
-    """Encode the sentences alone and padded, with or without the mask, and compare."""
+    """Encode the sentences alone and padded, with or without the mask, and compare them."""
     named = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
     usable = {label: sentence for label, sentence in named.items() if sentence.text.strip()}
     longest = _longest(view, service, list(usable.values()))
@@ -134,12 +134,12 @@ def encode_both(
 
 
 def color_of_cells(view: ViewState, card: ModelCard) -> Color:
-    """What the colours of the batch tell; the cosine where the view names nothing that exists."""
+    """The quantity behind the batch's colours; the cosine if the view names no valid one."""
     return COLORS[color_within(card).of(view)]
 
 
 def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
-    """What sorting saves for the sentences that ship with the app, measured once for a model."""
+    """The saving by sorting the bundled sentences, measured once for a model."""
     lengths = remembered(
         "lengths of the sample",
         card.id,
@@ -150,13 +150,13 @@ def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
 
 
 def own_savings(masks: Masks) -> list[Saving]:
-    """What sorting saves for the view's own sentences, in batches of one, two, four or eight."""
+    """The savings by sorting the view's own sentences, in batches of one, two, four or eight."""
     lengths = masks.lab.lengths if masks.lab else []
     return [saving(lengths, n) for n in (1, 2, 4, 8) if n < 2 * len(lengths)]
 
 
 def repetition(row: LabRow, limit: int) -> Number:
-    """How often a text may stand there: by default so often that it is a fifth too long."""
+    """The number of repetitions of a text; by default it then exceeds the limit by a fifth."""
     tokens = row.alone
     total = tokens.n_tokens + tokens.n_truncated
     body = max(1, total - int(tokens.special_tokens_mask.sum()))
@@ -166,7 +166,7 @@ def repetition(row: LabRow, limit: int) -> Number:
 
 
 def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: int) -> OverLimit:
-    """A text said several times over, as this model's tokenizer cuts it."""
+    """A text repeated several times, as this model's tokenizer cuts it."""
     text = " ".join([tokens.text] * times)
     return OverLimit(
         tokens=service.tokenize(card.id, [text])[0],
@@ -196,7 +196,7 @@ def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
 
 
 def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
-    """Rows of the table of position vectors from that of the first place in a text on."""
+    """The number of position vectors, starting at that of the first position in a text."""
     named = (p for p in service.parameters(card.id) if "position_embeddings" in p.name)
     found = next(named, None)
     if found is None:

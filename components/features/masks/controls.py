@@ -1,4 +1,4 @@
-"""What a visitor can choose on Padding & masks, each choice declared once."""
+"""The controls of Padding & masks, each declared once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONGEST = "Longest"
 COLORS: Mapping[str, Color] = MappingProxyType(
     {"Cosine": "cosine", "Mask": "mask", "Segment": "segment"}
 )
-"""What the colours of the batch can tell, by the option's title."""
+"""The quantities that the batch's colours can show, by the option's title."""
 
 COLOR = choice(PAGE, "color", COLORS.keys())
 MASK = switch(PAGE, "mask")
@@ -42,18 +42,18 @@ REPEAT = number(PAGE, "repeat", between=(1, 600), default=1)
 
 
 def color_within(card: ModelCard) -> Choice:
-    """What the colours can tell of a model: segments only where it has some."""
+    """The colour options for a model: segments only if it has some."""
     return COLOR.among(c for c, own in COLORS.items() if own != "segment" or card.has_segments)
 
 
 def pad_within(longest: int, limit: int) -> Choice:
-    """What a batch can be padded to: at least its longest text, at most the model's limit."""
+    """The possible lengths of a batch: at least its longest text, at most the model's limit."""
     sizes = pad_sizes(longest, limit)
     usual = next(n for n in sizes if n >= min(int(PAD_TO.default), limit))
     return PAD_TO.among((LONGEST, *map(str, sizes)), default=str(usual))
 
 
 def repeat_within(letter: str, least: int, most: int) -> Number:
-    """How often a sentence can be said over; so often that it is too long, unless chosen."""
+    """The number of repetitions of a sentence; by default enough to exceed the limit."""
     asked = REPEAT.between(1, most, default=least)
     return replace(asked, label=say("masks.repeat_of", letter=letter))

@@ -29,7 +29,7 @@ _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 @dataclass(frozen=True)
 class _Scale:
-    """Positions to heights: real ones have 1 each, those of padding alone share less."""
+    """The heights of positions: real ones have height 1, those with only padding share less."""
 
     longest: int
     padded: int
@@ -41,7 +41,7 @@ class _Scale:
 
     @property
     def named(self) -> bool:
-        """Whether the names have room in the cells."""
+        """True if the names fit in the cells."""
         return self.whole <= _MAX_ROWS
 
 
@@ -54,7 +54,7 @@ def batch_grid(
     title: str,
     height: int = 430,
 ) -> go.Figure:
-    """The batch, a column for each text and a row for each position, padding hatched."""
+    """The batch, a column for each text and a row for each position, with padding hatched."""
     heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
     cells = _Cells(lab, layer, color, named=heights.named)
     layout = {
@@ -95,17 +95,17 @@ class _Cells:
         if self.named:
             texts = [self._texts(row, scale) for row in self.lab.rows]
             trace |= {"text": _across(texts, longest, ""), "texttemplate": "%{text}"}
-            if len(columns) > _MAX_WIDE:  # so many are narrow on a phone
+            if len(columns) > _MAX_WIDE:  # this many are narrow on a phone
                 trace["textfont"] = {"size": 10}
         return trace
 
     def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
-        """What colours one text's cells, and what they tell when pointed at."""
+        """The colours of one text's cells, and their hover texts."""
         cosines = row.damage.tokens[row.damage.layers.index(self.layer)]
         return self._numbers(row), self._hovers(row, cosines)
 
     def _numbers(self, row: LabRow) -> NDArray[Any]:
-        """(n_real,) what the cells of one text say in colour."""
+        """(n_real,) the numbers behind the colours of one text's cells."""
         kinds = row.padded.token_type_ids
         found: NDArray[Any] = row.mask
         if self.color == "cosine":
@@ -115,7 +115,7 @@ class _Cells:
         return found[: row.n_real]
 
     def _texts(self, row: LabRow, scale: tuple[float, float]) -> list[str]:
-        """Names, and numbers where there is room, dark on bright colours and bright on dark."""
+        """Names, and numbers if there is room, dark on bright colours and bright on dark ones."""
         n = len(self.lab.rows)
         bright = scale[0] + 0.45 * (scale[1] - scale[0])
         form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
@@ -140,7 +140,7 @@ class _Cells:
 
     @property
     def needs_scale(self) -> bool:
-        """Whether a colour bar must say what the cells' numbers do not."""
+        """True if a colour bar is needed because the cells have no numbers."""
         return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.named)
 
     def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _ink(on_bright: bool) -> str:
 
 
 def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:
-    """Columns of different lengths as rows, filled up where a column has ended."""
+    """Columns of different lengths as rows, filled up after the end of a column."""
     return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
 
 
@@ -262,7 +262,7 @@ _MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
 def mask_range(lab: Lab) -> tuple[float, float]:
-    """One scale for all of the page's cosines: 0 to 1, lower only where a cosine is negative."""
+    """One scale for all of the page's cosines: 0 to 1, lower only if a cosine is negative."""
     damages = [row.damage for row in lab.rows]
     lowest = min(float(min(d.tokens.min(), d.mean_all.min(), d.pooled or 0.0)) for d in damages)
     return min(0.0, float(np.floor(lowest * 5)) / 5), 1.0
@@ -375,7 +375,7 @@ def _line(x: list[int], name: str, array: NDArray[Any], color: str) -> dict[str,
 
 
 def _token_lines(row: LabRow, x: list[int]) -> list[dict[str, Any]]:
-    """The real tokens, faint: a line each, or the band that they fill."""
+    """The real tokens as faint lines, or as the band that they fill."""
     cosines = row.damage.tokens
     if row.n_real > _MAX_LINES:
         low, high = values(cosines.min(axis=1)), values(cosines.max(axis=1))
@@ -407,7 +407,7 @@ def _pooled_label(pooled: float | None, name: str) -> list[_Line]:
 
 
 def _tokens_label(row: LabRow) -> list[_Line]:
-    """A name for the faint lines (a band is of all tokens), at the lowest of them."""
+    """A name for the faint lines (or for the band of all tokens), at the lowest of them."""
     last = row.damage.tokens[-1]
     if row.n_real > _MAX_LINES:
         return [(say("masks.line.every"), last[[last.argmin()]], NEUTRAL)]
@@ -450,7 +450,7 @@ def _layer_mark(layer: int) -> dict[str, Any]:
 
 
 def limit_bar(n_kept: int, n_cut: int, *, limit: int, title: str, height: int = 130) -> go.Figure:
-    """One text as a bar of tokens, the part behind the limit hatched."""
+    """One text as a bar of tokens, the part beyond the limit hatched."""
     hatch = {"shape": "/", "fgcolor": CATEGORICAL[3], "size": 7, "solidity": 0.3}
     cut = {"color": "rgba(128,128,128,0.07)", "pattern": hatch}
     traces = [_bar("masks.limit.bar_fit", 0, n_kept, {"color": CATEGORICAL[0]})]

@@ -1,4 +1,4 @@
-"""Below the picture of Padding & masks: what sorting saves, and what happens at the limit."""
+"""Below the picture of Padding & masks: the saving by sorting, and the effect of the limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["closer"]
 
 
 def closer(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
-    """Two closed parts whose titles already say what is in them."""
+    """Two closed sections whose titles already state the finding."""
     left, right = st.columns(2, gap="medium")
     with left:
         _sorting(masks, service, card)

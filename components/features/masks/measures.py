@@ -1,4 +1,4 @@
-"""What padding and the mask change: vectors compared, shapes, and tables of them."""
+"""The effects of padding and the mask: vectors compared, shapes, and tables."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ __all__ = [
 ]
 
 
-# --- What padding and the attention mask do to a batch
+# --- The effect of padding and the attention mask on a batch
 
 SIZES = (16, 32, 64, 128, 512)
 
 
 @dataclass(frozen=True, eq=False)
 class Damage:
-    """What padding does to a text: cosines with the same text run alone.
+    """The effect of padding on a text: cosines with the same text run alone.
 
     Attributes:
         layers: the layer of each row.
-        tokens: (n_layers, n_real) of each real token.
-        mean: (n_layers,) of the mean over real tokens.
-        mean_all: (n_layers,) of the mean over all positions, padding included, with the mean over
-            the tokens of the text alone.
-        pooled: of `pooler_output`, or None where the model has none.
+        tokens: (n_layers, n_real) for each real token.
+        mean: (n_layers,) for the mean over real tokens.
+        mean_all: (n_layers,) for the mean over all positions, padding included, with the mean
+            over the tokens of the text alone.
+        pooled: for `pooler_output`, or None if the model has none.
         lengths: (n_layers, n_tokens) Euclidean lengths of the padded run's vectors.
     """
 
@@ -60,14 +60,14 @@ class Damage:
 
     @property
     def first(self) -> FloatArray:
-        """(n_layers,) of the first token, [CLS] or its like."""
+        """(n_layers,) for the first token, [CLS] or similar."""
         row: FloatArray = self.tokens[:, 0]
         return row
 
 
 @dataclass(frozen=True, eq=False)
 class LabRow:
-    """One text of the batch: alone, padded, and what came of it."""
+    """One text of the batch: alone, padded, and the comparison of both."""
 
     label: str
     alone: Encoding
@@ -76,30 +76,30 @@ class LabRow:
 
     @property
     def n_real(self) -> int:
-        """How many of the positions are tokens of the text."""
+        """The number of positions that are tokens of the text."""
         return self.alone.n_tokens
 
     @property
     def n_padding(self) -> int:
-        """How many of the positions are padding."""
+        """The number of positions that are padding."""
         return self.padded.n_tokens - self.alone.n_tokens
 
     @property
     def mask(self) -> IntArray:
-        """(n_tokens,) the mask that the model was given: all ones where it was switched off."""
+        """(n_tokens,) the mask given to the model: all ones if masking is off."""
         own = self.padded.attention_mask
         switched_off = self.padded.passport.settings.get("mask") == "ones"
         return np.ones_like(own) if switched_off else own
 
     @property
     def pad_token(self) -> str:
-        """The padding token's name; "[PAD]" where there is none to look at."""
+        """The padding token's name; "[PAD]" if the text has no padding."""
         return self.padded.tokens[-1] if self.n_padding else "[PAD]"
 
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """A batch in the laboratory: padded to one length, with the mask or without."""
+    """A batch padded to one length, with the mask or without."""
 
     rows: tuple[LabRow, ...]
     pad_to: int
@@ -107,12 +107,12 @@ class Lab:
 
     @property
     def lengths(self) -> list[int]:
-        """Real tokens of each text."""
+        """The number of real tokens of each text."""
         return [row.n_real for row in self.rows]
 
     @property
     def share(self) -> float:
-        """The share of all positions that is padding, 0 to 1."""
+        """The share of padding among all positions, 0 to 1."""
         return padding_share(self.lengths, self.pad_to)
 
     @property
@@ -123,7 +123,7 @@ class Lab:
 
 @dataclass(frozen=True)
 class Saving:
-    """What sorting by length saves, counted in positions, each batch padded to its longest."""
+    """The saving by sorting by length, in positions, with each batch padded to its longest text."""
 
     size: int  # texts in a batch
     real: int  # tokens that are not padding
@@ -144,7 +144,7 @@ class Saving:
     def saved(self) -> float:
         """The share of the positions that need not be computed, below 1.
 
-        Below 0 where a last, smaller batch happened to hold the longest text before.
+        Negative if a smaller last batch happened to hold the longest text before sorting.
         """
         return 1 - self.by_length / self.given
 
@@ -153,7 +153,7 @@ def damage(alone: Encoding, padded: Encoding) -> Damage:
     """The cosines between a text run alone and the same text padded, layer by layer.
 
     Raises:
-        RequestError: they are not the same text with padding behind it, in the same layers.
+        RequestError: they are not the same text followed by padding, in the same layers.
     """
     n = alone.n_tokens
     if padded.layers != alone.layers or padded.tokens[:n] != alone.tokens:
@@ -173,15 +173,15 @@ def damage(alone: Encoding, padded: Encoding) -> Damage:
 
 
 def padding_share(lengths: Sequence[int], pad_to: int) -> float:
-    """The share of positions that is padding when texts of these lengths get one length, 0 to 1."""
+    """The share of padding if texts of these lengths are padded to one length, 0 to 1."""
     return 1 - sum(lengths) / (len(lengths) * pad_to) if lengths else 0.0
 
 
 def saving(lengths: Sequence[int], size: int) -> Saving:
-    """What sorting texts of these lengths saves in batches of `size`.
+    """The saving by sorting texts of these lengths, in batches of `size`.
 
     Raises:
-        RequestError: there is no text, or a batch of none.
+        RequestError: there is no text, or the batch size is 0.
     """
     if not lengths or size < 1:
         raise RequestError(f"{len(lengths)} texts in batches of {size}: both must be at least 1.")
@@ -191,12 +191,12 @@ def saving(lengths: Sequence[int], size: int) -> Saving:
 
 
 def pad_sizes(longest: int, limit: int) -> list[int]:
-    """Round lengths that a batch can be padded to: at least its longest text, at most the limit."""
+    """Round lengths for padding a batch: at least its longest text, at most the limit."""
     return [n for n in sorted({*SIZES, limit}) if longest <= n <= limit]
 
 
 def token_labels(tokens: Tokens) -> list[str]:
-    """How each token reads: the piece itself, or its slice of the text where pieces are codes."""
+    """The text of each token: the piece itself, or its slice of the text if pieces are encoded."""
     return [_label(tokens, i) for i in range(tokens.n_tokens)]
 
 
@@ -215,7 +215,7 @@ def _positions(lengths: Sequence[int], size: int) -> int:
 
 
 def _cosines(a: FloatArray, b: FloatArray) -> NDArray[Any]:
-    """(...,) float32 cosines of the vectors in the last axis; 0 with a vector of length zero."""
+    """(...,) float32 cosines of the vectors in the last axis; 0 for a vector of length zero."""
     products = np.einsum("...d,...d->...", a, b)
     lengths = _lengths(a) * _lengths(b)
     cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
@@ -233,7 +233,7 @@ def _lengths(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class ShapeStep:
-    """One step: what to write, the shape that comes out, and what it is in one sentence."""
+    """One step: its title, the output shape, and a description in one sentence."""
 
     code: str
     axes: str
@@ -306,7 +306,7 @@ def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
 
 
 def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:
-    """One text at one layer: how much padding it has, and its similarity to its unpadded self."""
+    """One text at one layer: its amount of padding, and its similarity to its unpadded self."""
     damage = row.damage
     at = damage.layers.index(layer)
     return {
@@ -346,7 +346,7 @@ def token_rows(row: LabRow) -> list[dict[str, Any]]:
 
 
 def arrays(lab: Lab) -> dict[str, NDArray[Any]]:
-    """Everything as arrays, a row for each text; NaN where padding has no cosine."""
+    """Everything as arrays, one row for each text; NaN as the cosine of padding."""
     rows = lab.rows
     cosines = np.full((len(rows), len(lab.layers), lab.pad_to), np.nan, dtype=np.float32)
     for i, row in enumerate(rows):

@@ -37,7 +37,7 @@ _FILE = "padding-and-masks"
 
 
 def toolbar(view: ViewState) -> DeltaGenerator:
-    """The editor, on screen before the model; gives the place of the choices that need it."""
+    """Draw the editor, before the model is loaded; return the place for controls that need it."""
     with kit.box():
         place = kit.controls()
     with place, st.popover("Edit", icon=":material/edit:", type="tertiary"):
@@ -49,7 +49,7 @@ def toolbar(view: ViewState) -> DeltaGenerator:
 
 
 def choices(masks: Masks, view: ViewState, card: ModelCard, place: DeltaGenerator) -> None:
-    """The mask itself, what to pad to, which sentence, and how to colour."""
+    """The controls for the mask, the padded length, the sentence and the colours."""
     with place:
         with st.popover("Options", icon=":material/tune:", type="tertiary"):
             inputs.choice(view, color_within(card))
@@ -59,7 +59,7 @@ def choices(masks: Masks, view: ViewState, card: ModelCard, place: DeltaGenerato
 
 
 def problems(masks: Masks) -> None:
-    """What was left out, cut or not possible, in a sentence each."""
+    """Notes on what was left out, cut or impossible, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
     claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
     for each in claims:
@@ -67,7 +67,7 @@ def problems(masks: Masks) -> None:
 
 
 def nothing() -> None:
-    """What to do where there is no text at all."""
+    """Instructions if there is no text at all."""
     st.info(say("masks.page.nothing"), icon=":material/edit:")
 
 
@@ -83,7 +83,7 @@ def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
 
 
 def words(masks: Masks) -> None:
-    """The reading, and what is hatched."""
+    """The reading, and the meaning of the hatching."""
     shown = (*masks.batch, masks.layer)
     kit.reading(reading.masks_reading(*shown), sure=reading.masks_sure(*shown))
     if note := reading.padding_note(*shown):
@@ -100,9 +100,9 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
     """The page's Download menu.
 
     Args:
-        masks: what is shown.
-        place: of the menu.
-        again: computes it once more, for a file: what a session keeps must not refer to it.
+        masks: the data of the page.
+        place: where the menu is drawn.
+        again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     lab, _ = masks.batch
     case = "on" if lab.masked else "off"

@@ -1,7 +1,7 @@
-"""Padding & masks in words: how much is padding, what it does to a text, and a model's limit.
+"""The reading of Padding & masks: the share of padding, its effect on a text, and a model's limit.
 
-What is claimed is computed here; the sentences are in `english.toml`. A similarity is called lower
-than another one only where the two read differently.
+All claims are computed here; the sentences are in `english.toml`. A similarity is called lower
+than another one only if the two are displayed with different numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LONGEST_QUOTE = 40
 
 
 def batch_title(lab: Lab, row: LabRow, layer: int) -> Claim:
-    """The finding of the main picture, told of one text (or of another where it has no padding)."""
+    """The finding of the main picture, for one text (or for another if it has no padding)."""
     told = _told(lab, row, layer)
     if told is None:
         return claim("masks.title.none")
@@ -46,7 +46,7 @@ def batch_title(lab: Lab, row: LabRow, layer: int) -> Claim:
 
 
 def layers_title(row: LabRow) -> Claim:
-    """The finding of one text's lines over the layers, told of its mean."""
+    """The finding of one text's lines over the layers, based on its mean."""
     low = float(row.damage.mean.min())
     if not row.n_padding:
         return claim("masks.layers.none", label=row.label)
@@ -55,7 +55,7 @@ def layers_title(row: LabRow) -> Claim:
 
 
 def masks_reading(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
-    """How much is padding, what it does to a text, and what averaging it in does."""
+    """The share of padding, its effect on a text, and the effect of averaging it in."""
     told = _told(lab, row, layer)
     n = len(lab.rows) * lab.pad_to
     if told is None:
@@ -74,7 +74,7 @@ def masks_reading(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
 
 
 def masks_sure(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
-    """What is compared, which text changes most, and that padding has vectors too."""
+    """The compared vectors, the text that changes most, and a note that padding has vectors too."""
     told, worst = _told(lab, row, layer), _worst(lab, layer)
     if told is None or worst is None:
         return []
@@ -90,7 +90,7 @@ def masks_sure(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
 
 
 def padding_note(lab: Lab, row: LabRow, layer: int) -> Claim | None:
-    """What the mask says of padding; None where there is none."""
+    """The treatment of padding by the mask; None without padding."""
     told = _told(lab, row, layer)
     if told is None:
         return None
@@ -98,7 +98,7 @@ def padding_note(lab: Lab, row: LabRow, layer: int) -> Claim | None:
 
 
 def _effect_claim(lab: Lab, row: LabRow, layer: int) -> Claim:
-    """What padding does to a text's tokens, or without the mask to its mean."""
+    """The effect of padding on a text's tokens, or without the mask on its mean."""
     cosines = row.damage.tokens[row.damage.layers.index(layer)].tolist()
     numbers = {"label": row.label, "layer": layer, "lowest": min(cosines)}
     if _is_unchanged(row, layer):
@@ -121,33 +121,33 @@ def _at(row: LabRow, layer: int) -> float:
 
 
 def _worst(lab: Lab, layer: int) -> LabRow | None:
-    """The padded text whose mean moved furthest at a layer; None where nothing is padding."""
+    """The padded text whose mean moved furthest at a layer; None without padding."""
     padded = [row for row in lab.rows if row.n_padding]
     return min(padded, key=lambda row: _at(row, layer), default=None)
 
 
 def _told(lab: Lab, row: LabRow, layer: int) -> LabRow | None:
-    """The text to tell of: the chosen one, or the most changed one where that has no padding."""
+    """The text to describe: the chosen one, or the most changed one if that has no padding."""
     return row if row.n_padding else _worst(lab, layer)
 
 
 def _is_unchanged(row: LabRow, layer: int) -> bool:
-    """True if the similarities of mean and tokens all read as 1.00."""
+    """True if the similarities of mean and tokens are all displayed as 1.00."""
     tokens = row.damage.tokens[row.damage.layers.index(layer)]
     return two(min(_at(row, layer), float(tokens.min()))) == _UNCHANGED
 
 
-# What is not possible, what sorting saves, and the limit
+# Problems, the saving by sorting, and the limit
 
 
 def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: int) -> list[Claim]:
-    """What was left out, cut or not possible, a sentence each.
+    """Notes on what was left out, cut or impossible, one sentence each.
 
     Args:
         lab: the batch, if any.
-        left_out: the names of the sentences whose text is blank.
-        unfit: a length that was asked for and is too short or too long, or "".
-        limit: what the model takes.
+        left_out: the names of the blank sentences.
+        unfit: a requested length that is too short or too long, or "".
+        limit: the model's maximum number of tokens.
     """
     blank = claim("masks.problem.blank", n=len(left_out), names=", ".join(left_out))
     claims = [blank] if left_out else []
@@ -161,7 +161,7 @@ def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: int
 
 
 def saving_title(found: Saving) -> Claim:
-    """What sorting saves, in a line."""
+    """The saving by sorting, in one line."""
     before, after = found.padding_given, found.padding_sorted
     if found.saved <= 0:
         return claim("masks.saving.nothing", after=after)
@@ -170,7 +170,7 @@ def saving_title(found: Saving) -> Claim:
 
 
 def saving_reading(found: Saving, n_texts: int) -> Claim:
-    """What sorting many texts by their length saves."""
+    """The saving by sorting many texts by length."""
     return claim(
         "masks.saving.sample",
         n=n_texts,
@@ -181,7 +181,7 @@ def saving_reading(found: Saving, n_texts: int) -> Claim:
 
 
 def cut_title(tokens: Tokens) -> Claim:
-    """How many tokens of a text fit."""
+    """The number of a text's tokens that fit."""
     kept, lost = tokens.n_tokens, tokens.n_truncated
     if not lost:
         return claim("masks.limit.title_fits", n=kept)
@@ -189,12 +189,12 @@ def cut_title(tokens: Tokens) -> Claim:
 
 
 def limit_reading(tokens: Tokens, limit: int, n_positions: int | None) -> list[Claim]:
-    """What a model does with a text at or over its limit, told from what its tokenizer gave.
+    """A model's treatment of a text at or over its limit, from the tokenizer's output.
 
     Args:
         tokens: one text as the tokenizer cuts it.
-        limit: how many tokens the model takes.
-        n_positions: places in a text for which the model has a vector; None where not known.
+        limit: the model's maximum number of tokens.
+        n_positions: positions of a text for which the model has a vector; None if unknown.
     """
     total, lost = tokens.n_tokens + tokens.n_truncated, tokens.n_truncated
     claims = [claim("masks.limit.total", n=total, limit=limit)]

@@ -44,7 +44,7 @@ def cosine_heatmap(
         "hovertemplate": "%{text}<extra></extra>",
         "xgap": 2,
         "ygap": 2,
-        "showscale": len(names) > _MAX_CELLS,  # where the cells bear their numbers, room is better
+        "showscale": len(names) > _MAX_CELLS,  # numbers in cells need no colour bar
         "colorbar": {"title": {"text": comparison.measure}, "thickness": 8, "len": 0.9},
     }
     layout = {
@@ -72,7 +72,7 @@ def cosine_heatmap(
 
 
 def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
-    """The values on their cells, dark on bright colours and bright on dark ones."""
+    """The values in their cells, dark on bright colours and bright on dark ones."""
     bright = scale[0] + 0.45 * (scale[1] - scale[0])
     return [
         {

@@ -35,7 +35,7 @@ _FILE = "meaning-in-context"
 
 
 def toolbar(view: ViewState) -> None:
-    """Editors for a phone, and the options of how to compare."""
+    """Text editors for a phone, and the options for the comparison."""
     with kit.controls():
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)

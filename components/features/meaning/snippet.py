@@ -1,4 +1,4 @@
-"""Meaning in context with transformers alone: what its table shows, printed the same way."""
+"""Meaning in context with transformers alone: the same table, printed the same way."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if os.path.exists("meaning-in-context.npz"):
 
 @dataclass(frozen=True)
 class SnippetWord:
-    """A compared word: its name, its text, its span in code points, and what it is there for."""
+    """A compared word: its name, its text, its span in code points, and its role."""
 
     name: str
     text: str
@@ -73,7 +73,7 @@ def cosine_snippet(
 ) -> str:
     """A script that leaves `cosines` and `static`, and prints the page's table.
 
-    `cosines`: names of a pair -> (n_layers,) tensor; `static`: names of a pair -> cosine without
+    `cosines` maps the names of a pair to an (n_layers,) tensor, `static` to the cosine without
     context. Pairs of two references are left out, as on the page.
     """
     names = _distinct([word.name for word in words])
@@ -103,6 +103,6 @@ def cosine_snippet(
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The names, with a number where one stands there before."""
+    """The names, with a number for repeated ones."""
     counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
     return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]

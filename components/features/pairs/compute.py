@@ -1,4 +1,4 @@
-"""What the Pairs page shows: the pairs asked for, their cosines as a job, tables."""
+"""The data behind the Pairs page: the requested pairs, their cosines as a job, tables."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ __all__ = [
 ]
 
 
-# --- Which pairs a view asks for
+# --- The pairs that a view asks for
 
 
 def pairs_of(view: ViewState) -> PairSet | None:
-    """The pairs that a view names; None where a file is to be chosen first."""
+    """The pairs that a view names; None if a file must be chosen first."""
     if SOURCE.of(view) != "file":
         return bundled_pairs()
     found = uploads.shared(FILE.of(view))
@@ -69,7 +69,7 @@ def pairs_of(view: ViewState) -> PairSet | None:
 
 
 def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
-    """Keep the pairs of a file's chosen columns for whoever has their digest, which is given.
+    """Keep the pairs of a file's chosen columns for whoever has their digest, and return it.
 
     Raises:
         CorpusError: they cannot be used.
@@ -81,9 +81,9 @@ def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
 
 
 def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
-    """The columns of a file that a view names, where it is that one; they are shared again, then.
+    """Return the columns of a file if it is the one that a view names, and share them again.
 
-    They count only for a file that its visitor has just uploaded.
+    They apply only to a file that its visitor has just uploaded.
     """
     columns = chosen_columns(sheet, COLUMNS.of(view))
     try:
@@ -99,7 +99,7 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | No
 # --- The cosine of each pair at every layer
 
 _CHUNK_BYTES = 96_000_000  # of hidden states at a time
-_HELD_BYTES = 256_000_000  # of vectors that wait for a later pair
+_HELD_BYTES = 256_000_000  # of vectors kept for a later pair
 _CHARACTERS = 3  # of a token in English, or fewer
 OnProgress = Callable[[str, float], None]
 
@@ -109,12 +109,12 @@ class Cosines:
     """The cosines of pairs.
 
     Attributes:
-        values: (n_layers, n_pairs) float32; NaN where the model does not read a pair's word.
+        values: (n_layers, n_pairs) float32; NaN if the model does not read a pair's word.
         layers: the layer of each row.
         n_cut: texts whose end did not fit the model.
-        n_encoded: how many texts were encoded; more than there are where vectors had to make room.
-        n_tokens: how many tokens they have.
-        passport: of the encodings.
+        n_encoded: texts encoded; more than there are if vectors were evicted and recomputed.
+        n_tokens: the number of their tokens.
+        passport: the passport of the encodings.
     """
 
     values: FloatArray
@@ -134,16 +134,16 @@ def compare(
     chunk_bytes: int = _CHUNK_BYTES,
     held_bytes: int = _HELD_BYTES,
 ) -> Cosines:
-    """Each pair's cosine at every layer.
+    """Compute each pair's cosine at every layer.
 
     Args:
-        pairs: what is compared: words by the mean of their sub-tokens, whole texts by that of all
+        pairs: the pairs: words are the mean of their sub-tokens, whole texts the mean of all
             tokens.
-        card: of the model.
+        card: the model's card.
         service: encodes the texts.
-        on_progress: told how far it is; what it raises ends the work.
-        chunk_bytes: of hidden states that are there at a time, roughly.
-        held_bytes: of vectors that wait for a later pair.
+        on_progress: receives the progress; an exception that it raises ends the work.
+        chunk_bytes: approximate bytes of hidden states in memory at a time.
+        held_bytes: bytes of vectors kept for a later pair.
     """
     layers = tuple(range(card.n_layers + 1))
     values = np.full((len(layers), pairs.n), np.nan, np.float32)
@@ -166,13 +166,13 @@ def compare(
 
 
 def n_tokens_of(pairs: PairSet, card: ModelCard) -> IntArray:
-    """(n_texts,) about how many tokens each text has."""
+    """(n_texts,) the approximate number of tokens of each text."""
     n = [len(text) // _CHARACTERS + 2 if text.isascii() else len(text) + 2 for text in pairs.texts]
     return np.minimum(np.array(n, np.int64), card.max_length)
 
 
 def _chunks(pairs: PairSet, card: ModelCard, chunk_bytes: int) -> Iterator[tuple[int, int]]:
-    """Ranges of pairs whose texts are about so many bytes of hidden states; at least one pair."""
+    """Ranges of pairs whose hidden states take about this many bytes; at least one pair each."""
     each = n_tokens_of(pairs, card)[pairs.sides].sum(axis=1)
     most = max(1, chunk_bytes // (4 * (card.n_layers + 1) * card.n_dims))
     start, total = 0, 0
@@ -207,13 +207,13 @@ class _Vectors:
 
     @property
     def passport(self) -> Passport:
-        """Of the encodings."""
-        if self._passport is None:  # every vector was given by none: there is no such set of pairs
+        """The passport of the encodings."""
+        if self._passport is None:  # no vector was computed: no set of pairs leads here
             raise RequestError("There is no pair to compare. Choose other pairs.")
         return self._passport
 
     def of(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
-        """Both sides' (n, n_layers, n_dims) unit vectors of a range of pairs."""
+        """The (n, n_layers, n_dims) unit vectors of both sides for a range of pairs."""
         sides = self._sides[start:stop]
         missing = {int(self._kinds[s, 0]) for s in np.unique(sides) if int(s) not in self._held}
         if missing:
@@ -239,7 +239,7 @@ class _Vectors:
                     self._held[side] = self._unit(encoding, *self._kinds[side, 1:].tolist())
 
     def _unit(self, encoding: Encoding, start: int, end: int) -> FloatArray:
-        """(n_layers, n_dims) of length 1 at each layer; NaN where the model reads no such word."""
+        """(n_layers, n_dims) of length 1 at each layer; NaN if the model does not read the word."""
         vectors = self._none
         with suppress(RequestError):
             vectors = (
@@ -252,7 +252,7 @@ class _Vectors:
         return unit
 
     def _let_go(self, sides: IntArray) -> None:
-        """Drop what no later pair needs, and what waits longest where there is too much."""
+        """Drop vectors that no later pair needs, then the oldest ones if there are too many."""
         used, n = np.unique(sides, return_counts=True)
         self._uses[used] -= n
         for side in used[self._uses[used] == 0].tolist():
@@ -261,10 +261,10 @@ class _Vectors:
             self._held.popitem(last=False)
 
 
-# --- Comparing pairs as work in the background
+# --- The comparison as a background job
 
 LARGE_SECONDS = 5.0
-"""From here on pairs are compared for who says so, not for an address."""
+"""From here on a comparison starts only with a click, not from an address."""
 PAIRS = Kind(
     "pairs to compare",
     n_at_once=2,
@@ -281,16 +281,16 @@ _READING = 0.97  # of the whole; the rest is measuring
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What was computed of pairs; the pairs themselves are no part of it.
+    """The results for pairs, without the pairs themselves.
 
     Attributes:
-        cosines: (n_layers, n_pairs) float32; NaN where the model does not read a pair's word.
+        cosines: (n_layers, n_pairs) float32; NaN if the model does not read a pair's word.
         layers: the layer of each row.
-        scores: what thresholds get right; None where that cannot be said.
-        why_not: why it cannot, in a sentence; "" where the pairs have no labels.
+        scores: the accuracy of thresholds; None if it cannot be computed.
+        why_not: the reason, in a sentence; "" if the pairs have no labels.
         n_cut: texts whose end did not fit the model.
         n_encoded: texts that were encoded.
-        passport: of the encodings.
+        passport: the passport of the encodings.
     """
 
     cosines: FloatArray
@@ -303,28 +303,28 @@ class Compared:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """Approximate bytes in memory."""
         return self.cosines.nbytes + (0 if self.scores is None else self.scores.nbytes)
 
 
 def comparison_key(pairs: PairSet, card: ModelCard) -> Hashable:
-    """The key of a comparison's job: the same for all who compare the same pairs."""
+    """The key of a comparison's job: the same for everyone who compares the same pairs."""
     return ("pairs", pairs.key, card.id, card.checksum)
 
 
 def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
-    """What comparing should take, where a token takes so long."""
+    """The expected duration of a comparison, from the duration of one token."""
     return float(n_tokens_of(pairs, card).sum()) * token_seconds
 
 
 def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seconds: float) -> Task:
-    """Compares pairs; gives a `Compared`.
+    """A task that compares pairs and returns a `Compared`.
 
     Args:
-        pairs: what is compared.
-        card: of the model.
-        service: encodes the texts, each of them once: better without a cache.
-        seconds: that it should take.
+        pairs: the pairs to compare.
+        card: the model's card.
+        service: encodes the texts, each of them once, so preferably without a cache.
+        seconds: the expected duration.
     """
 
     def work(report: Report) -> Compared:
@@ -346,7 +346,7 @@ def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seco
     return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
 
 
-# --- Pairs as the page looks at them
+# --- Pairs as the page shows them
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,9 +354,9 @@ class PairsShown:
     """Pairs at one layer.
 
     Attributes:
-        pairs: what is compared.
-        compared: what was computed of them.
-        row: of the layer that is looked at.
+        pairs: the compared pairs.
+        compared: their results.
+        row: the row of the selected layer.
     """
 
     pairs: PairSet
@@ -365,17 +365,17 @@ class PairsShown:
 
     @property
     def layer(self) -> int:
-        """The layer that is looked at."""
+        """The selected layer."""
         return self.compared.layers[self.row]
 
     @property
     def scores(self) -> Scores | None:
-        """What thresholds get right, where that can be said."""
+        """The accuracy of thresholds, if it can be computed."""
         return self.compared.scores
 
     @property
     def cosines(self) -> FloatArray:
-        """(n_pairs,) at the layer."""
+        """(n_pairs,) cosines at the layer."""
         own: FloatArray = self.compared.cosines[self.row]
         return own
 
@@ -386,32 +386,32 @@ class PairsShown:
 
     @property
     def n_lost(self) -> int:
-        """Pairs whose word the model does not read."""
+        """The number of pairs whose word the model does not read."""
         return self.pairs.n - len(self.there)
 
     @property
     def threshold(self) -> float | None:
-        """The cut at the layer."""
+        """The threshold at the layer."""
         return None if self.scores is None else float(self.scores.thresholds[self.row])
 
     @cached_property
     def says(self) -> NDArray[np.bool_] | None:
-        """(n_pairs,) bool, which are called the same; None without a threshold."""
+        """(n_pairs,) bool, the pairs that are called the same; None without a threshold."""
         scores = self.scores
         if scores is None:
             return None
         said: NDArray[np.bool_] = self.cosines >= scores.thresholds[self.row]
-        said[scores.rows] = scores.says[self.row]  # of folds, by the threshold of the others
+        said[scores.rows] = scores.says[self.row]  # each fold by the others' threshold
         return said
 
 
 def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
-    """The row of the layer that a view asks for; the last where it names none of these."""
+    """The row of the layer that a view names; the last if it names none of these."""
     return layers.index(view.layer) if view.layer in layers else len(layers) - 1
 
 
 def to_read(shown: PairsShown, which: str) -> IntArray:
-    """Pairs in the order in which they are read: what is furthest on the wrong side comes first."""
+    """Pairs in reading order: those furthest on the wrong side come first."""
     there = shown.there
     if which in {"most", "least"} or shown.scores is None:
         order = np.argsort(shown.cosines[there], kind="stable")
@@ -428,22 +428,22 @@ def to_read(shown: PairsShown, which: str) -> IntArray:
     return ordered
 
 
-# --- Pairs that were compared
+# --- A comparison that can be found again
 
 _GONE = "This comparison had to make room for others. Look at the page again, then download it."
 
 
 @dataclass(frozen=True)
 class Again:
-    """What it takes to find a comparison again; small, and no part of it."""
+    """The settings that restore a comparison; small, without the comparison itself."""
 
     view: ViewState
 
     def shown(self) -> PairsShown:
-        """The pairs as they were looked at.
+        """The pairs as they were shown.
 
         Raises:
-            JobError: they had to make room for others.
+            JobError: they were evicted.
         """
         pairs = pairs_of(self.view)
         card = service().load(self.view.model)
@@ -461,7 +461,7 @@ _PARTS = {TRAIN: "train", TEST: "test"}
 
 
 def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
-    """What there is of each layer: what thresholds get right, or how the cosines lie."""
+    """The results at each layer: the accuracy of thresholds, or the distribution of cosines."""
     scores, compared = shown.scores, shown.compared
     if scores is None:
         own = compared.cosines[:, shown.there]
@@ -493,16 +493,16 @@ def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
 
 
 def pair_table(shown: PairsShown, most: int) -> pd.DataFrame:
-    """The first pairs with what is known and said of them at the layer."""
+    """The first pairs with their label and verdict at the layer."""
     rows = PairRows(shown, every_layer=False)
     return pd.DataFrame([rows[i] for i in range(min(most, len(rows)))])
 
 
 class PairRows(Sequence[Mapping[str, Any]]):
-    """A row for each pair, made when it is asked for: 100,000 at once would take much memory."""
+    """A row for each pair, built on demand: 100,000 at once would take much memory."""
 
     def __init__(self, shown: PairsShown, *, every_layer: bool = True) -> None:
-        """The rows of pairs, with their cosines at every layer or at the one looked at."""
+        """The rows of pairs, with their cosines at every layer or at the selected one."""
         self._shown, self._every_layer = shown, every_layer
 
     def __len__(self) -> int:
@@ -553,7 +553,7 @@ class PairRows(Sequence[Mapping[str, Any]]):
 
 
 def pair_arrays(shown: PairsShown) -> Mapping[str, NDArray[Any]]:
-    """What accuracy, ROC curve and AUC are made of: the page's second snippet reads it."""
+    """The inputs of accuracy, ROC curve and AUC, as the page's second snippet reads them."""
     pairs, scores = shown.pairs, shown.scores
     split = np.full(pairs.n, -1) if pairs.split is None else pairs.split
     own: dict[str, NDArray[Any]] = {

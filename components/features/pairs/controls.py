@@ -1,4 +1,4 @@
-"""What a visitor can choose on Pairs, each choice declared once."""
+"""The controls of Pairs, each declared once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FILE = text(PAGE, "file")
 FILE_NAME = text(PAGE, "file_name", default="a file")
 GUESSED = "guessed"
 COLUMNS = text(PAGE, "columns", default=GUESSED)
-"""The places of the columns in the order of `compute.files.ROLES`, with commas between; or those
-guessed."""
+"""The positions of the columns in the order of `compute.files.ROLES`, separated by commas, or the
+guessed ones."""
 
-# What is looked at closer
+# A closer look
 
 ROC, TO_READ, ALL = ("ROC curve", "Pairs to read", "Every pair")
 LABELLED_PANELS = (TO_READ, ROC, ALL)

@@ -17,23 +17,23 @@ from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, val
 __all__ = ["accuracy_lines", "cosine_bands", "cosine_histogram", "cosine_scale", "roc_figure"]
 
 
-# --- Lines, ranges and notes that several pictures of pairs have
+# --- Lines, ranges and notes that several pictures share
 
 
 def upright(x: float, *, color: str, width: int, dash: str = "solid") -> dict[str, Any]:
-    """A line from the bottom to the top at a place."""
+    """A vertical line from bottom to top at a given x."""
     along = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
     return {"type": "line", **along, "line": {"color": color, "width": width, "dash": dash}}
 
 
 def level(y: float, layers: list[int]) -> dict[str, Any]:
-    """A dotted line across all layers at a height."""
+    """A dotted horizontal line across all layers."""
     along = {"x0": layers[0] - 0.2, "x1": layers[-1] + 0.2, "y0": y, "y1": y}
     return {"type": "line", **along, "line": {"color": NEUTRAL, "width": 1.5, "dash": "dot"}}
 
 
 def span(band: tuple[float, float]) -> dict[str, Any]:
-    """A grey range from the bottom to the top."""
+    """A grey range from bottom to top."""
     along = {"x0": band[0], "x1": band[1], "y0": 0, "y1": 1, "yref": "paper"}
     return {
         "type": "rect",
@@ -45,7 +45,7 @@ def span(band: tuple[float, float]) -> dict[str, Any]:
 
 
 def note(text: str, x: float, y: float) -> dict[str, Any]:
-    """A word that ends at a place in the picture, below it."""
+    """A word that ends at a point in the picture, below it."""
     return {
         "text": text,
         "x": x,
@@ -58,7 +58,7 @@ def note(text: str, x: float, y: float) -> dict[str, Any]:
 
 
 def key(colors: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """What the colours stand for, above the picture: names with their colours."""
+    """The legend of the colours, above the picture."""
     text = "   ".join(f'<span style="color:{color}">■</span> {name}' for name, color in colors)
     return {
         "text": text,
@@ -69,13 +69,13 @@ def key(colors: Sequence[tuple[str, str]]) -> dict[str, Any]:
         "showarrow": False,
         "xanchor": "left",
         "yanchor": "bottom",
-        "yshift": 18,  # a line is left for what stands above a place
+        "yshift": 18,  # leaves a line for notes above a point
         "font": {"size": SMALLEST},
     }
 
 
 def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
-    """A word above a place of the picture, turned inwards."""
+    """A word above a point in the picture, aligned towards the middle."""
     is_right = x > sum(scale) / 2
     return {
         "text": text,
@@ -93,13 +93,13 @@ def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
 
 _SAME, _DIFFERENT, _ALL = CATEGORICAL[2], CATEGORICAL[3], CATEGORICAL[0]
 _RANDOM = "rgba(128,128,128,0.55)"
-_TITLE = 14  # pixels from the top to the middle of a title, as where it stands alone
+_TITLE = 14  # pixels from the top to the middle of a title, as for a title without a key
 _N_BINS = 36
-_MOST_STEPS = 600  # points of a ROC curve that are drawn
+_MOST_STEPS = 600  # points of an ROC curve that are drawn
 
 
 def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:
-    """One scale for all layers, to 1: from a round number below the lowest cosine or `lowest`."""
+    """One scale for all layers: from a round number below the lowest cosine or `lowest` to 1."""
     least = float(np.nanmin(cosines)) if not np.isnan(cosines).all() else 1.0
     return float(np.floor(min(least, lowest, 0.6) * 5) / 5), 1.0
 
@@ -114,12 +114,12 @@ def cosine_histogram(
     title: str = "",
     height: int = 340,
 ) -> go.Figure:
-    """How many pairs have which cosine, by kind; the threshold and the random pairs' range.
+    """The distribution of the pairs' cosines by kind; the threshold and the random pairs' range.
 
     Args:
         cosines: (n,) of the pairs at a layer, none missing.
-        gold: (n,) what is known of each.
-        threshold: the cut between the kinds, if there is one.
+        gold: (n,) the label of each.
+        threshold: the threshold between the kinds, if any.
         scale: the lowest and highest cosine of the page.
         band: 5th and 95th percentile of random pairs of words at the layer.
         title: the finding.
@@ -138,7 +138,7 @@ def cosine_histogram(
     lines = [] if threshold is None else [upright(threshold, color="#000037", width=2)]
     notes = [] if threshold is None else [above(f"threshold {threshold:.2f}", threshold, scale)]
     layout = {
-        "margin": {"l": 73, "t": 72},  # below the title stand key and threshold
+        "margin": {"l": 73, "t": 72},  # key and threshold are below the title
         "barmode": "overlay",
         "bargap": 0.04,
         "xaxis": {"title": {"text": "similarity"}, "range": list(scale), "zeroline": False},
@@ -160,7 +160,7 @@ def roc_figure(
     title: str,
     height: int = 380,
 ) -> go.Figure:
-    """True against false positives for every threshold, and where the page's own one lies."""
+    """True against false positives for every threshold, and the point of the page's own one."""
     step = np.unique(np.linspace(0, len(false) - 1, min(len(false), _MOST_STEPS)).astype(int))
     curve = {
         "type": "scatter",
@@ -230,7 +230,7 @@ def _bars(name: str, color: str, own: FloatArray, edges: NDArray[np.float64]) ->
     }
 
 
-# --- What each layer gives
+# --- The results at each layer
 
 _LAYERS_ALL = CATEGORICAL[0]
 
@@ -238,7 +238,7 @@ _LAYERS_ALL = CATEGORICAL[0]
 def accuracy_lines(
     layers: Sequence[int], scores: Scores, *, row: int, title: str, height: int = 340
 ) -> go.Figure:
-    """The share that is judged right at each layer, its interval around it, the majority below."""
+    """The accuracy at each layer, with its interval, and the majority share below."""
     x = list(layers)
     low = min(0.4, float(np.floor(min(scores.low.min(), scores.majority) * 10) / 10))
     band = {
@@ -289,7 +289,7 @@ def cosine_bands(
     scale: tuple[float, float],
     height: int = 340,
 ) -> go.Figure:
-    """Where the cosines lie at each layer: their median, the middle half, and nine of ten."""
+    """The distribution of cosines at each layer: median, middle half, and nine of ten."""
     x = list(layers)
     cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1)
     shapes = [

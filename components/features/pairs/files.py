@@ -39,7 +39,7 @@ __all__ = [
 # --- Pairs of texts to compare
 
 WHOLE = (-1, -1)
-"""In place of a word's span: the whole text."""
+"""Replaces a word's span for a whole text."""
 _BATCH = 200  # texts that are packed at once
 
 
@@ -48,14 +48,14 @@ class PairSet:
     """Pairs of texts.
 
     Attributes:
-        name: what to call them: a file's name, or the title of what ships with the app.
-        texts: each different text once.
+        name: the file's name, or the title of bundled pairs.
+        texts: each distinct text once.
         sides: (n_pairs, 2) int64, the texts of each pair.
         spans: (n_pairs, 2, 2) int64, the compared word of each side in code points, or `WHOLE`.
-        rows: (n_pairs,) int64, the row of the file that each pair was, from 1.
+        rows: (n_pairs,) int64, the row of each pair in the file, from 1.
         gold: (n_pairs,) int64, SAME, DIFFERENT or UNKNOWN.
-        split: (n_pairs,) int64, TRAIN, TEST or NEITHER; None where none is given.
-        notes: what was decided or left out, in a sentence each.
+        split: (n_pairs,) int64, TRAIN, TEST or NEITHER; None if none is given.
+        notes: what was decided or left out, one sentence each.
     """
 
     name: str
@@ -69,22 +69,22 @@ class PairSet:
 
     @property
     def n(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.sides)
 
     @property
     def has_words(self) -> bool:
-        """Whether words are compared, not whole texts."""
+        """True if words are compared, not whole texts."""
         return bool((self.spans >= 0).any())
 
     @property
     def has_labels(self) -> bool:
-        """Whether anything is known of a pair."""
+        """True if any pair has a label."""
         return bool((self.gold != UNKNOWN).any())
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of all that is in it, hex."""
+        """The SHA-256 of all contents, in hex."""
         found = hashlib.sha256()
         for start in range(0, len(self.texts), _BATCH):
             packed = json.dumps(self.texts[start : start + _BATCH])
@@ -96,7 +96,7 @@ class PairSet:
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory that it takes."""
+        """The memory it takes, in bytes."""
         arrays = (self.sides, self.spans, self.rows, self.gold, self.split)
         n = sum(array.nbytes for array in arrays if array is not None)
         return n + sum(map(sys.getsizeof, self.texts)) + 8 * len(self.texts)
@@ -111,7 +111,7 @@ class PairSet:
         return None if start < 0 else (start, end)
 
     def word(self, pair: int, side: int) -> str:
-        """The compared word itself; "" for the whole text."""
+        """The compared word itself; "" for a whole text."""
         span = self.span(pair, side)
         return "" if span is None else self.text(pair, side)[slice(*span)]
 
@@ -126,7 +126,7 @@ def pair_set(
     split: list[int] | None,
     notes: tuple[str, ...] = (),
 ) -> PairSet:
-    """Pairs from lists, a value for each pair."""
+    """Pairs from lists with one value for each pair."""
     places: dict[str, int] = {}
     sides = [[places.setdefault(text, len(places)) for text in pair] for pair in pairs]
     return PairSet(
@@ -141,17 +141,17 @@ def pair_set(
     )
 
 
-# --- Pairs that are there before any upload
+# --- The bundled pairs
 
 _N_EACH = 20
-"""Pairs of either kind for each word."""
+"""The number of pairs of either kind for each word."""
 _EVERY = 2
-"""Of each sense every second sentence is used: half the reading, and hardly less to tell."""
+"""Only every second sentence of each sense is used: half the work for nearly the same result."""
 
 
 @lru_cache(maxsize=1)
 def bundled_pairs() -> PairSet:
-    """The ready-made pairs: always the same for the same corpus."""
+    """The bundled pairs: always the same for the same corpus."""
     corpus = ambiguous_corpus()
     spans = corpus.spans or ()
     senses = corpus.labels["sense"]
@@ -185,7 +185,7 @@ def bundled_pairs() -> PairSet:
 
 
 def _shuffled(word: str) -> str:
-    """An order of words that has nothing to do with them, and stays when others join."""
+    """A sort key unrelated to the words themselves, and stable when others are added."""
     return hashlib.sha256(word.encode()).hexdigest()
 
 
@@ -207,9 +207,9 @@ _SPLITS = ("split", "set", "subset", "partition")
 
 @dataclass(frozen=True)
 class PairColumns:
-    """The titles of the columns of a file of pairs; "" for those that there are not.
+    """The titles of the columns of a file of pairs; "" for absent ones.
 
-    Where both sides name one column for the index, it may hold both: "3-5".
+    If both sides name the same column for the index, it may hold both: "3-5".
     """
 
     text1: str = ""
@@ -229,17 +229,17 @@ class PairColumns:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """In the order in which an address has them."""
+        """The titles in the order of an address."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def marks(self, side: int) -> MarkColumns:
-        """Those that mark the word of one side, 1 or 2."""
+        """The columns that mark the word of one side, 1 or 2."""
         roles = ("word", "start", "end", "span", "index")
         return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
 
 
 def guess_columns(sheet: Sheet) -> PairColumns:
-    """What a file's columns are likely to be, by their titles first."""
+    """Guess the roles of a file's columns, first by their titles."""
     titles = list(sheet.columns)
     text1, text2 = _guess_texts(sheet)
     others = [title for title in titles if title not in (text1, text2)]
@@ -278,13 +278,13 @@ def _is_split(sheet: Sheet, title: str) -> bool:
 
 
 def places(sheet: Sheet, columns: PairColumns) -> str:
-    """Columns by their places, as one control of the view."""
+    """Columns by position, as one control of the view."""
     every = list(sheet.columns)
     return ",".join(str(every.index(title)) if title else "" for title in columns.titles)
 
 
 def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
-    """The columns that a view names by their places, or those guessed where it names none."""
+    """The columns that a view names by position, or the guessed ones if it names none."""
     titles, parts = list(sheet.columns), given.split(",")
     if len(parts) != len(fields(PairColumns)):
         return guess_columns(sheet)
@@ -365,7 +365,7 @@ def _placed(
 
 
 def _misses(placed: Sequence[Targets]) -> list[str]:
-    """The first rows whose word could not be placed, with why."""
+    """The first rows whose word could not be located, with the reason."""
     found = [
         (row, f"Row {row + 1:,}, text {side}: {why}")
         for side, own in enumerate(placed, start=1)
@@ -390,7 +390,7 @@ def _pairs(n: int) -> str:
 
 
 def _stripped(texts: set[str]) -> dict[str, str]:
-    """Each text without the white space around it, cut where it is far longer than models read."""
+    """Each text without surrounding white space, cut if it is far longer than models read."""
     return {text: text.strip()[:_MAX_LENGTH] for text in texts}
 
 
@@ -399,7 +399,7 @@ def _plain(cell: str | None) -> str:
 
 
 def _gold(cells: Cells | None, kept: Sequence[int], title: str) -> tuple[list[int], list[str]]:
-    """What the labels say, and what is to say of them."""
+    """The labels of pairs, and a note on them."""
     nothing = [UNKNOWN] * len(kept)
     if cells is None:
         return nothing, []

@@ -1,4 +1,4 @@
-"""What stands under "Look closer" on Pairs: pairs to read, the ROC curve, and every pair."""
+"""The looks under "Look closer" on Pairs: pairs to read, the ROC curve, and every pair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PARTS: Mapping[int, str] = {TRAIN: "train", TEST: "test"}
 
 
 def look_closer(view: ViewState, shown: PairsShown) -> None:
-    """One of the closer looks."""
+    """Draw the chosen closer look."""
     panels = PLAIN_PANELS if shown.scores is None else LABELLED_PANELS
     looks = {
         TO_READ: lambda: _read(view, shown),
@@ -70,7 +70,7 @@ def _step(start: int) -> None:
 
 
 def _pair(shown: PairsShown, pair: int) -> None:
-    """One pair: both texts with their words marked, its cosine, what is known and what was said."""
+    """One pair: both texts with their words marked, its cosine, label and verdict."""
     pairs = shown.pairs
     with st.container(border=True, gap="xsmall"):
         left, right = st.columns(2, gap="medium")
@@ -93,7 +93,7 @@ def _known(shown: PairsShown, pair: int) -> list[str]:
 
 
 def marked(text: str, span: Span | None) -> str:
-    """A text as Markdown, its word marked; of a long one what stands around it."""
+    """A text as Markdown with its word marked; a long text is cut around the word."""
     if span is None:
         return escape(_cut(text, 0, 2 * _AROUND))
     start, end = span
@@ -108,7 +108,7 @@ def marked(text: str, span: Span | None) -> str:
 
 
 def _flat(text: str) -> str:
-    """On one line; what stands at its ends stays."""
+    """The text on one line, with white space at its ends kept."""
     return "".join(" " if character.isspace() else character for character in text)
 
 

@@ -1,6 +1,6 @@
-"""How well one threshold on the cosine tells pairs of one kind from those of another.
+"""The accuracy of one threshold on the cosine that separates two kinds of pairs.
 
-A pair counts as the same where its cosine is at least the threshold. The threshold is fitted on
+A pair counts as the same if its cosine is at least the threshold. The threshold is fitted on
 training pairs and judged on others: those of a given test split, or those of each fold in turn
 (stratified cross-validation). The interval is Wilson's (1927), ROC and AUC are scikit-learn's.
 """
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
-"""What is known of a pair."""
+"""The label of a pair."""
 NEITHER, TRAIN, TEST = -1, 0, 1
-"""What a pair is there for."""
+"""The split of a pair."""
 _FOLDS = 5
 _SEED = 0
 _FEWEST = 2
@@ -43,23 +43,24 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a threshold gets right at each layer.
+    """The accuracy of a threshold at each layer.
 
     Attributes:
         how: judged on a given test split, or by cross-validation.
-        n_folds: of the cross-validation; 0 for a split.
-        n_train: pairs that a threshold was fitted on; with folds, all of them in turn.
+        n_folds: the folds of the cross-validation; 0 for a split.
+        n_train: pairs on which a threshold was fitted; with folds, all of them in turn.
         n_left_out: labelled pairs that are in neither part of a split.
         rows: (n_judged,) int64, the pairs that were judged.
-        same: (n_judged,) bool, which of them are the same.
-        says: (n_layers, n_judged) bool, which of them are called the same.
-        thresholds: (n_layers,) fitted on the training pairs; with folds, on all that are labelled.
-        accuracy, low, high: (n_layers,) share of the judged pairs that is right, with its interval.
-        train_accuracy: (n_layers,) share of those that the thresholds were fitted on.
-        auc: (n_layers,) area under the ROC curve of the judged pairs; NaN where all are of a kind.
-        majority: the share of the judged pairs that are of the commoner kind.
-        best: the row of the layer that does best on the training pairs; with folds, on all.
-        note: why a given split was not used, or "".
+        same: (n_judged,) bool, those labelled the same.
+        says: (n_layers, n_judged) bool, those called the same.
+        thresholds: (n_layers,) fitted on the training pairs; with folds, on all labelled pairs.
+        accuracy, low, high: (n_layers,) share of the judged pairs that are right, with interval.
+        train_accuracy: (n_layers,) the same for the pairs that the thresholds were fitted on.
+        auc: (n_layers,) area under the ROC curve of the judged pairs; NaN if all are of one kind.
+        majority: the share of the more common kind among the judged pairs.
+        best: the row of the layer with the highest accuracy on the training pairs; with folds,
+        on all.
+        note: the reason why a given split was not used, or "".
     """
 
     how: Literal["split", "folds"]
@@ -81,15 +82,15 @@ class Scores:
 
     @property
     def n(self) -> int:
-        """How many pairs were judged."""
+        """The number of judged pairs."""
         return len(self.rows)
 
     @property
     def is_clear(self) -> bool:
-        """True if the best layer does better than always giving the commoner answer.
+        """True if the best layer does better than always giving the more common answer.
 
-        Where it was chosen by the pairs that it is judged on, its interval is wider for that: it
-        misses at none of the layers in 95 of 100 cases (Bonferroni). Compared in whole per cent.
+        If the layer was chosen on the pairs that judge it, its interval is wider: it holds at
+        all layers at once in 95 of 100 cases (Bonferroni). Compared in whole per cent.
         """
         n_chosen_among = 1 if self.how == "split" else len(self.accuracy)
         right = round(float(self.accuracy[self.best]) * self.n)
@@ -98,12 +99,12 @@ class Scores:
 
     @property
     def commonest(self) -> str:
-        """The answer that most of the judged pairs have."""
+        """The most frequent label of the judged pairs."""
         return "same" if self.same.mean() > 0.5 else "different"
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """Approximate bytes in memory."""
         return self.rows.nbytes + self.same.nbytes + self.says.nbytes
 
     def wrong(self, layer: int) -> IntArray:
@@ -113,12 +114,12 @@ class Scores:
 
 
 def judged(cosines: FloatArray, gold: IntArray, split: IntArray | None) -> Scores | str:
-    """What thresholds get right, or why that cannot be said, in a sentence ("" without labels).
+    """The scores of thresholds, or in a sentence why there are none ("" without labels).
 
     Args:
-        cosines: (n_layers, n_pairs); NaN where a pair has none.
+        cosines: (n_layers, n_pairs); NaN for a pair without one.
         gold: (n_pairs,) SAME, DIFFERENT or UNKNOWN.
-        split: (n_pairs,) TRAIN, TEST or NEITHER; None where none is given.
+        split: (n_pairs,) TRAIN, TEST or NEITHER; None if none is given.
     """
     known = (gold != UNKNOWN) & ~np.isnan(cosines[0])
     why = _why_not(gold[known])
@@ -219,13 +220,13 @@ def _scores(cosines: FloatArray, rows: IntArray, same: Bools, says: Bools, **own
 
 
 def best_threshold(cosines: FloatArray, same: Bools) -> float:
-    """The cut that gets most pairs right, where those at or above it count as the same.
+    """The threshold that gets most pairs right, if those at or above it count as the same.
 
-    Cuts lie midway between neighbouring cosines; of several that do equally well, the middle one.
+    Thresholds lie midway between neighbouring cosines; of equally good ones, the middle one wins.
     """
     order = np.argsort(cosines, kind="stable")
     values, kinds = cosines[order].astype(float), same[order]
-    # With i pairs below the cut: the different ones among them are right, and the same ones above.
+    # With i pairs below the cut, right are the different ones among them and the same ones above.
     below = np.concatenate([[0], np.cumsum(~kinds)])
     above = kinds.sum() - np.concatenate([[0], np.cumsum(kinds)])
     apart = np.concatenate([[True], values[1:] > values[:-1], [True]])  # equal ones stay together
@@ -241,13 +242,13 @@ def best_threshold(cosines: FloatArray, same: Bools) -> float:
 
 
 def _between(low: float, high: float) -> float:
-    """Midway, and above the lower one even where no number lies between."""
+    """The midpoint, and above the lower one even if no number lies between."""
     middle = (low + high) / 2
     return middle if middle > low else high
 
 
 def roc(cosines: FloatArray, same: Bools) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """False and true positive rates at each threshold; None where all pairs are of a kind."""
+    """False and true positive rates at each threshold; None if all pairs are of one kind."""
     if len(set(same.tolist())) < 2:
         return None
     from sklearn.metrics import roc_curve

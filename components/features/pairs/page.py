@@ -62,19 +62,19 @@ __all__ = [
 ]
 
 
-# --- A file of pairs of one's own
+# --- A visitor's file of pairs
 
 _PENDING = "pairs_pending"
-"""Under which a visit keeps the name of the file that was chosen and is not compared yet."""
+"""The session key for the name of a file that was chosen but not compared yet."""
 _COMPARED = "pairs_compared"
-"""Under which a visit keeps, by digest, what it compared: the file and its columns."""
+"""The session key for the compared file and its columns, by digest."""
 _N_COMPARED = 8
 _CHANGING = "pairs_changing"
-"""Under which a visit keeps whether another file is being chosen."""
+"""The session key for whether the visitor is choosing another file."""
 _NONE = "—"
 _ENDINGS = tuple(ending for ending in FORMATS if ending != ".txt")
 _CHECK = {"check1": "word1", "check2": "word2"}
-"""Marked words that are given as well, to be checked, with their columns' roles."""
+"""Marked words that the file also gives, for checking, with the roles of their columns."""
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "none": (),
     "word": ("word1", "word2"),
@@ -82,15 +82,15 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "span": ("span1", "span2", *_CHECK),
     "index": ("index1", "index2", *_CHECK),
 }
-"""The columns by which a file says which words are compared, for each way to say it."""
+"""The columns that identify the compared words, for each way to mark them."""
 
 
 def file_panel(view: ViewState, pairs: PairSet | None) -> None:
-    """Where a file is chosen; one line once its pairs are compared.
+    """The panel to choose a file; one line once its pairs are compared.
 
     Args:
-        view: what is chosen.
-        pairs: those that are compared, if there are any.
+        view: the current view.
+        pairs: the compared pairs, if any.
     """
     secret = str(session.kept(_PENDING) or "")
     sheet = sheet_of(secret)
@@ -115,7 +115,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
 
 
 def columns(view: ViewState) -> None:
-    """The columns of the file that is compared, for the visit that gave it to choose others."""
+    """The columns of the compared file, so that the visit that uploaded it can choose others."""
     secret, now = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
     sheet = sheet_of(secret)
     if sheet is None:
@@ -170,7 +170,7 @@ def _preview(sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, now: PairColumns, key: str) -> PairColumns:
-    """The columns that are picked, at first the ones given."""
+    """The menus of columns, with the given ones preselected."""
     picked = _picked(sheet, now, ("text1", "text2", "label", "split"), key)
     ways = list(_ROLES)
     way = st.selectbox(
@@ -184,7 +184,7 @@ def _pickers(sheet: Sheet, now: PairColumns, key: str) -> PairColumns:
 
 
 def _way(columns: PairColumns) -> str:
-    """How columns mark words: the first way that is used."""
+    """The way in which columns mark words: the first that is used."""
     ways = {"ends": columns.start1, "span": columns.span1, "index": columns.index1}
     usual = "word" if columns.word1 else "none"
     return next((way for way, title in ways.items() if title), usual)
@@ -212,7 +212,7 @@ def _use(secret: str, chosen: PairColumns) -> None:
         return
     try:
         digest = compute.share(session.session(), sheet, chosen)
-    except CorpusError as exc:  # what is compared now stays
+    except CorpusError as exc:  # the current comparison stays
         session.remember(str(exc))
         return
     _note(digest, secret, chosen)
@@ -223,26 +223,26 @@ def _use(secret: str, chosen: PairColumns) -> None:
 
 
 def _note(digest: str, secret: str, chosen: PairColumns) -> None:
-    """Note whose columns they are that have a digest: this visit may choose others."""
+    """Remember who uploaded the columns with a digest, so that this visit can choose others."""
     own = {**(session.kept(_COMPARED) or {}), digest: (secret, chosen)}
     session.keep(_COMPARED, dict(list(own.items())[-_N_COMPARED:]))
 
 
-# --- The pictures of Pairs and what they say
+# --- The pictures of Pairs and their reading
 
 CHART = "pairs_chart"
 HEIGHT = 340
 
 
 def has_cosines(shown: PairsShown) -> bool:
-    """Whether any pair has a cosine; says why none has."""
+    """Return True if any pair has a cosine; otherwise say why none has."""
     if not len(shown.there):
         st.info(say("pairs.no_cosines"), icon=":material/content_cut:")
     return bool(len(shown.there))
 
 
 def picture(shown: PairsShown, baseline: Baseline | None) -> None:
-    """What every layer gives, and beside it the cosines at the one that is looked at."""
+    """The results at every layer, and beside them the cosines at the selected one."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _layers(shown)
@@ -251,7 +251,7 @@ def picture(shown: PairsShown, baseline: Baseline | None) -> None:
 
 
 def in_words(shown: PairsShown) -> None:
-    """The reading, and in small type what it rests on."""
+    """The reading, and in small type its basis."""
     kit.reading(pairs_claims(shown), sure=pairs_sure(shown))
     for note in notes(shown):
         st.caption(escape(note))
@@ -295,7 +295,7 @@ def _cosines(shown: PairsShown, baseline: Baseline | None) -> None:
 
 
 def _scale(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float]:
-    """For all layers: the pairs' cosines have room, and those of random words."""
+    """One scale for all layers, with room for the cosines of the pairs and of random words."""
     lowest = 1.0
     if baseline is not None and shown.pairs.has_words:
         lowest = float(baseline.band("mean", centred=False).low.min())
@@ -303,7 +303,7 @@ def _scale(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float]:
 
 
 def _random(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float] | None:
-    """The range of random pairs of words at the layer; there is none for whole texts."""
+    """The range of random pairs of words at the layer; None for whole texts."""
     if baseline is None or not shown.pairs.has_words:
         return None
     band = baseline.band("mean", centred=False)
@@ -311,14 +311,14 @@ def _random(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float]
     return None if np.isnan(low) else (low, high)
 
 
-# --- What stands around the picture of Pairs
+# --- The controls and tabs around the picture
 
 _FILE = "pairs"
 _N_SNIPPET = 3
 
 
 def toolbar(view: ViewState, pairs: PairSet | None) -> None:
-    """Which pairs, and of a file that is compared which columns."""
+    """The choice of pairs and, for a compared file, of its columns."""
     with kit.controls():
         inputs.choice(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "file" and pairs is not None:
@@ -332,7 +332,7 @@ def explain(shown: PairsShown, card: ModelCard) -> None:
 
 
 def downloads(shown: PairsShown, place: DeltaGenerator) -> None:
-    """The page's Download menu: every pair with its cosines, and what accuracy is made of."""
+    """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
     passport, again = shown.compared.passport, Again(session.current())
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
@@ -376,24 +376,24 @@ def _shapes(shown: PairsShown) -> list[dict[str, str]]:
     ]
 
 
-# --- What was computed of pairs
+# --- The results of a comparison
 
 _PLACE = "pairs_progress"
 _WANTED = "pairs_wanted"
-"""Under which a visit keeps the key of the comparison that it asked for with a click."""
+"""The session key for the key of the comparison that the visitor requested with a click."""
 _AWAITED = "pairs_awaited"
-"""Under which a visit keeps the key of the comparison that it waits for, or waited for last."""
+"""The session key for the key of the current or last awaited comparison."""
 
 
 def compared(pairs: PairSet, card: ModelCard, *, height: int) -> Compared | None:
-    """What was computed of these pairs; None, with what is to be waited or clicked for, before.
+    """Return the results for these pairs; until then show progress or a button, and return None.
 
     Args:
-        pairs: what is compared.
-        card: of the model.
-        height: of the picture, in pixels, whose place is kept meanwhile.
+        pairs: the pairs to compare.
+        card: the model's card.
+        height: of the picture, in pixels; its space is reserved meanwhile.
     """
-    place = st.empty()  # in every run, or what follows would be another element to the browser
+    place = st.empty()  # in every run, else the browser sees the next element as new
     key = comparison_key(pairs, card)
     try:
         job = _job(pairs, card, key)
@@ -413,7 +413,7 @@ def compared(pairs: PairSet, card: ModelCard, *, height: int) -> Compared | None
         return None
     try:
         found: Compared | None = None if job.was_stopped else job.result()
-    except JobError:  # it had to make room this moment
+    except JobError:  # it was evicted at this moment
         found = None
     return compared(pairs, card, height=height) if found is None else found
 
@@ -430,7 +430,7 @@ def _failed(error: BaseException, key: Hashable) -> None:
 
 
 def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
-    """The job of a comparison that is done, under way, cheap or asked for; else what it costs."""
+    """The job of a comparison that is done, running, cheap or requested; else show its cost."""
     found = jobs().get(key)
     state = None if found is None else found.look(waiting.me(_PLACE)).state
     is_wanted = session.kept(_WANTED) == key
@@ -463,7 +463,7 @@ def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
 
 
 def _begin(pairs: PairSet, card: ModelCard, key: Hashable, seconds: float) -> Job:
-    """Compare; what this place waited for before, and nobody else does, is let go."""
+    """Start a comparison; release an earlier job of this place that nobody else waits for."""
     me = waiting.me(_PLACE)
     before = session.kept(_AWAITED)
     other = None if before in (None, key) else jobs().get(before)

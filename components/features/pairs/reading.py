@@ -1,4 +1,4 @@
-"""The sentences "in words" of Pairs; what is compared is compared as shown, in whole per cent."""
+"""The sentences of Pairs; numbers are compared as displayed, in whole per cent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pairs_title(shown: PairsShown) -> str:
 
 
 def pairs_claims(shown: PairsShown) -> list[Claim]:
-    """What is on screen at the layer."""
+    """The reading at the layer."""
     scores = shown.scores
     if scores is None:
         own = shown.cosines[shown.there].astype(float)
@@ -53,7 +53,7 @@ def pairs_claims(shown: PairsShown) -> list[Claim]:
 
 
 def pairs_sure(shown: PairsShown) -> list[Claim]:
-    """How the pairs were judged, and which mistakes there are; nothing without labels."""
+    """The method of judging, and the kinds of mistakes; nothing without labels."""
     scores, row = shown.scores, shown.row
     if scores is None:
         return []
@@ -74,12 +74,12 @@ def _errors(shown: PairsShown, scores: Scores) -> Claim:
 
 
 def roc_claim(auc: float) -> Claim:
-    """What the area under the curve says."""
+    """The meaning of the area under the curve."""
     return claim("pairs.roc.area", auc=auc)
 
 
 def notes(shown: PairsShown) -> list[str]:
-    """What the figures rest on, and what was left out, in a line each; names are not escaped."""
+    """The basis of the figures, and what was left out, one line each; names are not escaped."""
     scores, compared, pairs = shown.scores, shown.compared, shown.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]

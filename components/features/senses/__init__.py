@@ -1,1 +1,1 @@
-"""How many meanings a word has in a corpus, and where they part."""
+"""The number of meanings of a word in a corpus, and the layers where they part."""

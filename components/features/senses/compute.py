@@ -1,4 +1,4 @@
-"""What the Senses page shows: a word's senses, the concordance, tables, the passport."""
+"""The data behind the Senses page: a word's senses, the concordance, tables, the passport."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ class Line:
     """One occurrence in its context.
 
     Attributes:
-        place: where it stands among the word's occurrences.
-        row: what names it in its corpus.
-        number: counted from 1 in the order of the text.
-        left, keyword, right: its context, each on one line.
+        place: its index among the word's occurrences.
+        row: its identifier in the corpus.
+        number: its number, counted from 1 in the order of the text.
+        left, keyword, right: the word with its context, each on one line.
         sense: its label, "" for none.
         group: its group's number; -1 for none.
-        cosine: to the chosen occurrence or the own sentence; None without either.
+        cosine: to the chosen occurrence or the visitor's sentence; None without either.
     """
 
     place: int
@@ -128,13 +128,13 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Concordance:
-    """One page of the occurrences that are shown.
+    """One page of the listed occurrences.
 
     Attributes:
-        lines: of this page.
-        order: (n_shown,) the places of all that are shown, as sorted.
-        sort: what they are sorted by; text order where what was asked for is not there.
-        page, n_pages: counted from 1; 1 of 1 where nothing is shown.
+        lines: the lines of this page.
+        order: (n_shown,) the indices of all listed occurrences, sorted.
+        sort: the sort key; text order if the requested key is not available.
+        page, n_pages: counted from 1; 1 of 1 if nothing is listed.
     """
 
     lines: tuple[Line, ...]
@@ -154,17 +154,17 @@ def concordance(
     only: str = "",
     within: Sequence[int] = (),
 ) -> Concordance:
-    """A page of the occurrences.
+    """Return a page of the occurrences.
 
     Args:
         found: the word.
-        groups: (n,) each one's group.
-        cosines: (n,) to sort by and to show, where there is anything to compare with.
-        sort: "text", "left" or "right" for the word beside it, "sense", "group", or "cosine" from
-            the highest.
-        page: counted from 1; the last where there are not so many.
-        only: "s1" for those of a sense, "g0" of a group, "g-1" of none; "" for all.
-        within: the places that were drawn around; of all where there are none.
+        groups: (n,) the group of each.
+        cosines: (n,) for sorting and display, if there is anything to compare with.
+        sort: "text", "left" or "right" for the adjacent word, "sense", "group", or "cosine" with
+            the highest first.
+        page: counted from 1; the last page if it is too high.
+        only: "s1" for a sense, "g0" for a group, "g-1" for no group; "" for all.
+        within: the indices selected on the map; all occurrences if there are none.
     """
     by = "text" if sort == "cosine" and cosines is None else sort
     places = _shown(found, groups, only)
@@ -180,17 +180,17 @@ def concordance(
 def lines_at(
     found: Found, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
 ) -> tuple[Line, ...]:
-    """The occurrences at some places, in the order given."""
+    """The occurrences at some indices, in the given order."""
     return tuple(_line(found, groups, cosines, place) for place in places)
 
 
 def concordance_rows(
     found: Found, groups: IntArray, cosines: FloatArray | None
 ) -> list[dict[str, str | int | float]]:
-    """A row for each occurrence in text order: what a download has of them, the texts whole.
+    """A row for each occurrence in text order, with its whole text, for a download.
 
-    "tested sense" is the label that takes part in the test, "fold" the one that tests it, -1 for
-    none: the snippet reads both.
+    "tested sense" is the label used in the test, "fold" the one that tests it, -1 for none; the
+    snippet reads both.
     """
     own, trial = found.occurrences, found.trial
     return [
@@ -214,7 +214,7 @@ def concordance_rows(
 
 
 def snippet_rows(found: Found) -> list[SnippetRow]:
-    """The occurrences that take part in the test, as the snippet takes them."""
+    """The occurrences used in the test, as the snippet takes them."""
     own, trial = found.occurrences, found.trial
     return [
         SnippetRow(
@@ -229,7 +229,7 @@ def snippet_rows(found: Found) -> list[SnippetRow]:
 
 
 def _shown(found: Found, groups: IntArray, only: str) -> IntArray:
-    """The places of a sense or a group; of all where there is no such one."""
+    """The indices of a sense or a group; all indices if there is no such one."""
     every = np.arange(found.n)
     if _ONLY.fullmatch(only):
         own = (found.codes if only[0] == "s" else groups) == int(only[1:])
@@ -238,7 +238,7 @@ def _shown(found: Found, groups: IntArray, only: str) -> IntArray:
 
 
 def _keys(found: Found, groups: IntArray, cosines: FloatArray | None, by: str) -> NDArray[Any]:
-    """(n,) what each is sorted by; equals stay in the order of the text."""
+    """(n,) the sort keys; equal ones stay in text order."""
     own = found.occurrences
     if by == "cosine" and cosines is not None:
         return -cosines
@@ -266,7 +266,7 @@ def _line(found: Found, groups: IntArray, cosines: FloatArray | None, place: int
     )
 
 
-# --- The word as the model's word table has it
+# --- The word in the model's word table
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,13 +274,13 @@ class InTable:
     """A word in the word table.
 
     Attributes:
-        surface: as it was looked up: the most frequent way it is written here.
+        surface: the spelling that was looked up, the most frequent in this corpus.
         pieces: the tokens whose rows are averaged.
         senses: the labelled senses.
-        cosines: (n_senses,) of the row with each sense's centroid at layer 0.
+        cosines: (n_senses,) between the row and each sense's centroid at layer 0.
         between: (n_senses, n_senses) cosines of these centroids.
-        average: the mean cosine of the row with all occurrences at layer 0.
-        problem: why it cannot be compared, one sentence of plain text; "" where it can.
+        average: the mean cosine between the row and all occurrences at layer 0.
+        problem: the reason why it cannot be compared, a plain sentence; "" if it can.
     """
 
     surface: str
@@ -293,7 +293,7 @@ class InTable:
 
 
 def in_table(found: Found, corpus: SearchableCorpus, service: EncoderService) -> InTable:
-    """The word's row and what it is near to at layer 0, where both have as many numbers.
+    """The word's row and its similarities at layer 0, if both have the same number of dimensions.
 
     Raises:
         ContextlensError: the model cannot be used.
@@ -331,24 +331,25 @@ def _problem(corpus: SearchableCorpus, n: int) -> str:
     return ""
 
 
-# --- All that the page shows of one word in one corpus at one layer
+# --- One word in one corpus at one layer
 
 
 @dataclass(frozen=True, eq=False)
 class Senses:
-    """One word in one corpus, as a view looks at it.
+    """One word in one corpus, as a view shows it.
 
     Attributes:
         found: the word, its occurrences and their labels.
         layer: the layer shown.
-        course: what there is at every layer.
+        course: the data at every layer.
         grouping: the groups at this layer.
-        chosen: the place of the occurrence that is looked at; None for none.
-        own: the visitor's sentence; None where none is typed.
-        cosines: (n,) to the own sentence, or else to the chosen occurrence; None without either.
-        cosine_to: which of them: "own", "chosen" or "".
-        concordance: the page of it that is shown.
-        notes: what else to know, a sentence of plain text each.
+        chosen: the index of the chosen occurrence; None for none.
+        own: the visitor's sentence; None without one.
+        cosines: (n,) to the visitor's sentence, or else to the chosen occurrence; None without
+        either.
+        cosine_to: the target of the cosines: "own", "chosen" or "".
+        concordance: the page of the concordance that is shown.
+        notes: further notes, each one plain sentence.
     """
 
     found: Found
@@ -364,7 +365,7 @@ class Senses:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The layers that the corpus has."""
+        """The corpus's layers."""
         return self.course.layers
 
     @property
@@ -374,18 +375,18 @@ class Senses:
 
     @property
     def separation(self) -> Separation | None:
-        """How well the labelled senses separate at this layer; None where that cannot be tested."""
+        """The separation of the labelled senses at this layer; None if it cannot be tested."""
         return self.course.separation(self.layer)
 
 
 def senses_of(
     view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
 ) -> Senses | Missing:
-    """What a view shows, or why there is nothing of its word.
+    """The senses that a view shows, or the reason why its word has none.
 
     Args:
-        view: what is chosen.
-        service: encodes what is asked of a live corpus, and the own sentence.
+        view: the current view.
+        service: encodes texts of a live corpus, and the visitor's sentence.
         open_stored: opens a stored corpus by its name.
 
     Raises:
@@ -397,7 +398,7 @@ def senses_of(
 def senses_in(
     corpus: SearchableCorpus, view: ViewState, service: EncoderService
 ) -> Senses | Missing:
-    """The same in a corpus that is open already."""
+    """The senses that a view shows in a corpus that is open already."""
     typed = WORD.of(view).strip() or first_word(view, corpus)
     found = word_in(corpus, typed, column_of(view, corpus))
     if isinstance(found, Missing):
@@ -440,7 +441,7 @@ def senses_in(
 
 
 def other_view(view: ViewState) -> ViewState | None:
-    """The view of what stands beside it; None where nothing that has a view of its own does."""
+    """The view of the comparison; None if the comparison has no view of its own."""
     kind = BESIDE.of(view)
     if kind == "word":
         return WORD.put(view, OTHER_WORD.of(view)) if OTHER_WORD.of(view).strip() else None
@@ -458,9 +459,9 @@ def other_view(view: ViewState) -> ViewState | None:
 def beside(
     view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
 ) -> Senses | Missing | None:
-    """What stands beside a word: it in another corpus, layer or model, or another word.
+    """The comparison with a word: the same word in another corpus, layer or model, or another word.
 
-    The word is the one shown, though none be typed.
+    The word is the one shown, even if none is typed.
 
     Raises:
         ContextlensError: the other corpus or model cannot be used.
@@ -476,7 +477,7 @@ def beside(
 def table_of(
     view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
 ) -> InTable | None:
-    """The word as the word table has it; None where that is not asked for.
+    """The word in the word table; None if that look is not open.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -487,7 +488,7 @@ def table_of(
 
 
 def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[int, ...]:
-    """The other side's occurrences that stand at the same place of the same text.
+    """The other side's occurrences at the same position in the same text.
 
     None between two corpora, or two words.
     """
@@ -534,24 +535,24 @@ def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) 
     return said
 
 
-# --- What the map of a word is drawn from
+# --- The data of the word's map
 
-_PICTURE_WIDTH = 40  # characters on each side of the word under the pointer
+_PICTURE_WIDTH = 40  # characters on each side of the word on hover
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What `figures.map.senses_map` takes.
+    """The arguments of `figures.senses_map`.
 
     Attributes:
-        places: (n, 2) by layer.
-        spots: what each occurrence is.
-        names, codes: what colours them, and each one's number; -1 for none.
+        places: (n, 2) coordinates by layer.
+        spots: the description of each occurrence.
+        names, codes: the names behind the colours, and each occurrence's number; -1 for none.
         by: "sense" or "group".
-        none: what those are called that have none.
+        none: the name for occurrences without one.
         titles: the finding at each layer, plain text.
-        own: (2,) by layer, where the own sentence lies; None without one.
-        near: the places of its nearest.
+        own: (2,) by layer, the position of the visitor's sentence; None without one.
+        near: the indices of its nearest occurrences.
     """
 
     places: Mapping[int, FloatArray]
@@ -566,7 +567,7 @@ class Picture:
 
 
 def picture_of(senses: Senses, by: str) -> Picture:
-    """The map of a word, coloured by sense where asked for and labelled, else by group."""
+    """The map of a word, coloured by sense if requested and labelled, else by group."""
     found, course = senses.found, senses.course
     is_sense = by == "sense" and bool(found.senses)
     own = senses.own if senses.own is not None and not senses.own.problem else None
@@ -611,11 +612,11 @@ def _picture_spots(senses: Senses) -> tuple[Spot, ...]:
     )
 
 
-# --- What is behind the numbers
+# --- The passport of the numbers
 
 
 def passport_of(senses: Senses, corpus: SearchableCorpus, service: EncoderService) -> Passport:
-    """The passport of a word's occurrences: of a stored corpus what it was indexed with.
+    """The passport of a word's occurrences; for a stored corpus, that of its indexing.
 
     Raises:
         ContextlensError: a live corpus's model cannot be used.
@@ -652,7 +653,7 @@ def _stored(corpus: StoredCorpus) -> Passport:
     )
 
 
-# --- What the page shows: a word in a corpus with what was drawn
+# --- The word on the page, with the selection on its map
 
 
 @dataclass(frozen=True, eq=False)
@@ -660,11 +661,11 @@ class Shown:
     """A word as the page shows it.
 
     Attributes:
-        view: what is chosen.
-        corpus: where the word is looked up.
+        view: the current view.
+        corpus: the corpus of the word.
         senses: the word.
         picture: its map.
-        drawn: the rows that were drawn around; none for no lasso.
+        drawn: the rows selected on the map; none without a selection.
     """
 
     view: ViewState
@@ -675,46 +676,46 @@ class Shown:
 
     @property
     def is_selected(self) -> bool:
-        """Whether the concordance shows a part of the occurrences."""
+        """True if the concordance lists only a part of the occurrences."""
         return len(self.senses.concordance.order) < self.senses.found.n
 
     @property
     def selected(self) -> tuple[int, ...] | None:
-        """The places that stay on the map while others fade; None for no selection."""
+        """The indices that stay on the map while others fade; None without a selection."""
         return tuple(self.senses.concordance.order.tolist()) if self.is_selected else None
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """What names the occurrences that the concordance shows, as it is sorted."""
+        """The identifiers of the listed occurrences, in the order of the concordance."""
         own = self.senses.found.occurrences.rows
         return tuple(own[self.senses.concordance.order].tolist())
 
     @property
     def every_row(self) -> tuple[int, ...]:
-        """What names each occurrence, by its place."""
+        """The identifier of each occurrence, by index."""
         return tuple(self.senses.found.occurrences.rows.tolist())
 
     def color(self, place: int) -> str:
-        """The colour of an occurrence, the same as its point's."""
+        """The colour of an occurrence, the same as that of its point."""
         return color_of_code(int(self.picture.codes[place]), len(self.picture.names))
 
     def mark(self, place: int) -> str:
-        """What colours an occurrence: its sense or its group, in words."""
+        """The name behind an occurrence's colour: its sense or its group."""
         code = int(self.picture.codes[place])
         return self.picture.names[code] if code >= 0 else self.picture.none
 
 
 @dataclass(frozen=True)
 class Again:
-    """What it takes to find what is shown again; small, so that a session may keep it."""
+    """The settings that restore what is shown; small, so that a session may keep it."""
 
     view: ViewState
 
     def senses(self) -> tuple[Senses, SearchableCorpus]:
-        """The word as it was looked at.
+        """The word as it was shown.
 
         Raises:
-            ContextlensError: the corpus is gone, or has no such word any more.
+            ContextlensError: the corpus is gone, or no longer has the word.
         """
         corpus = corpus_of(self.view, service(), open_stored)
         senses = senses_in(corpus, self.view, service())
@@ -729,13 +730,13 @@ def shown_of(
     service: EncoderService,
     drawn: tuple[str, tuple[int, ...]] | None = None,
 ) -> Shown | Missing:
-    """What a view shows of a corpus, or why there is nothing of its word.
+    """The content of the page for a view, or the reason why its word has none.
 
     Args:
-        view: what is chosen.
-        corpus: where the word is looked up.
-        service: encodes what is asked of a live corpus, and the own sentence.
-        drawn: the name of the word whose map was drawn on, and the rows that were drawn around.
+        view: the current view.
+        corpus: the corpus of the word.
+        service: encodes texts of a live corpus, and the visitor's sentence.
+        drawn: the name of the word on whose map the visitor selected, and the selected rows.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -755,7 +756,7 @@ def name_of(senses: Senses) -> str:
 
 
 def color_of_code(code: int, n: int) -> str:
-    """The colour of one of `n` senses or groups by its number, as on the map; -1 for none."""
+    """The colour on the map of one of `n` senses or groups by its number; -1 for none."""
     if code < 0:
         return NEUTRAL
     n_own = n if n <= MAX_COLORED else MAX_COLORED - 1
@@ -763,7 +764,7 @@ def color_of_code(code: int, n: int) -> str:
 
 
 def arrays(senses: Senses, corpus: SearchableCorpus) -> dict[str, NDArray[Any]]:
-    """What a NPZ has: the vectors at the layer shown, and what was computed of them."""
+    """The arrays of the NPZ download: the vectors at the shown layer, and results from them."""
     found, course = senses.found, senses.course
     own = found.occurrences
     curve = course.curve

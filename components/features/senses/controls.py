@@ -1,4 +1,4 @@
-"""What a visitor can choose on Senses, each choice declared once."""
+"""The controls of Senses, each declared once."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ __all__ = [
 
 PAGE = "senses"
 
-# What is looked at
+# The corpus, word and layer
 
 SENTENCES = "sentences"
 LIVE = ("ambiguous", "sentiment", SENTENCES)
-"""Corpora whose vectors are computed when they are asked for; any other name is a stored one's."""
+"""Corpora whose vectors are computed on demand; any other name is that of a stored one."""
 CORPUS = choice(PAGE, "corpus", LIVE)
 WORD = text(PAGE, "word")
-"""Nothing typed stands for the corpus's own first word."""
+"""Empty for the corpus's own first word."""
 GUESSED, NO_LABELS = "guessed", "none"
 LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
-"""A column by its place; its titles can be longer than an address takes."""
+"""A column by position, as its title can be too long for an address."""
 FOUND = "found"
 GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MOST_GROUPS + 1))))
 COLOR = choice(PAGE, "color", ("sense", "group"))
@@ -63,9 +63,9 @@ PANEL = choice(PAGE, "panel", ("own", "beside", "taken"))
 SORT = choice(PAGE, "sort", ("text", "left", "right", "sense", "group", "cosine"))
 ROWS = number(PAGE, "rows", between=(1, 1_000_000), default=1)
 CHOSEN = number(PAGE, "chosen", between=(-1, 2**53), default=-1)
-"""An occurrence by what names it in its corpus; -1 for none."""
+"""An occurrence by its identifier in the corpus; -1 for none."""
 ONLY = choice(PAGE, "only", ("",))
-"""A group or a sense by its number: "g0", "s1"; "g-1" for those in no group."""
+"""A group or a sense by its number: "g0", "s1"; "g-1" for occurrences in no group."""
 
 # Another word, corpus, layer or model beside it
 
@@ -77,24 +77,24 @@ OTHER_MODEL = choice(PAGE, "other_model", ())
 
 
 def corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The corpora that ship with the app, and stored ones: their titles by name."""
+    """The bundled corpora, and the stored ones: their titles by name."""
     return CORPUS.among({**CORPUS.options, **stored})
 
 
 def other_corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The same for the corpus beside it."""
+    """The same options for the corpus beside it."""
     return OTHER_CORPUS.among({**CORPUS.options, **stored})
 
 
 def labels_among(columns: Sequence[str]) -> Choice:
-    """Any column of a corpus, by its place."""
+    """Any column of a corpus, by position."""
     return LABELS.among(
         {**LABELS.options, **{str(place): title for place, title in enumerate(columns)}}
     )
 
 
 def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:
-    """The senses and groups that there are."""
+    """The available senses and groups."""
     groups = {f"g{i}": f"group {i + 1}" for i in range(n_groups)}
     none = {"g-1": "in no group"} if some_in_none else {}
     return ONLY.among(
@@ -103,5 +103,5 @@ def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> C
 
 
 def other_model_among(models: Iterable[ModelSpec], own: str) -> Choice:
-    """Any model but the page's own, by its id."""
+    """Any model except the page's own, by ID."""
     return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != own})

@@ -1,4 +1,4 @@
-"""Which corpus a view of Senses asks for, and which of its words while none is typed."""
+"""The corpus that a view of Senses names, and its default word."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from components.ui.state.view import ViewState
 __all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "open_stored", "suggested"]
 
 
-# --- Where stored corpora join
+# --- Stored corpora
 
 
 def open_stored(name: str) -> SearchableCorpus:
@@ -33,19 +33,19 @@ def open_stored(name: str) -> SearchableCorpus:
     return store().open(name)
 
 
-# --- Which corpus a view asks for
+# --- The corpus that a view names
 
 OpenStored = Callable[[str], SearchableCorpus]
-"""Opens a stored corpus by its name; raises `CorpusError` where it cannot."""
+"""Opens a stored corpus by name; raises `CorpusError` if it cannot."""
 _FIRST = {"ambiguous": "python"}
 _N_SUGGESTED = 500
-_N_LOOKED = 300  # frequent words among which one is looked for that means something
+_N_LOOKED = 300  # frequent words among which a content word is searched
 _N_TRIED = 30
 _LEAST_LETTERS = 3
 
 
 def no_store(name: str) -> SearchableCorpus:
-    """For a server without a store.
+    """Replaces `OpenStored` on a server without a store.
 
     Raises:
         CorpusError: always.
@@ -56,10 +56,10 @@ def no_store(name: str) -> SearchableCorpus:
 def corpus_of(
     view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
 ) -> SearchableCorpus:
-    """The corpus that a view names, its vectors those of the view's model where it is a live one.
+    """The corpus that a view names; a live one has the vectors of the view's model.
 
     Raises:
-        ContextlensError: it is not there or cannot be used, or the model cannot.
+        ContextlensError: the corpus is missing or unusable, or the model is unusable.
     """
     name = CORPUS.asked(view) or CORPUS.default
     if name not in LIVE:
@@ -70,10 +70,10 @@ def corpus_of(
 
 
 def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
-    """The word that is shown while none is typed: of the visitor's sentences the chosen one.
+    """The default word: for the visitor's sentences, the chosen one.
 
-    Else a frequent one that is no function word, and marked where the texts are marked; "" for a
-    corpus without words.
+    Otherwise a frequent content word, a marked one if the texts are marked; "" for a corpus
+    without words.
     """
     name = CORPUS.asked(view) or CORPUS.default
     sentence = view.sentences[0] if view.sentences else None
@@ -87,7 +87,7 @@ def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
 
 
 def suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
-    """Words to choose from: the most frequent that mean something, then function words."""
+    """Words to choose from: the most frequent content words, then function words."""
     return remembered(
         "senses: suggested words",
         corpus.name,

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# --- What colours and shapes stand for
+# --- Colours and shapes
 
 MAX_COLORED = len(CATEGORICAL) - 1
 """Senses or groups with a colour of their own; the palette's last, a grey, is for the others."""
@@ -52,9 +52,9 @@ class Kind:
     """The occurrences of one sense or group.
 
     Attributes:
-        name: safe for plotly.
-        color, shape: of its points.
-        places: which occurrences.
+        name: its name, safe for plotly.
+        color, shape: those of its points.
+        places: the indices of the occurrences.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Kind:
 
 
 def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind, ...]:
-    """The occurrences by what colours them; those without come first, so that others lie on them.
+    """The occurrences by colour; those without one come first, so that others are drawn over them.
 
     Args:
-        names: of senses or groups, by number.
+        names: the names of senses or groups, by number.
         codes: (n,) the number of each occurrence, -1 for none.
-        none: what those are called that have none.
+        none: the name for occurrences without one.
     """
     n_own = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
     own = [
@@ -86,10 +86,10 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind,
     return tuple(kind for kind in found if len(kind.places))
 
 
-# --- How well a word's senses part at every layer
+# --- The separation of senses at every layer
 
 MAX_CONFUSED = 12
-"""Senses that the heatmap has room for; the most frequent."""
+"""Maximum number of senses in the heatmap: the most frequent."""
 _MAX_TICKS = 13
 _SECOND = CATEGORICAL[3]
 _BAND = "rgba(0,114,178,0.18)"
@@ -104,14 +104,14 @@ def separation_curve(
     narrow: bool = False,
     height: int = 340,
 ) -> go.Figure:
-    """The share that gets the right sense at each layer, with its interval; silhouette beside.
+    """The share with the right sense at each layer, with its interval, and the silhouette.
 
     Args:
-        curves: one word's, or two to compare, each with its name; silhouettes of one alone.
-        chance: what naming the most frequent sense gives, of the first.
+        curves: one word's, or two to compare, each with its name; silhouettes only for one.
+        chance: the accuracy of always naming the most frequent sense, for the first.
         layer: the layer shown.
         title: the finding.
-        narrow: whether its title is broken into lines.
+        narrow: True if its title is broken into lines.
         height: in pixels.
     """
     colors = (CATEGORICAL[0], CATEGORICAL[1])
@@ -144,7 +144,7 @@ def separation_curve(
 def confusion_heatmap(
     own: Separation, senses: Sequence[str], *, title: str, height: int = 320
 ) -> go.Figure:
-    """How often each sense (down) gets each name (across), of the most frequent `MAX_CONFUSED`."""
+    """Counts of each sense (down) by given name (across), of the most frequent `MAX_CONFUSED`."""
     n = min(len(senses), MAX_CONFUSED)
     counts = own.confusion[:n, :n]
     names = _different([plain(sense) for sense in senses[:n]])
@@ -257,7 +257,7 @@ def _mark(layer: int) -> dict[str, Any]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Names made different where two read alike when cut."""
+    """Names made unique if two are the same when cut."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: i + 1].count(name)})"
         for i, name in enumerate(names)
@@ -272,17 +272,17 @@ def _rounded(numbers: Sequence[float]) -> list[float]:
 
 Ranges = tuple[tuple[float, float], tuple[float, float]]
 FILLED = 0.7
-"""What points span of the frame at least, each way, unless they lie on a line."""
+"""The smallest share of the frame that points span each way, unless they lie on a line."""
 MAX_PLAYED = 40_000
-"""Points in all frames together that are sent to be played by the browser."""
+"""Maximum number of points in all frames together that the browser receives for playback."""
 _AIR = 0.06  # of each side's own length, on both ends
-_LINE = 0.02  # of the longer side: what there is beside points on a line
+_LINE = 0.02  # of the longer side: the margin beside points on a line
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
 _BAR = 32  # pixels: plotly's buttons, beside the frame
-_HALF_LINE = 24  # characters before the word from which it begins a line
+_HALF_LINE = 24  # with this many characters before the word, it begins a new line
 _INK = "#000037"
-"""Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
+"""Streamlit replaces this by its text colour, light or dark; a near black anywhere else."""
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -295,12 +295,12 @@ _LEGEND = {
 
 @dataclass(frozen=True)
 class Spot:
-    """What is written on a point: its context, its sense, its group, its cosine.
+    """The text of a point: its context, its sense, its group, its cosine.
 
     Attributes:
-        left, keyword, right: as they stand in the text.
+        left, keyword, right: the parts of the text.
         sense, group: "" for none.
-        cosine: to what is compared with, or None.
+        cosine: to the target of the comparison, or None.
     """
 
     left: str
@@ -327,24 +327,24 @@ def senses_map(
     narrow: bool = False,
     height: int = 520,
 ) -> go.Figure:
-    """The occurrences at one layer, and a frame for each layer that the layer bar moves between.
+    """The occurrences at one layer, with a frame for each layer of the layer bar.
 
     Args:
-        places: (n, 2) by layer.
+        places: (n, 2) coordinates by layer.
         layer: the layer shown.
-        spots: what each occurrence is.
-        names, codes: what colours them: senses or groups, and the number of each one's own.
+        spots: the description of each occurrence.
+        names, codes: the senses or groups behind the colours, and the number of each occurrence.
         titles: the finding at each layer.
-        none: what those are called that have no sense or group.
+        none: the name for occurrences without a sense or group.
         chosen: the occurrence with a ring and its word; None for none.
         selected: those that stay while all others fade; None for no selection.
         near: occurrences with a thin ring: the nearest to the own sentence.
-        own: (2,) by layer, where the visitor's own sentence lies; None without one.
-        narrow: whether it has a phone's width.
+        own: (2,) by layer, the position of the visitor's sentence; None without one.
+        narrow: True if it has a phone's width.
         height: in pixels.
 
     Raises:
-        RequestError: places, spots and codes are not as many, or the layer has no places.
+        RequestError: places, spots and codes differ in number, or the layer has no places.
     """
     n = _checked(places, layer, spots, codes)
     kinds = kinds_of(names, codes, none=none)
@@ -377,12 +377,12 @@ def senses_map(
 
 
 def map_order(names: Sequence[str], codes: IntArray) -> tuple[IntArray, ...]:
-    """The occurrences of each of the first traces, to tell which one was clicked."""
+    """The occurrences of each of the first traces, to identify a clicked one."""
     return tuple(kind.places for kind in kinds_of(names, codes, none=""))
 
 
 def ranges_of(places: FloatArray) -> Ranges:
-    """What each axis shows: all points, and some air around them."""
+    """The range of each axis: all points, with a margin."""
     if not len(places):
         return (-1.0, 1.0), (-1.0, 1.0)
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
@@ -447,7 +447,7 @@ def _points(
 def _rings(
     places: FloatArray, chosen: int | None, near: Sequence[int], own: FloatArray | None
 ) -> list[dict[str, Any]]:
-    """Thin rings for the nearest, a thick one for the chosen, a star for the own sentence."""
+    """Thin rings for the nearest, a thick one for the chosen, a star for the visitor's sentence."""
     rings = []
     if len(near):
         rings.append(_ring(places[list(near)], "nearest to your sentence", "circle-open", 13, 1))
@@ -482,7 +482,7 @@ def _moved(
     own: Mapping[int, FloatArray] | None,
     layer: int,
 ) -> list[dict[str, Any]]:
-    """Where the traces are at another layer."""
+    """The coordinates of the traces at another layer."""
     moved = [_xy(places[kind.places]) for kind in kinds]
     star = None if own is None else own[layer]
     return moved + [
@@ -491,7 +491,7 @@ def _moved(
 
 
 def _hover(spot: Spot) -> str:
-    """A point's context with the word in bold, then what is known of it; safe for plotly."""
+    """A point's context with the word in bold, then its labels; safe for plotly."""
     left, word, right = (
         html.escape(part, quote=False) for part in (spot.left, spot.keyword, spot.right)
     )

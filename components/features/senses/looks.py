@@ -104,14 +104,14 @@ __all__ = [
 ]
 
 
-# --- Above the picture: which corpus
+# --- Above the picture: the choice of corpus
 
 Then = Callable[[ViewState], ViewState]
-_LONGEST = 200  # characters that an address takes
+_LONGEST = 200  # the most characters that an address accepts
 
 
 def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
-    """The controls of the page; without a corpus, the one that chooses another."""
+    """The controls of the page; without a corpus, only the one that chooses another."""
     with kit.controls("senses"):
         select(
             view, controls.corpus_among(corpus_options(view, controls.CORPUS)), _of_another_corpus
@@ -129,7 +129,7 @@ def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
 
 
 def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
-    """The stored corpora that a visit knows, by name; the one that is asked for among them."""
+    """The stored corpora that a visit knows, by name, including the requested one."""
     asked = control.asked(view) or ""
     known = titles(view, *([asked] if asked and asked not in controls.LIVE else []))
     if asked and asked not in {*controls.LIVE, *known}:
@@ -144,14 +144,14 @@ def word_field(
     words: tuple[WordCount, ...],
     then: Then | None = None,
 ) -> None:
-    """A field for a word, with words of the corpus and their counts; any other can be typed.
+    """A field for a word, with words of the corpus and their counts; other words can be typed.
 
     Args:
-        view: what is chosen.
-        control: what is typed.
-        first: the word that counts while none is typed.
-        words: what is suggested.
-        then: what else is different of a view with another word.
+        view: the current view.
+        control: the control for the word.
+        first: the default word.
+        words: the suggested words.
+        then: makes any other changes to a view with another word.
     """
     counts = {own.word: f"{shortened(own.word, 40)} · {own.n:,}" for own in words}
     chosen = control.of(view).strip() or first
@@ -175,7 +175,7 @@ def _typed(value: Any) -> str:
 
 
 def select(view: ViewState, control: Choice, then: Then) -> None:
-    """A control as a menu; `then` gives what else is different of a view with another choice."""
+    """Draw a control as a menu; `then` makes any other changes to a view with another choice."""
     chosen, values = control.of(view), list(control.options)
     key = session.bind(control.key, chosen)
     st.selectbox(
@@ -199,7 +199,7 @@ def _write(
 
 
 def _of_another_corpus(view: ViewState) -> ViewState:
-    """Its word and its labels are others."""
+    """The view without word and labels, which belong to the previous corpus."""
     view = controls.LABELS.put(view, controls.LABELS.default)
     return looks.anew(controls.WORD.put(view, controls.WORD.default))
 
@@ -208,24 +208,24 @@ def _as_it_is(view: ViewState) -> ViewState:
     return view
 
 
-# --- What a click does, wherever it falls
+# --- Callbacks of clicks
 
 _DRAWN = "senses_drawn"
-"""Under which a visit keeps the name of the word that it drew on, and the rows inside."""
+"""The session key for the name of the word whose map has a selection, and the selected rows."""
 
 
 def drawn() -> tuple[str, tuple[int, ...]] | None:
-    """The name of a word and the rows that were drawn around on its map; None for none."""
+    """The name of a word and the rows selected on its map; None without a selection."""
     own: tuple[str, tuple[int, ...]] | None = session.kept(_DRAWN)
     return own
 
 
 def choose(row: int, shown: Sequence[int]) -> None:
-    """Look at an occurrence, or let it go where it is looked at; the concordance turns to it.
+    """Select an occurrence, or deselect it if it is selected; the concordance turns to it.
 
     Args:
-        row: what names it.
-        shown: the rows of the concordance in order; where it is none of them, all are shown.
+        row: its identifier.
+        shown: the rows of the concordance in order; if it is not among them, all are shown.
     """
     view = session.current()
     if CHOSEN.of(view) == row:
@@ -243,13 +243,13 @@ def choose(row: int, shown: Sequence[int]) -> None:
 
 
 def anew(view: ViewState) -> ViewState:
-    """The view with nothing selected, at the first page: for another word or corpus."""
+    """The view without a selection, at the first page: for another word or corpus."""
     session.keep(_DRAWN, None)
     return CHOSEN.put(_all(view), CHOSEN.default)
 
 
 def undrawn(view: ViewState) -> ViewState:
-    """The view at the first page, without what was drawn around: for another sense or group."""
+    """The view at the first page, without the map's selection: for another sense or group."""
     session.keep(_DRAWN, None)
     return first_page(view)
 
@@ -260,12 +260,12 @@ def first_page(view: ViewState) -> ViewState:
 
 
 def let_go() -> None:
-    """Look at no occurrence."""
+    """Deselect the occurrence."""
     session.write(CHOSEN.put(session.current(), CHOSEN.default))
 
 
 def choose_group(key: str) -> None:
-    """Show a group or a sense alone, or all where it is shown alone."""
+    """Show a group or a sense alone, or all if it is shown alone already."""
     view = session.current()
     now = "" if ONLY.asked(view) == key else key
     session.keep(_DRAWN, None)
@@ -291,10 +291,10 @@ def on_map(
     A session keeps it, so it must not refer to what is shown.
 
     Args:
-        key: of the chart.
-        name: of the word.
-        order: the places of each of its first traces.
-        rows: what names the occurrence at each place; -1 for one that cannot be chosen.
+        key: the chart's key.
+        name: the word's name.
+        order: the indices of each of its first traces.
+        rows: the identifier of the occurrence at each index; -1 for one that cannot be chosen.
         shown: the rows of the concordance in order.
     """
 
@@ -310,7 +310,7 @@ def on_map(
             session.write(_all(session.current()))
         elif own:
             choose(own[0], shown)
-        elif not happened["points"]:  # the same point again, or twice beside all of them
+        elif not happened["points"]:  # the same point again, or a double click outside
             session.keep(_DRAWN, None)
             let_go()
 
@@ -318,7 +318,7 @@ def on_map(
 
 
 def places_of(points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]) -> list[int]:
-    """The occurrences that a chart reports; rings and what is no occurrence are left out."""
+    """The occurrences among the points that a chart reports; rings and other marks are left out."""
     found = []
     for point in points:
         trace, index = point.get("curve_number"), point.get("point_index")
@@ -333,28 +333,28 @@ def _all(view: ViewState) -> ViewState:
     return first_page(ONLY.put(view, ONLY.default))
 
 
-# --- The corpus that a view names, and its model where that is at hand
+# --- The corpus that a view names, with its model
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A corpus, or why there is none, in a sentence of plain text."""
+    """A corpus, or the reason why there is none, in a plain sentence."""
 
     corpus: SearchableCorpus | None
     problem: str = ""
 
 
 def is_stored(view: ViewState) -> bool:
-    """Whether a view names a corpus that is kept, whose vectors are there already."""
+    """True if a view names a stored corpus, whose vectors exist already."""
     return (CORPUS.asked(view) or CORPUS.default) not in LIVE
 
 
 def opened(view: ViewState, *, height: int) -> Opened:
-    """The corpus that a view names; of a live one the page's model is loaded first.
+    """Open the corpus that a view names; for a live one, load the page's model first.
 
     Args:
-        view: what is chosen.
-        height: of the picture, in pixels, whose place is kept meanwhile.
+        view: the current view.
+        height: of the picture, in pixels; its space is reserved meanwhile.
     """
     if not is_stored(view):
         runtime.load(view.model, height=height)
@@ -365,25 +365,25 @@ def opened(view: ViewState, *, height: int) -> Opened:
 
 
 def await_model(view: ViewState, corpus: SearchableCorpus) -> None:
-    """Wait for the page's model where it is that of a stored corpus: the rest needs it later."""
+    """Wait for the page's model if a stored corpus uses it: the rest of the page needs it later."""
     if corpus.model == view.model and runtime.is_near(view.model):
         runtime.load(view.model)
 
 
 def model_card(corpus: SearchableCorpus) -> ModelCard | None:
-    """The card of the model that a corpus's vectors come from; None where it is not in memory.
+    """The card of the model behind a corpus's vectors; None if it is not in memory.
 
-    A model of that name with other weights is another one.
+    A model of the same name with other weights does not count.
     """
     try:
         card = runtime.service().load(corpus.model) if runtime.is_loaded(corpus.model) else None
-    except ContextlensError:  # it is not to be had any more
+    except ContextlensError:  # it is no longer available
         return None
     return None if card is None or _has_changed(corpus, card) else card
 
 
 def get_model(corpus: SearchableCorpus) -> bool:
-    """Whether a corpus's model is in memory; where it is not, what is to be waited for is shown."""
+    """Return True if a corpus's model is in memory; otherwise show the progress of loading it."""
     try:
         spec = runtime.service().spec(corpus.model)
         runtime.check_model(corpus.model)
@@ -403,7 +403,7 @@ def get_model(corpus: SearchableCorpus) -> bool:
 
 
 def _has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
-    """Whether a corpus was indexed with other weights than these."""
+    """True if a corpus was indexed with other weights."""
     return isinstance(corpus, StoredCorpus) and corpus.about.indexing.checksum != card.checksum
 
 
@@ -415,11 +415,11 @@ _AROUND = 44  # characters on each side of an example's word
 
 
 def groups(shown: Shown, *, height: int | None = None) -> None:
-    """What groups there are, in words and as cards.
+    """The groups, in words and as cards.
 
     Args:
         shown: the word.
-        height: in pixels, of cards that scroll; None for as much as they take.
+        height: of the scrolling cards, in pixels; None for their natural height.
     """
     senses = shown.senses
     if len(senses.grouping.each) > _MOST_AT_ONCE:
@@ -453,7 +453,7 @@ def _card(shown: Shown, group: Group) -> Card:
 
 
 def _parts(shown: Shown, group: Group) -> Iterator[Part]:
-    """Its senses in their colours, or where groups are coloured its own colour."""
+    """A group's senses in their colours, or its own colour if groups are coloured."""
     found, n_groups = shown.senses.found, len(shown.senses.grouping.each)
     if shown.picture.by == "group":
         yield Part(color_of_code(group.number, n_groups), group.n)
@@ -466,7 +466,7 @@ def _parts(shown: Shown, group: Group) -> Iterator[Part]:
 
 
 def _made_of(group: Group) -> str:
-    """Its most frequent senses and how often each is in it."""
+    """A group's most frequent senses, with their counts."""
     if group.senses and group.senses[0][1] == group.n:
         return f"all {group.senses[0][0]}"
     return ", ".join(f"{name} {n:,}" for name, n in group.senses[:_N_NAMED])
@@ -490,7 +490,7 @@ _CONFIG = {
 
 
 def picture(shown: Shown) -> None:
-    """The map, and beside it the curve; of a word whose senses cannot be tested its groups."""
+    """The map with the curve, or with the groups if the word's senses cannot be tested."""
     left, right = st.columns(2, gap="medium")
     with left:
         word_map(shown, key=CHART, rows=shown.every_row, selected=shown.selected)
@@ -505,7 +505,7 @@ def picture(shown: Shown) -> None:
 
 
 def in_words(shown: Shown) -> None:
-    """The reading, and in small type what it rests on."""
+    """The reading, and in small type its basis."""
     senses = shown.senses
     found, curve = senses.found, senses.course.curve
     claim = senses_claim(found.word, curve, found.trial, senses.layer)
@@ -522,14 +522,14 @@ def word_map(
     selected: tuple[int, ...] | None,
     listed: tuple[int, ...] | None = None,
 ) -> None:
-    """A map that can be clicked and drawn around.
+    """A map that supports clicks and selection.
 
     Args:
         shown: the word.
-        key: of the chart.
-        rows: what names each occurrence on the page's own side; -1 for none.
-        selected: places that stay while others fade; None for no selection.
-        listed: the rows that the page's concordance shows; its own where not given.
+        key: the chart's key.
+        rows: the identifier of each occurrence on the page's own side; -1 for none.
+        selected: indices that stay while others fade; None without a selection.
+        listed: the rows in the page's concordance; by default those of this word.
     """
     senses, own = shown.senses, shown.picture
     figure = senses_map(
@@ -564,7 +564,7 @@ def word_map(
 
 
 def _is_phone() -> bool:
-    """Whether it is drawn for a phone."""
+    """True if the page is drawn for a phone."""
     return "Mobi" in str(st.context.headers.get("User-Agent", ""))
 
 
@@ -591,11 +591,11 @@ def _curve(shown: Shown) -> None:
 
 
 def concordance(shown: Shown, band: Band | None) -> None:
-    """The occurrences that are selected, or all.
+    """The selected occurrences, or all.
 
     Args:
         shown: the word.
-        band: cosines of random pairs of words by layer; None where they are not known.
+        band: cosines of random pairs of words by layer; None if they are unknown.
     """
     senses = shown.senses
     own = senses.concordance
@@ -629,13 +629,13 @@ def concordance(shown: Shown, band: Band | None) -> None:
 
 
 def random_mean(shown: Shown, band: Band | None) -> float | None:
-    """The mean cosine of random pairs at the layer shown; None where it is not known."""
+    """The mean cosine of random pairs at the shown layer; None if it is unknown."""
     layer = shown.senses.layer
     return float(band.mean[layer]) if band is not None and layer < len(band.mean) else None
 
 
 def _sort(shown: Shown) -> None:
-    """What they can be sorted by: only what there is."""
+    """The menu of the available sort keys."""
     senses, offered = shown.senses, dict(SORT.options)
     if senses.cosines is None:
         offered.pop("cosine")
@@ -660,7 +660,7 @@ def _to(first: int) -> None:
 
 
 def _pages(shown: Shown) -> None:
-    """Which of them are shown, and a step back and on."""
+    """The range of the current page, with buttons to step back and forward."""
     own = shown.senses.concordance
     n, first = len(own.order), (own.page - 1) * PAGE_SIZE
     if n <= PAGE_SIZE:
@@ -670,14 +670,14 @@ def _pages(shown: Shown) -> None:
     inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
 
 
-# --- Another word, corpus
+# --- The comparison with another word, corpus, layer or model
 
 _OTHER_CHART = "senses_chart_other"
 _OWN_CHART = "senses_chart_beside"
 
 
 def beside_look(view: ViewState, shown: Shown) -> None:
-    """What stands beside the word, chosen here."""
+    """The comparison with the word, and its controls."""
     with kit.controls("beside"):
         is_ready = _choices(view, shown)
     kind = controls.BESIDE.of(view)
@@ -690,9 +690,9 @@ def beside_look(view: ViewState, shown: Shown) -> None:
 
 
 def _choices(view: ViewState, shown: Shown) -> bool:
-    """What stands beside it and which; whether it can be had."""
+    """Draw the controls of the comparison; return True if it is available."""
     offered = dict(controls.BESIDE.options)
-    if is_stored(view):  # its vectors are those of its own model
+    if is_stored(view):  # the corpus has vectors of its own model only
         offered.pop("model")
     if len(shown.senses.layers) < 2:
         offered.pop("layer")
@@ -726,7 +726,7 @@ def _model(view: ViewState) -> bool:
 
 
 def _named(view: ViewState) -> ViewState:
-    """The view with the model named that is shown as chosen while none is."""
+    """The view with the model named that is shown as the default."""
     if controls.BESIDE.of(view) != "model" or controls.OTHER_MODEL.asked(view):
         return view
     offered = (*runtime.service().models(), *runtime.own_models())
@@ -752,7 +752,7 @@ def _sides(view: ViewState, shown: Shown) -> None:
 
 
 def _maps(shown: Shown, other: Shown) -> None:
-    """Both maps; what is chosen or selected in one is so in the other, where it is the same."""
+    """Both maps; a choice or selection in one applies to the other if it is for the same word."""
     one, two = shown.senses, other.senses
     names = side_names(one, two)
     chosen = () if one.chosen is None else linked_places(one, two, (one.chosen,))
@@ -776,7 +776,7 @@ def _maps(shown: Shown, other: Shown) -> None:
 
 
 def _curves(one: Senses, other: Senses) -> None:
-    """How well senses separate on both sides, where they can be tested."""
+    """The separation of senses on both sides, if it can be tested."""
     names = side_names(one, other)
     kit.reading(sides_claims(one, other), sure=sides_sure(one, other), key="reading_sides")
     if not (one.course.curve and other.course.curve) or one.course is other.course:
@@ -808,18 +808,18 @@ def _table(view: ViewState, shown: Shown) -> None:
     st.caption(say("senses.table.caption"))
 
 
-# --- A sentence of the visitor's own
+# --- The visitor's own sentence
 
 
 def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:
-    """The field, and once something is typed what it is near to."""
+    """The text field, and the nearest uses once a sentence is typed."""
     inputs.text(view, OWN)
     if not OWN.of(view).strip():
         st.caption(say("senses.own.empty"))
         return
     if model_card(shown.corpus) is None:
         if get_model(shown.corpus):
-            st.rerun()  # now that it is there, the sentence counts above too
+            st.rerun()  # the new sentence also affects the elements above
         return
     own = shown.senses.own
     if own is None:
@@ -849,11 +849,11 @@ def _near(shown: Shown, own: Own, band: Band | None) -> None:
         st.caption(say("senses.own.mark"))
 
 
-# --- Which sense is taken for which at the layer shown
+# --- The confusion of senses at the shown layer
 
 
 def taken_look(shown: Shown) -> None:
-    """The counts, senses down and names across; why there are none where nothing is tested."""
+    """The counts, senses down and names across; the reason why there are none without a test."""
     senses = shown.senses
     own, trial = senses.separation, senses.found.trial
     if own is None:

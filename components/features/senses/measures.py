@@ -1,4 +1,4 @@
-"""Groups of occurrences, and where one sentence stands among them.
+"""Groups of occurrences, and the position of one sentence among them.
 
 Numpy in, numpy out.
 """
@@ -43,9 +43,9 @@ class Placed:
 
     Attributes:
         places: (n, 2) float32.
-        middle: (n_dims,) the mean that was taken off.
-        axes: (2, n_dims) what each coordinate is the product with.
-        held: the share of the variance that the two coordinates hold; nan where all are equal.
+        middle: (n_dims,) the mean that was subtracted.
+        axes: (2, n_dims) the vectors whose products give the coordinates.
+        held: the share of the variance in the two coordinates; nan if all are equal.
     """
 
     places: FloatArray
@@ -54,13 +54,13 @@ class Placed:
     held: float
 
     def put(self, unit: FloatArray) -> FloatArray:
-        """(2,) where a further scaled vector lies."""
+        """(2,) the position of another scaled vector."""
         place: FloatArray = (self.axes @ (unit - self.middle)).astype(np.float32)
         return place
 
 
 def first_placed(units: FloatArray) -> Placed:
-    """The first two principal components of scaled vectors, the longer one across."""
+    """The first two principal components of scaled vectors, the longer one horizontal."""
     n, n_dims = units.shape
     middle = units.mean(axis=0, dtype=np.float64) if n else np.zeros(n_dims)
     axes, held = np.zeros((2, n_dims)), float("nan")
@@ -72,7 +72,7 @@ def first_placed(units: FloatArray) -> Placed:
 
 
 def principal(units: FloatArray, n: int) -> Any | None:
-    """scikit-learn's fitted PCA of at most n components; None where all vectors are equal."""
+    """scikit-learn's fitted PCA with at most n components; None if all vectors are equal."""
     from sklearn.decomposition import PCA
 
     most = min(n, len(units) - 1, units.shape[1])
@@ -83,7 +83,7 @@ def principal(units: FloatArray, n: int) -> Any | None:
 
 
 def next_placed(units: FloatArray, before: Placed) -> Placed:
-    """The same for a later layer, turned or mirrored so that it lies best on the one before.
+    """The plane of a later layer, rotated or mirrored to fit the one before as closely as possible.
 
     Orthogonal Procrustes (Schönemann 1966).
     """
@@ -101,14 +101,14 @@ def _placed(units: FloatArray, middle: NDArray[Any], axes: NDArray[Any], held: f
 # --- Groups of a word's occurrences at one layer
 
 N_COMPONENTS = 10
-"""Principal components that HDBSCAN sees at most."""
+"""Maximum number of principal components for HDBSCAN."""
 MOST_GROUPS = 12
 MOST_TRIED = 6
-"""Groups up to which the best number is looked for."""
+"""Maximum number of groups when searching for the best number."""
 N_SHUFFLES = 100
 _SEED = 0
 _LEAST = 5
-_MANY = 500  # vectors from which k-means has fewer starts, and the best number is of a sample
+_MANY = 500  # vectors from which k-means has fewer starts, and the best number uses a sample
 _HIGH = 0.95
 
 
@@ -122,19 +122,19 @@ def components_of(units: FloatArray, n: int = N_COMPONENTS) -> FloatArray:
 
 
 def found_groups(units: FloatArray) -> IntArray:
-    """(n,) the group of each, 0 the largest, -1 for those in none: HDBSCAN, as maps use it.
+    """(n,) the group of each, 0 the largest, -1 for none: HDBSCAN, as for maps.
 
-    A group has at least 5 members, and half the square root of the number of vectors where that is
+    A group has at least 5 members, or half the square root of the number of vectors if that is
     more.
     """
     return cluster(components_of(units))
 
 
 def best_k(units: FloatArray) -> int:
-    """The number of groups, from 2 to `MOST_TRIED`, of the highest silhouette; 0 for too few.
+    """The number of groups, from 2 to `MOST_TRIED`, with the highest silhouette; 0 for too few.
 
-    Groups have five members or more on average; they are looked for on the components that HDBSCAN
-    sees, and of more than 500 vectors in a sample with a fixed seed.
+    Groups have five members or more on average. They are searched on the components that HDBSCAN
+    uses, and for more than 500 vectors in a sample with a fixed seed.
     """
     if len(units) > _MANY:
         rows = np.random.default_rng(_SEED).choice(len(units), _MANY, replace=False)
@@ -148,9 +148,9 @@ def best_k(units: FloatArray) -> int:
 
 
 def k_groups(units: FloatArray, k: int) -> IntArray:
-    """(n,) the group of each of a chosen number of groups, 0 the largest: k-means, seeded.
+    """(n,) the group of each for a given number of groups, 0 the largest: k-means, seeded.
 
-    Of scaled vectors, so that distances rank as cosines do.
+    It uses scaled vectors, so that distances rank as cosines do.
 
     Raises:
         RequestError: there are fewer different vectors than groups.
@@ -177,8 +177,8 @@ def _k_means(vectors: FloatArray, k: int, *, n_starts: int) -> IntArray:
 def agreement(groups: IntArray, codes: IntArray) -> float:
     """Adjusted Rand index (Hubert and Arabie 1985) of groups and senses; nan for under two.
 
-    Over the labelled occurrences; those in no group count as one more group, so that a grouping
-    which leaves most out is not praised for it.
+    Only labelled occurrences count. Those in no group form one more group, so that a grouping
+    which leaves most out does not score well.
     """
     from sklearn.metrics import adjusted_rand_score
 
@@ -189,7 +189,7 @@ def agreement(groups: IntArray, codes: IntArray) -> float:
 
 
 def shuffled_agreement(groups: IntArray, codes: IntArray) -> float:
-    """What the agreement reaches in 5 of 100 cases with the labels shuffled; nan for under two."""
+    """The agreement that 5 of 100 shufflings of the labels reach; nan for under two."""
     own = codes >= 0
     if own.sum() < 2:
         return float("nan")
@@ -200,7 +200,7 @@ def shuffled_agreement(groups: IntArray, codes: IntArray) -> float:
 
 
 def central(units: FloatArray, groups: IntArray, group: int, n: int = 3) -> list[int]:
-    """The members of a group that are nearest to its scaled mean, nearest first."""
+    """The members of a group nearest to its scaled mean, nearest first."""
     members = np.flatnonzero(groups == group)
     cosines = units[members] @ scaled(units[members].mean(axis=0))
     chosen: list[int] = members[np.argsort(-cosines, kind="stable")[:n]].tolist()

@@ -1,4 +1,4 @@
-"""The frame of the Senses page: toolbar, tabs, and what shows while something is missing."""
+"""The frame of the Senses page: toolbar, tabs, and messages if something is missing."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ __all__ = [
 ]
 
 
-# --- What stands in the picture's place where there is no such word
+# --- The message if there is no such word
 
 _MOST = 8
 
 
 def missing(found: Missing) -> None:
-    """Why there is nothing of a word, with those that may have been meant."""
+    """The reason why a word has no occurrences, with similar words."""
     st.info(escape(found.problem), icon=":material/search_off:")
     words = {own.word: own for own in (*found.similar, *found.inside)}
     if words:
@@ -74,7 +74,7 @@ def missing(found: Missing) -> None:
 
 
 def no_corpus(problem: str) -> None:
-    """Why there is no corpus; another can be chosen above."""
+    """The reason why there is no corpus; another can be chosen above."""
     st.info(f"{escape(problem)}", icon=":material/folder_off:")
 
 
@@ -87,13 +87,13 @@ def _look_at(word: str) -> None:
     session.write(WORD.put(looks.anew(session.current()), word))
 
 
-# --- What stands below the picture of Senses
+# --- Below the picture
 
 _FILE = "senses"
 
 
 def look_closer(view: ViewState, shown: Shown, band: Band | None) -> None:
-    """One of the closer looks."""
+    """Draw the chosen closer look."""
     looks = {
         "own": lambda: own_look(view, shown, band),
         "beside": lambda: beside_look(view, shown),
@@ -110,7 +110,7 @@ def explain(shown: Shown, card: ModelCard | None) -> None:
 
     Args:
         shown: the word.
-        card: of the corpus's model; None where it is not in memory.
+        card: the card of the corpus's model; None if it is not in memory.
     """
     kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("senses.limits"))
 
@@ -170,7 +170,7 @@ def _shapes(shown: Shown) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-# --- What a view shows of a corpus
+# --- The data of a view
 
 WORDS = Kind(
     "words at every layer",
@@ -181,27 +181,27 @@ WORDS = Kind(
 )
 _PLACE = "senses_progress"
 _AT_ONCE = 4_000
-"""Occurrences times layers up to which the page works by itself: some tenths of a second."""
+"""Maximum occurrences times layers for which the page computes at once: some tenths of a second."""
 _COURSE = 0.5
-"""The share of the work that all layers are; the groups of one are the rest."""
+"""The share of the work for all layers; the groups at one layer are the rest."""
 
 
 def shown(view: ViewState, corpus: SearchableCorpus, *, height: int) -> Shown | Missing | None:
-    """What is shown; None, with what is to be waited for, while it is worked out.
+    """Return the data of the page; while it is computed, show progress and return None.
 
-    The own sentence counts once the model of the corpus is in memory.
+    The visitor's sentence is included once the model of the corpus is in memory.
 
     Args:
-        view: what is chosen.
-        corpus: where the word is looked up.
-        height: of the picture, in pixels, whose place is kept meanwhile.
+        view: the current view.
+        corpus: the corpus of the word.
+        height: of the picture, in pixels; its space is reserved meanwhile.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
     """
     if OWN.of(view).strip() and model_card(corpus) is None:
         view = OWN.put(view, OWN.default)
-    place = st.empty()  # in every run, or what follows would be another element to the browser
+    place = st.empty()  # in every run, else the browser sees the next element as new
     job, found = _job(view, corpus), None
     with kit.room(PAGE, height=height):
         is_ready = job is None or waiting.shortly(job)
@@ -225,7 +225,7 @@ def _room(height: int) -> None:
 
 
 def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:
-    """The job that reads a word at every layer; None where that takes no time."""
+    """The job that reads a word at every layer; None if that takes no time."""
     typed = WORD.of(view).strip() or first_word(view, corpus)
     found = word_in(corpus, typed, column_of(view, corpus))
     if not isinstance(found, Found) or found.n * len(corpus.layers) <= _AT_ONCE:

@@ -1,7 +1,7 @@
-"""A word's uses in words: its groups, a visitor's own sentence, two sides, the word table.
+"""The reading of a word's uses: its groups, a visitor's sentence, two sides, the word table.
 
-What its labelled senses show is `components.ui.widgets.sense_claims`'. One share is called higher
-than another where their 95% intervals do not overlap; what is compared is compared as shown.
+`components.ui.widgets.sense_claims` describes the labelled senses. One share is called higher
+than another if their 95% intervals do not overlap; numbers are compared as displayed.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _ALIKE = 0.02
 
 
 def uses_claim(found: Found) -> Claim:
-    """How often the word occurs in the corpus."""
+    """The number of times that the word occurs in the corpus."""
     n, corpus = found.occurrences.n_total, quoted(found.corpus, 60)
     return claim("senses.uses", n=n, word=quoted(found.word), corpus=corpus)
 
 
 def groups_claims(own: Grouping, layer: int) -> list[Claim]:
-    """How many groups there are at a layer, and whether they are the labelled senses.
+    """The number of groups at a layer, and whether they match the labelled senses.
 
     Args:
-        own: groups; ones without a problem.
+        own: the groups, without a problem.
         layer: the layer shown.
     """
     case = "dense" if own.method == "dense" else "asked" if own.asked else "kmeans"
@@ -52,10 +52,10 @@ def groups_claims(own: Grouping, layer: int) -> list[Claim]:
 
 
 def own_claims(own: Own, found: Found, layer: int) -> list[Claim]:
-    """Which sense or group a visitor's sentence is closest to, and which use is most similar.
+    """The sense or group closest to a visitor's sentence, and the most similar use.
 
     Args:
-        own: the sentence; one without a problem.
+        own: the sentence, without a problem.
         found: the word.
         layer: the layer shown.
     """
@@ -85,7 +85,7 @@ def _verdict(fall: Fall, layer: int) -> Claim:
 
 
 def own_sure(own: Own) -> list[Claim]:
-    """What the verdict on a visitor's sentence rests on."""
+    """The basis of the verdict on a visitor's sentence."""
     sure = []
     if own.fall is not None and own.fall.verdict in {"in", "between"}:
         numbers = {"margin": own.fall.margin, "low_margin": own.fall.low_margin}
@@ -96,7 +96,7 @@ def own_sure(own: Own) -> list[Claim]:
 
 
 def side_names(one: Senses, other: Senses) -> tuple[str, str]:
-    """What tells two sides apart: their word, corpus, model or layer; plain text."""
+    """The names that distinguish two sides: their word, corpus, model or layer; plain text."""
     a, b = one.found, other.found
     for first, second in ((a.word, b.word), (a.corpus, b.corpus), (a.model, b.model)):
         if first != second:
@@ -105,7 +105,7 @@ def side_names(one: Senses, other: Senses) -> tuple[str, str]:
 
 
 def sides_claims(one: Senses, other: Senses) -> list[Claim]:
-    """On which side more uses get the right sense, at the layers shown, or that it is unclear."""
+    """The side where more uses get the right sense, at the shown layers, or that it is unclear."""
     first, second = one.separation, other.separation
     names = [escape(shortened(name, 40)) for name in side_names(one, other)]
     if first is None or second is None:
@@ -124,7 +124,7 @@ def sides_claims(one: Senses, other: Senses) -> list[Claim]:
 
 
 def sides_sure(one: Senses, other: Senses) -> list[Claim]:
-    """How far the shares of both sides may be off; nothing where one is not tested."""
+    """The margin of error of both sides' shares; nothing if one is not tested."""
     first, second = one.separation, other.separation
     if first is None or second is None:
         return []
@@ -141,10 +141,10 @@ def sides_sure(one: Senses, other: Senses) -> list[Claim]:
 
 
 def table_claims(own: InTable) -> list[Claim]:
-    """What the word table's one vector is close to.
+    """The senses close to the word table's one vector.
 
     Args:
-        own: the word in the table, one without a problem.
+        own: the word in the table, without a problem.
     """
     n, word = len(own.pieces), quoted(own.surface)
     claims = [claim("senses.table.rows", n=n, word=word, average=own.average)]

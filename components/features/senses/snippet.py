@@ -1,4 +1,4 @@
-"""How well a word's senses part at every layer, with transformers alone."""
+"""The separation of a word's senses at every layer, with transformers alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.core.schema import ModelCard
 __all__ = ["MAX_ROWS", "SnippetRow", "separation_snippet"]
 
 MAX_ROWS = 200
-"""Occurrences that are written into the script; more are read from the page's CSV download."""
+"""Maximum occurrences written into the script; more are read from the page's CSV download."""
 
 _VECTORS = """\
 rows = [row for row in rows if row[3]]  # those with a sense that takes part
@@ -69,7 +69,7 @@ class SnippetRow:
 
 
 def separation_snippet(card: ModelCard, rows: Sequence[SnippetRow]) -> str:
-    """A script that leaves `accuracy`, a share for each layer, as the page's curve has it."""
+    """A script that leaves `accuracy`, a share for each layer, as in the page's curve."""
     is_many = len(rows) > MAX_ROWS
     given = (
         [_READ.rstrip()]

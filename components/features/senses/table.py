@@ -54,7 +54,7 @@ def _cells(found: Found, curve: Sequence[Separation]) -> list[str]:
 
 
 def _means(curves: Sequence[tuple[Found, Sequence[Separation]]]) -> list[str]:
-    """The mean over the words, each counted alike."""
+    """The mean over the words, with equal weights."""
     chance = math.fsum(found.trial.chance for found, _ in curves) / len(curves)
     layers = zip(*(curve for _, curve in curves), strict=True)
     shares = [math.fsum(own.accuracy for own in column) / len(curves) for column in layers]

@@ -18,11 +18,11 @@ __all__ = ["Card", "Cosines", "Example", "Part", "Row", "concordance_lines", "gr
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the concordance, and how it is marked.
+    """A line of the concordance, with its mark.
 
     Attributes:
         line: the occurrence in its context.
-        color: of its sense or group, "#0072B2".
+        color: the colour of its sense or group, "#0072B2".
         mark: its sense or group, in words.
     """
 
@@ -33,11 +33,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Cosines:
-    """What the column of cosines is about.
+    """The description of the column of cosines.
 
     Attributes:
-        to: what they are cosines to: "cosine to your sentence".
-        random: the mean of random pairs, drawn as a mark; None where it is not known.
+        to: the target of the cosines: "cosine to your sentence".
+        random: the mean of random pairs, drawn as a mark; None if it is unknown.
     """
 
     to: str
@@ -54,16 +54,16 @@ def concordance_lines(
     cosines: Cosines | None,
     on_pick: Callable[[int], None],
 ) -> None:
-    """Shows lines; calls `on_pick(row)` when one is picked, by what names it in its corpus.
+    """Show lines; call `on_pick(row)` with the identifier of a picked occurrence.
 
     Args:
-        rows: what is shown, in order.
+        rows: the lines, in order.
         key: the component's own key.
-        name: what the list is, for who cannot see it.
+        name: the list's name, for screen readers.
         marked_by: the title of the column with senses or groups.
-        chosen: the row of the occurrence that is looked at; None for none.
-        cosines: what the column of cosines is about; None for no such column.
-        on_pick: a callback in Streamlit's sense.
+        chosen: the row of the chosen occurrence; None for none.
+        cosines: the description of the column of cosines; None for no such column.
+        on_pick: a Streamlit callback.
     """
     known = frozenset(row.line.row for row in rows)
 
@@ -98,7 +98,7 @@ def _line(row: Row) -> dict[str, object]:
 
 
 def _direction(line: Line) -> Literal["ltr", "rtl"]:
-    """Which way the word runs, or else its context."""
+    """The writing direction of the word, or else of its context."""
     return direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr"
 
 
@@ -107,7 +107,7 @@ def _direction(line: Line) -> Literal["ltr", "rtl"]:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a group: its colour and how many there are."""
+    """A share of a group: its colour and its number of occurrences."""
 
     color: str
     n: int
@@ -115,7 +115,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Example:
-    """A central example: what names the occurrence in its corpus, and its context."""
+    """A central example: the identifier of the occurrence in its corpus, and its context."""
 
     row: int
     left: str
@@ -128,12 +128,12 @@ class Card:
     """A group.
 
     Attributes:
-        key: by which it is chosen: "g0".
+        key: the key for choosing it: "g0".
         title: "group 1".
-        n: how many occurrences it has.
-        words: what is typical of it, in one line; "" for nothing.
-        parts: what it is made of, the largest first, as a strip of colours.
-        made_of: the same in words; "" for nothing.
+        n: its number of occurrences.
+        words: its typical words, in one line; "" for none.
+        parts: its shares, the largest first, as a strip of colours.
+        made_of: its shares in words; "" for none.
         examples: its most central occurrences.
     """
 
@@ -155,15 +155,15 @@ def group_cards(
     on_group: Callable[[str], None],
     on_row: Callable[[int], None],
 ) -> None:
-    """Shows cards; calls back when a group or one of its examples is picked.
+    """Show cards; call back when a group or one of its examples is picked.
 
     Args:
         cards: the groups.
         key: the component's own key.
-        chosen: the key of the group that is selected; "" for none.
-        row: the occurrence that is looked at; None for none.
-        on_group: gets the key of a group; a callback in Streamlit's sense.
-        on_row: gets what names an occurrence.
+        chosen: the key of the selected group; "" for none.
+        row: the chosen occurrence; None for none.
+        on_group: receives the key of a group; a Streamlit callback.
+        on_row: receives the identifier of an occurrence.
     """
     groups = frozenset(card.key for card in cards)
     rows = frozenset(example.row for card in cards for example in card.examples)

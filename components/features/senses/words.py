@@ -1,4 +1,4 @@
-"""The occurrences of a word: their senses, groups and contexts, and one's own sentence."""
+"""The occurrences of a word: senses, groups and contexts, and the visitor's own sentence."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ __all__ = [
 # --- A word in a corpus: its occurrences
 
 MOST = 2_000
-"""Occurrences that are looked at; of more, a random sample with a fixed seed."""
+"""Maximum number of occurrences; of more, a random sample with a fixed seed is used."""
 LONGEST_WORD = 64
 _LABEL_TITLES = (
     *("sense", "senses", "meaning", "meanings", "sense_id", "word_sense"),
@@ -74,9 +74,9 @@ class Missing:
     """A word that the corpus does not have.
 
     Attributes:
-        word: as it was typed, without blanks around it.
-        problem: one sentence, plain text.
-        similar: words spelled alike, nearest first.
+        word: the word as typed, without surrounding blanks.
+        problem: the reason, one plain sentence.
+        similar: words with a similar spelling, nearest first.
         inside: longer words that contain it, most frequent first.
     """
 
@@ -88,19 +88,19 @@ class Missing:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A word's occurrences in a corpus; what lies at one layer is computed elsewhere.
+    """A word's occurrences in a corpus, without the data of any layer.
 
     Attributes:
-        key: short, the same for the same corpus, model, word, labels and split.
-        word: casefolded.
-        corpus, model: their titles as the corpus gives them.
+        key: a short key, the same for the same corpus, model, word, labels and split.
+        word: the word, casefolded.
+        corpus, model: their titles in the corpus.
         occurrences: at most `MOST`, in the order of the text.
         texts: the text of each.
-        column: the title of the labels; "" where there are none.
+        column: the title of the labels; "" if there are none.
         labels: the sense of each, "" for none.
-        senses: the different ones, the most frequent first.
+        senses: the distinct ones, the most frequent first.
         codes: (n,) the number of each one's sense; -1 for none.
-        trial: how the senses are tested.
+        trial: the test of the senses.
     """
 
     key: str
@@ -117,22 +117,22 @@ class Found:
 
     @property
     def n(self) -> int:
-        """How many occurrences are looked at."""
+        """The number of occurrences."""
         return len(self.occurrences)
 
     def place_of(self, row: int) -> int | None:
-        """Where an occurrence stands among these, by what names it in its corpus."""
+        """The index of an occurrence by its identifier in the corpus, or None."""
         rows = self.occurrences.rows
         place = int(np.searchsorted(rows, row))
         return place if place < len(rows) and int(rows[place]) == row else None
 
 
 def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missing:
-    """A word's occurrences in a corpus, or why there are none.
+    """A word's occurrences in a corpus, or the reason why there are none.
 
     Args:
-        corpus: where it is looked for.
-        typed: the word, whatever its letter case and the blanks around it.
+        corpus: the corpus to search.
+        typed: the word; its case and surrounding blanks do not matter.
         column: the title of the column with its senses; "" for none.
     """
     word = " ".join(typed.split())
@@ -150,7 +150,7 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missin
 
 
 def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
-    """The title of the column with the senses that a view names, or the one that suits; or ""."""
+    """The title of the column of senses that a view names, or the default one; or ""."""
     asked = LABELS.asked(view) or GUESSED
     if asked == NO_LABELS:
         return ""
@@ -184,9 +184,9 @@ def _found(corpus: SearchableCorpus, word: str, column: str, key: str) -> Found:
 
 
 def _labels(corpus: SearchableCorpus, own: Occurrences, column: str) -> tuple[str, ...]:
-    """Each one's label: only marked words have their text's where texts are marked.
+    """The label of each occurrence; if the texts are marked, only marked words have their text's.
 
-    A label that begins with the word and a colon is said without them: "python: animal".
+    A label that begins with the word and a colon loses them: "python: animal".
     """
     every = [label.strip() for label in corpus.column(column, own.texts)]
     if corpus.has_targets:
@@ -222,7 +222,7 @@ def _listed(words: tuple[WordCount, ...]) -> str:
     return ", ".join(f"{shortened(own.word, 24)} ({own.n:,})" for own in words[:5])
 
 
-# --- What stands around an occurrence, cut to a length
+# --- The context of an occurrence, cut to a length
 
 _BLANKS = re.compile(r"\s+")
 
@@ -232,8 +232,8 @@ def around(found: Found, place: int, width: int) -> tuple[str, str, str]:
 
     Args:
         found: the word.
-        place: which of its occurrences.
-        width: characters on each side; they are cut between words, with "…" where more follows.
+        place: the index of the occurrence.
+        width: characters on each side, cut between words, with "…" if more follows.
     """
     text = found.texts[place]
     start, end = (int(edge) for edge in found.occurrences.spans[place])
@@ -267,12 +267,12 @@ def _flat(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What there is at every layer of a corpus.
+    """The data of a word at every layer of a corpus.
 
     Attributes:
-        layers: those that the corpus has.
+        layers: the corpus's layers.
         placed: the occurrences on a plane, for each layer.
-        curve: the test of the nearest centroid at each layer; nothing where it has a problem.
+        curve: the nearest-centroid test at each layer; empty if it has a problem.
     """
 
     layers: tuple[int, ...]
@@ -284,7 +284,7 @@ class Course:
         return self.placed[self.layers.index(layer)]
 
     def separation(self, layer: int) -> Separation | None:
-        """The test at a layer; None where the senses cannot be tested."""
+        """The test at a layer; None if the senses cannot be tested."""
         return self.curve[self.layers.index(layer)] if self.curve else None
 
 
@@ -294,12 +294,12 @@ def units_at(found: Found, corpus: SearchableCorpus, layer: int) -> FloatArray:
 
 
 def course_of(found: Found, corpus: SearchableCorpus) -> Course:
-    """What there is at every layer; computed once, a layer at a time."""
+    """The data at every layer; computed once, a layer at a time."""
     return remembered("senses: course", found.key, compute=lambda: _course(found, corpus))
 
 
 def curve_rows(found: Found, curve: Sequence[Separation]) -> list[dict[str, float | int | str]]:
-    """A row for each layer: what a table and a download show of the curve."""
+    """A row for each layer, for the table and download of the curve."""
     return [
         {
             "layer": own.layer,
@@ -329,9 +329,9 @@ def _course(found: Found, corpus: SearchableCorpus) -> Course:
 # --- The groups of a word's occurrences at one layer
 
 _N_WORDS = 5
-_N_TRIED = 200  # the most typical words, of which those are said that stand in several contexts
+_N_TRIED = 200  # the most typical words; those in several contexts are preferred
 _LEAST = 2
-_WIDTH = 200  # characters on each side of an occurrence in which typical words are looked for
+_WIDTH = 200  # characters on each side of an occurrence that are searched for typical words
 
 
 @dataclass(frozen=True)
@@ -340,10 +340,10 @@ class Group:
 
     Attributes:
         number: 0 for the largest.
-        n: how many occurrences it has.
-        words: what is typical of their contexts, the most typical first.
-        central: the three occurrences nearest to its middle, by their places.
-        senses: how often each labelled sense is in it, the most frequent first.
+        n: its number of occurrences.
+        words: the typical words of their contexts, the most typical first.
+        central: the indices of the three occurrences nearest to its middle.
+        senses: the count of each labelled sense in it, the most frequent first.
     """
 
     number: int
@@ -354,7 +354,7 @@ class Group:
 
     @property
     def name(self) -> str:
-        """What to call it: counted from 1."""
+        """Its name, counted from 1."""
         return f"group {self.number + 1}"
 
 
@@ -363,15 +363,15 @@ class Grouping:
     """The groups at one layer.
 
     Attributes:
-        asked: how many were asked for; 0 for as many as there are.
-        method: "dense" by HDBSCAN, "k" by k-means, "none" where there are none.
+        asked: the requested number; 0 for automatic.
+        method: "dense" for HDBSCAN, "k" for k-means, "none" for no groups.
         groups: (n,) each occurrence's group; -1 for none.
         each: the groups, the largest first.
         n_none: occurrences in no group.
-        silhouette: how far apart the groups lie, by cosine distance; nan where it is not defined.
+        silhouette: the separation of the groups, by cosine distance; nan if it is undefined.
         rand: adjusted Rand index with the labelled senses; nan without at least two of them.
-        shuffled: what it reaches in 5 of 100 cases with the labels shuffled; nan likewise.
-        problem: why there are none, one sentence of plain text; "" where there may be.
+        shuffled: the index that 5 of 100 shufflings of the labels reach; nan in the same cases.
+        problem: the reason why there are no groups, one plain sentence; "" if there may be some.
     """
 
     asked: int
@@ -386,14 +386,14 @@ class Grouping:
 
 
 def grouping_of(found: Found, units: FloatArray, layer: int, how: str) -> Grouping:
-    """The groups at a layer: as they are found, or as many as `how` says; computed once."""
+    """The groups at a layer: found automatically, or as many as `how` says; computed once."""
     return remembered(
         "senses: groups", found.key, layer, how, compute=lambda: _grouping(found, units, how)
     )
 
 
 def groups_rows(found: Found, own: Grouping) -> list[dict[str, str | int]]:
-    """A row for each group: what a table and a download show."""
+    """A row for each group, for the table and download."""
     return [
         {
             "group": group.name,
@@ -436,7 +436,7 @@ def _grouping(found: Found, units: FloatArray, how: str) -> Grouping:
 
 
 def _groups(units: FloatArray, asked: int) -> tuple[IntArray, Literal["dense", "k", "none"]]:
-    """The groups asked for; else those that are dense, else those that lie furthest apart."""
+    """The requested groups; else the dense ones, else those with the highest silhouette."""
     if asked:
         return measures.k_groups(units, asked), "k"
     found = measures.found_groups(units)
@@ -461,10 +461,10 @@ def _group(
 
 
 def _typical(found: Found, units: FloatArray, groups: IntArray) -> dict[int, tuple[str, ...]]:
-    """What is typical of the groups' contexts, the word itself left out.
+    """The typical words of the groups' contexts, without the word itself.
 
-    Those that stand in several of a group's contexts come first; of few contexts nearly every word
-    stands in one alone, and then those of the central examples are taken.
+    Words in several of a group's contexts come first. With few contexts nearly every word is in
+    only one; then those of the central examples are used.
     """
     contexts = [around(found, place, _WIDTH) for place in range(found.n)]
     terms = count_terms([f"{left} {right}" for left, _, right in contexts])
@@ -482,7 +482,7 @@ def _typical(found: Found, units: FloatArray, groups: IntArray) -> dict[int, tup
     return told
 
 
-# --- A sentence that a visitor types
+# --- A visitor's sentence
 
 N_NEAR = 10
 LONGEST_OWN = 2_000
@@ -490,20 +490,19 @@ LONGEST_OWN = 2_000
 
 @dataclass(frozen=True)
 class Fall:
-    """The sense or group that a sentence is closest to.
+    """The sense or group closest to a sentence.
 
     Attributes:
-        kind: whether these are the labelled senses or the groups found.
+        kind: "sense" or "group".
         names: senses or groups, the nearest first; at least two.
         numbers: their numbers.
         cosines: to the centroid of each.
         margin: the first cosine less the second.
-        low_margin: a tenth of the word's own occurrences, tested, have a lower margin.
+        low_margin: a tenth of the word's own tested occurrences have a lower margin.
         low_cosine: a twentieth of them have a lower cosine to their nearest centroid.
-        verdict: "in" the first; "between" the first two, where the margin is below `low_margin`
-            or rounds to 0;
-            "unlike" any, where the cosine is below `low_cosine` in the digits shown; "unclear"
-            where the tested senses do no better at this layer than always guessing one.
+        verdict: "in" the first; "between" the first two, if the margin is below `low_margin` or
+            rounds to 0; "unlike" any, if the cosine is below `low_cosine` in the displayed digits;
+            "unclear" if the tested senses do no better at this layer than always guessing one.
     """
 
     kind: Literal["sense", "group"]
@@ -521,14 +520,14 @@ class Own:
     """A visitor's sentence with the word.
 
     Attributes:
-        text: as it was typed.
-        span: where the word stands in it; (0, 0) with a problem.
-        n_more: further times that the word stands in it, which do not count.
+        text: the text as typed.
+        span: the span of the word in it; (0, 0) with a problem.
+        n_more: further occurrences of the word in it, which are ignored.
         cosines: (n,) to each occurrence at the layer.
-        near: the places of the nearest occurrences, nearest first.
-        fall: the sense or group it is closest to; None where there are not two of them.
-        places: (n_layers, 2) where it lies on each layer's plane.
-        problem: why it cannot be compared, one sentence of plain text; "" where it can.
+        near: the indices of the nearest occurrences, nearest first.
+        fall: the closest sense or group; None if there are fewer than two.
+        places: (n_layers, 2) its position on each layer's plane.
+        problem: the reason why it cannot be compared, one plain sentence; "" if it can.
     """
 
     text: str
@@ -552,13 +551,13 @@ def own_of(
     units: FloatArray,
     groups: IntArray,
 ) -> Own | None:
-    """What a typed sentence is near to; None where nothing is typed.
+    """The comparison of a typed sentence; None if nothing is typed.
 
     Args:
         text: the sentence.
-        found, corpus: the word and where it is looked up.
+        found, corpus: the word and its corpus.
         service: encodes the sentence with the corpus's model.
-        course: of the word.
+        course: the word's data at every layer.
         layer: the layer shown.
         units: (n, n_dims) the occurrences' scaled vectors there.
         groups: (n,) their groups there.
@@ -629,7 +628,7 @@ def _fall(
     course: Course,
     layer: int,
 ) -> Fall | None:
-    """The labelled sense where they can be tested, else the group."""
+    """The closest labelled sense if senses can be tested, else the closest group."""
     tested = course.separation(layer)
     kind: Literal["sense", "group"] = "sense"
     names, codes = found.trial.senses, found.trial.codes

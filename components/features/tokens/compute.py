@@ -1,4 +1,4 @@
-"""What the Tokens & IDs page shows of a view: one text's tokens, and the closer looks."""
+"""The data behind the Tokens & IDs page: one text's tokens, and the closer looks."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ __all__ = [
 ]
 
 
-# --- Tokens & IDs, from a view to the tokens of the sentence that is
+# --- The tokens of the selected sentence
 
 
 @dataclass(frozen=True, eq=False)
 class TokenizedSentence:
-    """What the page shows of one sentence.
+    """The tokens of one sentence.
 
     Attributes:
-        index: which sentence it is.
-        cut: the length in tokens that a longer text is cut to.
-        pad_to: the length that was padded to; None where there was nothing to pad.
-        pad_asked: the length that was asked, 0 for none.
-        kinds, labels: what each token is, and what is written on it.
-        reasons: why unknown tokens are unknown, by position.
-        picked: the position of the token that is looked at closer.
-        special: whether added tokens are shown.
+        index: the sentence's index.
+        cut: the maximum length in tokens, beyond which a text is cut.
+        pad_to: the length padded to; None if there was nothing to pad.
+        pad_asked: the requested length, 0 for none.
+        kinds, labels: the kind of each token, and the text written on it.
+        reasons: the reasons why tokens are unknown, by position.
+        picked: the position of the picked token.
+        special: True if added tokens are shown.
     """
 
     index: int
@@ -77,7 +77,7 @@ class TokenizedSentence:
 
     @property
     def passport(self) -> Passport:
-        """How to get the same tokens again."""
+        """The passport with which to reproduce these tokens."""
         padding = {} if self.pad_to is None else {"pad_to": self.pad_to}
         return Passport(
             model=self.card.id,
@@ -90,23 +90,23 @@ class TokenizedSentence:
 
     @property
     def unknown_name(self) -> str:
-        """The tokenizer's unknown token, empty where it has none."""
+        """The tokenizer's unknown token, empty if it has none."""
         unknown_id = self.vocabulary.unknown_id
         return "" if unknown_id is None else self.vocabulary.pieces[unknown_id]
 
     @property
     def picked_id(self) -> int:
-        """The ID of the token that is looked at closer."""
+        """The ID of the picked token."""
         return int(self.tokens.token_ids[self.picked])
 
     @property
     def title(self) -> str:
-        """The text, and its pair behind it."""
+        """The text, followed by its pair."""
         return " / ".join(filter(None, (self.tokens.text, self.tokens.pair)))
 
     @property
     def boxes(self) -> list[tuple[str, int, bool]]:
-        """For each token that is drawn: its label, its ID, and whether it was added."""
+        """For each visible token: its label, its ID, and whether it was added."""
         added = [kind in ("special", "padding") for kind in self.kinds]
         every = zip(self.labels, self.tokens.token_ids.tolist(), added, strict=True)
         return [box for box in every if self.special or not box[2]]
@@ -130,7 +130,7 @@ class TokenizedSentence:
 def tokenized_sentence(
     view: ViewState, service: EncoderService, card: TokenizerCard
 ) -> TokenizedSentence:
-    """Cut the chosen sentence into tokens as the view's controls say."""
+    """Cut the chosen sentence into tokens as the controls say."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
     cut, asked = cut_within(card, sentence).of(view), pad_within(card).of(view)
@@ -187,7 +187,7 @@ def _reasons(
 
 
 def _sentence_picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
-    """The token that the view names, or the chosen word's first, or the first of the text."""
+    """The token that the view names, else the chosen word's first, else the text's first."""
     asked = PICKED.of(view)
     if 0 <= asked < tokens.n_tokens:
         return asked
@@ -200,21 +200,21 @@ def _sentence_picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int
     return starts[0] if starts else 0
 
 
-# --- Tokens & IDs, from a view to its closer looks
+# --- The closer looks of a view
 
-_NEIGHBOURS = 3  # rows shown on each side of an ID's own
+_NEIGHBOURS = 3  # rows shown on each side of the picked ID's row
 
 
 @dataclass(frozen=True, eq=False)
 class LookUp:
-    """What the vocabulary says to a query.
+    """The result of a query to the vocabulary.
 
     Attributes:
-        query: what was typed.
-        seen: the same as the tokenizer sees it.
+        query: the query as typed.
+        seen: the query as the tokenizer sees it.
         tokens: the query cut by the tokenizer.
-        ids: those of the pieces of the chosen kind that begin with it.
-        cut: why its most cut word is cut as it is; None where that is not known.
+        ids: the pieces of the chosen kind that begin with the query.
+        cut: the steps that cut its most cut word; None if they are unknown.
     """
 
     query: str
@@ -230,9 +230,9 @@ class TableRows:
 
     Attributes:
         ids: the rows' numbers.
-        names: each with its piece.
+        names: the rows' names, with their pieces.
         values: (n_rows, n_dims) float32.
-        own: which of them is the token's.
+        own: the index of the token's row.
     """
 
     ids: list[int]
@@ -246,11 +246,11 @@ class RoundTrip:
     """A text on its way to IDs and back.
 
     Attributes:
-        text: what was typed.
-        decoded: what came back.
-        changes: how its characters were rewritten.
-        parts: the whole text, by what came back of it.
-        n_unknown: its unknown tokens.
+        text: the text as typed.
+        decoded: the text decoded from the IDs.
+        changes: the ways in which its characters were rewritten.
+        parts: the whole text in stretches, each with what was decoded from it.
+        n_unknown: the number of unknown tokens.
     """
 
     text: str
@@ -261,22 +261,22 @@ class RoundTrip:
 
     @property
     def n_rewritten(self) -> int:
-        """Characters that were rewritten."""
+        """The number of rewritten characters."""
         return sum(change.count for change in self.changes)
 
     @property
     def n_lost(self) -> int:
-        """Characters that did not fit."""
+        """The number of characters that did not fit."""
         return sum(len(part.text) for part in self.parts if part.fate == "lost")
 
 
 def picked_word(tokenized: TokenizedSentence) -> str:
-    """The word of the token that is looked at closer; of an added token, that token."""
+    """The word of the picked token; for an added token, the token itself."""
     return _picked(tokenized).strip()
 
 
 def _picked(tokenized: TokenizedSentence) -> str:
-    """The same with a space before it where one stands there: some tokenizers cut it otherwise."""
+    """The picked word with any space before it, because some tokenizers then cut it differently."""
     tokens, at = tokenized.tokens, tokenized.picked
     if tokens.word_ids[at] < 0:
         return tokens.tokens[at]
@@ -289,13 +289,13 @@ def _picked(tokenized: TokenizedSentence) -> str:
 
 
 def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSentence) -> LookUp:
-    """Look the view's query up in the vocabulary of its model, or else the picked word."""
+    """Look up the view's query, or else the picked word, in the vocabulary of its model."""
     vocabulary = tokenized.vocabulary
     typed = SEARCH.of(view)
     text = typed or _picked(tokenized)
     query = typed or text.strip()
     seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
-    asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
+    asked = dict.fromkeys((query.strip(), seen or query.strip()))  # a dropped query begins no piece
     ids = find_pieces(vocabulary, *asked, kind=KINDS[KIND.of(view)])
     tokens = service.tokenize(view.model, [text])[0]
     cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
@@ -305,7 +305,7 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
 def table_rows(
     tokenized: TokenizedSentence, service: EncoderService, model: ModelCard
 ) -> TableRows | None:
-    """The picked token's row of the table and its neighbours; None where its ID has no row."""
+    """The picked token's row of the table and its neighbours; None if its ID has no row."""
     token_id, last = tokenized.picked_id, last_row(tokenized.vocabulary, model)
     if token_id > last:
         return None
@@ -322,9 +322,9 @@ def last_row(vocabulary: Vocabulary, model: ModelCard) -> int:
 def other_tokenizers(
     view: ViewState, service: EncoderService, more: Iterable[ModelSpec] = ()
 ) -> dict[str, ModelSpec]:
-    """The other models by id; first the one that differs most plainly from an uncased default.
+    """The other models by ID; the first is the one that differs most from an uncased default.
 
-    To those that everyone is offered come the visitor's own.
+    The visitor's own models follow those that everyone can choose.
     """
     others = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     others.sort(key=lambda spec: spec.id != "google-bert/bert-base-cased")
@@ -341,7 +341,7 @@ def tokenized_by_both(
 def round_trips(
     view: ViewState, service: EncoderService, tokenized: TokenizedSentence
 ) -> list[RoundTrip]:
-    """The text, and its pair if any, on its way to IDs and back."""
+    """The round trips of the text, and of its pair if any, to IDs and back."""
     texts = [tokenized.tokens.text, *filter(None, [tokenized.tokens.pair])]
     return [_round_trip(view, service, tokenized, which) for which in range(len(texts))]
 

@@ -1,4 +1,4 @@
-"""What a visitor can choose on Tokens & IDs, each choice declared once."""
+"""The controls of Tokens & IDs, each declared once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ VOCABULARY, ID_TO_ROW, TWO_TOKENIZERS, BACK_TO_TEXT = SECTIONS
 KINDS: Mapping[str, Literal["all", "start", "continuation", "special"]] = MappingProxyType(
     {"All": "all", "Words": "start", "Continuations": "continuation", "Special": "special"}
 )
-"""Which pieces of the vocabulary are listed, by the option's title."""
+"""The pieces of the vocabulary to list, by the option's title."""
 
 SENTENCE = sentence_choice(PAGE)
 PAD = number(PAGE, "pad", between=(0, MAX_CHARACTERS), default=0)
@@ -50,18 +50,18 @@ HIDE = switch(PAGE, "hide")
 PICKED = number(PAGE, "token", between=(-1, MAX_CHARACTERS), default=-1)
 SECTION = choice(PAGE, "section", SECTIONS)
 SEARCH = text(PAGE, "search")
-"""Empty, it is the word of the token that is looked at closer."""
+"""Empty for the word of the picked token."""
 KIND = choice(PAGE, "kind", KINDS.keys())
 OTHER = choice(PAGE, "other", ())
 
 
 def pad_within(card: TokenizerCard) -> Number:
-    """The lengths that a tokenizer's model lets a text be padded to."""
+    """The lengths to which a text can be padded for a tokenizer's model."""
     return PAD.between(0, card.max_length)
 
 
 def cut_within(card: TokenizerCard, sentence: Sentence) -> Number:
-    """The lengths that a text can be cut to: from one token of its own to the model's limit."""
+    """The lengths to which a text can be cut: from one token of its own to the model's limit."""
     least, most = card.n_added[bool(sentence.pair)] + 1, card.max_length
     said = f"Special tokens count too. {escape(card.title)} takes at most {most}."
     return replace(CUT.between(least, most, default=most), help=said)

@@ -1,4 +1,4 @@
-"""Ready texts for Tokens & IDs, each to show one thing that tokenizers do."""
+"""Ready texts for Tokens & IDs, each of which shows one thing that tokenizers do."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["TOKEN_EXAMPLES", "TokenExample", "from_example"]
 
 @dataclass(frozen=True, kw_only=True)
 class TokenExample:
-    """A text (or pair) and the settings that show what it is an example of.
+    """A text (or pair) and settings that show one effect.
 
     Attributes:
         key: short and stable, for widget keys.
         icon: a Streamlit material icon.
-        text: the text that takes the shown sentence's place.
+        text: the text that replaces the shown sentence's.
         pair: its second text, or None.
-        controls: what it chooses on the page.
+        controls: its settings on the page.
     """
 
     key: str
@@ -90,7 +90,7 @@ TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
 
 
 def from_example(example: TokenExample, view: ViewState) -> ViewState:
-    """The view with an example's text in the place of the sentence that is looked at."""
+    """The view with an example's text instead of the selected sentence's."""
     index = sentence_index(view, SENTENCE)
     rows = list(view.sentences)
     rows[index] = Sentence(example.text, example.pair)

@@ -1,4 +1,4 @@
-"""Tokens & IDs: how a text becomes numbers, and what an ID stands for."""
+"""Tokens & IDs: the path from a text to numbers, and the meaning of an ID."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawings of Tokens & IDs: the tokens and their IDs for a slide, and a text there and back."""
+"""The drawings of Tokens & IDs: tokens and IDs for a slide, and a text's round trip."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from components.features.tokens.measures import Fate
 __all__ = ["there_and_back", "tokens_svg"]
 
 _WIDTH, _HEIGHT = 928, 440
-_CHAR = 0.6  # how wide a monospaced character is, in parts of its font size
+_CHAR = 0.6  # the width of a monospaced character, relative to its font size
 _LARGE, _SIZE, _SMALL = 17, 14, 11
-_LONGEST = 210  # pixels of a label
+_LONGEST = 210  # maximum pixels of a label
 _ROW = 58
 _MARKS: dict[Fate, str] = {
     "kept": "{}",
@@ -27,10 +27,10 @@ _MARKS: dict[Fate, str] = {
 
 
 def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
-    """Tokens with their IDs as an SVG of 928 x 440 px, in the colour that its place gives it.
+    """Tokens with their IDs as an SVG of 928 x 440 px, in the text colour of its surroundings.
 
     Args:
-        boxes: for each, what is written in it, the number under it, and whether it is only
+        boxes: for each, the text in it, the number below it, and True if it is only
             outlined (special tokens and padding).
         title: a line above.
     """
@@ -56,11 +56,11 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
 
 
 def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:
-    """A text with what was rewritten or lost marked, and what came back, as escaped HTML.
+    """A text with its rewritten or lost parts marked, and the decoded text, as escaped HTML.
 
     Args:
-        parts: the whole text in stretches, and what became of each.
-        decoded: what came back from the IDs.
+        parts: the whole text in stretches, and the fate of each.
+        decoded: the text decoded from the IDs.
     """
     typed = "".join(_MARKS[fate].format(html.escape(text)) for text, fate in parts)
     return (
@@ -81,7 +81,7 @@ def _fitted(text: str, width: float, size: int) -> str:
 
 
 def _width(text: str, size: int) -> float:
-    """How wide a text is in a monospaced font: wide East Asian signs and emoji count twice."""
+    """The width of a text in a monospaced font: wide East Asian signs and emoji count twice."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return (len(text) + wide) * _CHAR * size
 

@@ -48,13 +48,13 @@ from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
-_VALUES = 8  # of a row, as numbers
+_VALUES = 8  # values of a row that are shown as numbers
 _LONGEST_PICKED = 40  # characters of a word in the empty field
 _LONGEST_TITLE = 24  # of one in a title
 
 
 def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
-    """Search and browse the vocabulary; how any word splits."""
+    """Search and browse the vocabulary, with the split of any word."""
     every = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -85,7 +85,7 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
 
 
 def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: ModelCard) -> None:
-    """Why an ID is a row: one-hot times matrix, and the row looked up."""
+    """The row of an ID in two ways: one-hot vector times matrix, and direct lookup."""
     token_id = tokenized.picked_id
     rows = table_rows(tokenized, service, model)
     if rows is None:
@@ -128,7 +128,7 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
 
 
 def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
-    """From the IDs back to text, and what was lost on the way."""
+    """The text decoded from the IDs, and what was lost on the way."""
     trips = round_trips(view, service, tokenized)
     for which, trip in enumerate(trips):
         if len(trips) > 1:
@@ -139,7 +139,7 @@ def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService)
 
 
 def _why(cut: Cut, method: str) -> None:
-    """Why a word is cut as it is."""
+    """The steps that cut a word."""
     st.markdown(str(cut_reading(cut, method)))
     if len(cut.rows) > 1:
         names = table("tokens.column")
@@ -208,7 +208,7 @@ def _change_table(changes: list[Change]) -> pd.DataFrame:
 
 
 def _seen(text: str) -> str:
-    """A character as it is, or its code where it cannot be seen."""
+    """A character, or its code if it is invisible."""
     if text.isprintable() and text.strip():
         return text
     return " ".join(f"U+{ord(c):04X}" for c in text) or say("tokens.change.nothing")

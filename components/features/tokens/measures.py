@@ -1,4 +1,4 @@
-"""How a tokenizer rewrites a text and cuts it into pieces, step by step."""
+"""The steps by which a tokenizer rewrites a text and cuts it into pieces."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from components.core.schema import CutRules, Tokens, Vocabulary
 __all__ = ["Change", "Cut", "Fate", "Part", "fates", "rewritten", "why_cut"]
 
 
-# --- Why a word is cut as it is
+# --- The steps that cut a word
 
 _GOES_ON = "##"
 _BEST = 4
-"""Ways to cut a word that are shown, the most probable first."""
+"""Maximum ways to cut a word that are shown, the most probable first."""
 _EQUAL = 1e-6
-"""Sums of log-probabilities as near as this are equal: they are added in another order."""
+"""Sums of log-probabilities this close are equal: they may be added in another order."""
 _LONGEST = 200
-"""Characters of a word whose steps are told: the time grows with their square."""
+"""Maximum characters of a word whose steps are shown: the time grows with their square."""
 
 Row = dict[str, str | int | float]
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How one word is cut, and why.
+    """The cut of one word, with its steps.
 
     Attributes:
-        parts: the word as the tokenizer sees it, parted at its signs where that comes first.
-        pieces: what it is cut into.
+        parts: the word as the tokenizer sees it, split at its signs if that is the first step.
+        pieces: the resulting pieces.
         rows: the steps to it, or for Unigram the most probable cuts, as a table whose columns are
             named in `english.toml`.
     """
@@ -51,10 +51,10 @@ class Cut:
 
 
 def why_cut(tokens: Tokens, vocabulary: Vocabulary, rules: CutRules) -> Cut | None:
-    """The steps by which a text's most cut word gets its pieces.
+    """The steps by which a text's most cut word becomes its pieces.
 
-    None where the text has no word but unknown ones and special tokens, where the word is very
-    long, or where the steps known here give other pieces than the tokenizer did.
+    None if all of the text's words are unknown or special tokens, if the word is very long, or if
+    the steps implemented here give other pieces than the tokenizer.
     """
     words: dict[int, list[int]] = {}
     for word_id, text_id, token_id in zip(
@@ -86,7 +86,7 @@ def _followed(pieces: tuple[str, ...], vocabulary: Vocabulary, rules: CutRules) 
 
 
 def _parts(pieces: Iterable[str]) -> tuple[str, ...]:
-    """What WordPiece is given: a word whose signs stand alone comes in several parts."""
+    """The inputs of WordPiece: a word is split into several parts if its signs stand alone."""
     parts: list[str] = []
     for piece in pieces:
         if piece.startswith(_GOES_ON) and parts:
@@ -134,7 +134,7 @@ def _merged(
 def _most_probable(
     word: str, taken: tuple[str, ...], vocabulary: Vocabulary, scores: tuple[float, ...]
 ) -> Cut | None:
-    """Viterbi with the best few of the ways to each place; of equal ones the one taken is first."""
+    """Viterbi with the best few ways to each place; of equal ones the tokenizer's own is first."""
     ways: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
     for end in range(1, len(word) + 1):
         here = [
@@ -155,7 +155,7 @@ def _most_probable(
 def _ending_at(
     word: str, end: int, vocabulary: Vocabulary, n_scores: int
 ) -> Iterator[tuple[int, str, int]]:
-    """The pieces that end at a place: where they begin, what they are, their IDs."""
+    """The pieces that end at a place: their starts, their texts, their IDs."""
     for start in range(end):
         piece = word[start:end]
         piece_id = vocabulary.ids.get(piece)
@@ -163,7 +163,7 @@ def _ending_at(
             yield start, piece, piece_id
 
 
-# --- What a tokenizer does to characters before it cuts
+# --- The rewriting of characters before the cut
 
 Fate = Literal["kept", "rewritten", "unknown", "lost"]
 Normalize = Callable[[Sequence[str]], list[str]]
@@ -171,7 +171,7 @@ Normalize = Callable[[Sequence[str]], list[str]]
 
 @dataclass(frozen=True)
 class Change:
-    """One way in which the tokenizer rewrites characters, with an example and how often.
+    """One way in which the tokenizer rewrites characters, with an example and a count.
 
     The way is "spaces", "dropped", "capitals", "accents" or "other".
     """
@@ -184,7 +184,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a text whose characters all fare alike."""
+    """A stretch of a text whose characters all have the same fate."""
 
     text: str
     fate: Fate
@@ -192,27 +192,27 @@ class Part:
 
 @dataclass(frozen=True)
 class _Sign:
-    """One character as a reader sees it: a letter with its combining marks."""
+    """One character as readers see it: a letter with its combining marks."""
 
     start: int
     text: str
-    after: str  # as the tokenizer writes it
-    change: str  # the way in which it was rewritten, if it was
+    after: str  # the tokenizer's form
+    change: str  # the way in which it was rewritten, if any
 
 
 def rewritten(
     tokens: Tokens, vocabulary: Vocabulary, which: int, normalize: Normalize
 ) -> list[Change]:
-    """How a text's characters change before cutting: one row for each way, most frequent first.
+    """The rewriting of a text's characters before cutting: a row for each way, most frequent first.
 
-    Each character is normalised alone, which for the tokenizers of the supported families gives
-    what it becomes in the text. What is cut off, unknown or a typed special token is left out.
+    Each character is normalised alone; for the tokenizers of the supported families this gives the
+    same result as in the text. Cut-off, unknown and typed special tokens are left out.
 
     Args:
-        tokens: what the tokenizer made of the text (and pair).
-        vocabulary: the tokenizer's.
+        tokens: the tokenizer's output for the text (and pair).
+        vocabulary: the tokenizer's vocabulary.
         which: 0 for the text, 1 for the pair.
-        normalize: texts to what the tokenizer sees before cutting.
+        normalize: converts texts to what the tokenizer sees before cutting.
     """
     changed = [
         sign for sign, fate in _fated(tokens, vocabulary, which, normalize) if fate == "rewritten"
@@ -225,7 +225,7 @@ def rewritten(
 
 
 def fates(tokens: Tokens, vocabulary: Vocabulary, which: int, normalize: Normalize) -> list[Part]:
-    """The whole text (or pair) in stretches: what comes back from the IDs, and what does not."""
+    """The whole text (or pair) in stretches: what can be decoded from the IDs, and what cannot."""
     both = groupby(_fated(tokens, vocabulary, which, normalize), key=lambda pair: pair[1])
     return [Part("".join(sign.text for sign, _ in pairs), fate) for fate, pairs in both]
 
@@ -263,7 +263,7 @@ def _signs(text: str, normalize: Normalize) -> list[_Sign]:
 
 
 def _what_changed(before: str, after: str) -> str:
-    """The way in which a character was rewritten; empty where it was not."""
+    """The way in which a character was rewritten; empty if it was not."""
     if before.isspace():
         return "" if before == " " or after == before else "spaces"
     after = after.replace("▁", " ").strip(" ")

@@ -45,7 +45,7 @@ _FILE = "tokens"
 
 
 def toolbar(view: ViewState, card: TokenizerCard) -> None:
-    """Which sentence, its texts for a phone, ready texts, and how to cut and pad."""
+    """The controls for sentence, ready texts, cutting and padding, and text editors for a phone."""
     index = sentence_index(view, SENTENCE)
     with kit.controls():
         inputs.sentence(view, SENTENCE)
@@ -100,9 +100,9 @@ def downloads(
     """The page's Download menu.
 
     Args:
-        tokenized: what is shown.
-        place: of the menu.
-        again: computes it once more, for a file: what a session keeps must not refer to it.
+        tokenized: the data of the page.
+        place: where the menu is drawn.
+        again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     caption = export.caption(tokenized.passport, weights=False)
@@ -120,7 +120,7 @@ def _rows(tokenized: TokenizedSentence) -> list[dict[str, Any]]:
 
 
 def _pick(position: int) -> None:
-    """Look at a token closer: look its word up, where that is what is shown, or its row."""
+    """Pick a token: look up its word if the vocabulary is shown, or else show its row."""
     view = SEARCH.put(PICKED.put(session.current(), position), SEARCH.default)
     looks_up = SECTION.of(view) == VOCABULARY
     session.write(view if looks_up else SECTION.put(view, ID_TO_ROW))

@@ -1,6 +1,6 @@
-"""Tokens & IDs in words: how many tokens, which words were cut, what is unknown, what is lost.
+"""The reading of Tokens & IDs: number of tokens, cut words, unknown tokens, lost text.
 
-What is claimed is computed here; the sentences are in `english.toml`. A word of unknown tokens is
+All claims are computed here; the sentences are in `english.toml`. A word of unknown tokens is
 called unknown, never equal to another one.
 """
 
@@ -38,12 +38,12 @@ _STRANGE = 3  # characters that are named
 def tokens_reading(
     tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str], unknown_name: str
 ) -> list[Claim]:
-    """At most three claims: how many tokens, which words are cut, and what the model misses.
+    """At most three claims: the number of tokens, the cut words, and what the model misses.
 
     Args:
-        tokens: the text's.
-        kinds: what each is.
-        labels: what is written on each.
+        tokens: the text's tokens.
+        kinds: the kind of each.
+        labels: the text written on each.
         unknown_name: the tokenizer's unknown token.
     """
     claims = [_count_claim(tokens, kinds), _cut_claim(tokens, labels)]
@@ -54,7 +54,7 @@ def tokens_reading(
 def tokens_sure(
     tokens: Tokens, kinds: Sequence[Kind], reasons: Mapping[int, str], unknown_name: str
 ) -> list[Claim]:
-    """What else is so: more that the model misses, why a token is unknown, and padding."""
+    """Further notes: more that the model misses, the reason for unknown tokens, and padding."""
     n_padding = kinds.count("padding")
     claims = _missing_claims(tokens, kinds, unknown_name)[1:]
     claims += [
@@ -65,7 +65,7 @@ def tokens_sure(
 
 
 def padding_note(asked: int, n_tokens: int) -> Claim | None:
-    """That padding was asked for in vain; None where it was not."""
+    """A note that the requested padding had no effect; None if it had."""
     useless = 0 < asked < n_tokens
     return claim("tokens.long_enough", n=n_tokens, asked=asked) if useless else None
 
@@ -85,7 +85,7 @@ def _count_claim(tokens: Tokens, kinds: Sequence[Kind]) -> Claim:
 
 
 def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
-    """Which words are cut; None where no word is whole, or where none is cut but some are lost."""
+    """The cut words; None if no word is whole, or if none is cut but some are lost."""
     cut = cut_words(tokens, labels)
     if cut:
         word, pieces = max(cut, key=lambda own: len(own[1]))
@@ -106,7 +106,7 @@ def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
 
 
 def _missing_claims(tokens: Tokens, kinds: Sequence[Kind], unknown_name: str) -> list[Claim]:
-    """What does not reach the model: what was cut off, then unknown tokens."""
+    """The parts that do not reach the model: cut-off text, then unknown tokens."""
     lost = tokens.n_truncated
     unknown = [i for i, kind in enumerate(kinds) if kind == "unknown"]
     claims = [claim("tokens.lost", n=lost)] if lost else []
@@ -122,7 +122,7 @@ def _spelled(pieces: Sequence[str]) -> str:
 
 
 def unknown_reason(normalized: str, vocabulary: Vocabulary) -> Claim:
-    """Why a tokenizer gave the unknown token for some (normalised) characters; plain text."""
+    """The reason for the unknown token, for some (normalised) characters; plain text."""
     known = vocabulary.characters
     strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
     longest = vocabulary.longest_word
@@ -146,14 +146,14 @@ def _named(character: str) -> str:
 def vocabulary_reading(
     query: str, tokens: Tokens, vocabulary: Vocabulary, *, n_found: int, reason: str
 ) -> list[Claim]:
-    """What a query becomes, and how many pieces match it.
+    """The pieces of a query, and the number of pieces that match it.
 
     Args:
-        query: what was typed.
+        query: the query as typed.
         tokens: the query cut by the tokenizer.
-        vocabulary: where it was looked up.
-        n_found: pieces of the chosen kind that begin with it, or all of them without a query.
-        reason: why it would be unknown.
+        vocabulary: the vocabulary that was searched.
+        n_found: pieces of the chosen kind that begin with the query, or all without a query.
+        reason: the reason why it would be unknown.
     """
     typed = query.strip()
     if not typed:
@@ -180,7 +180,7 @@ def vocabulary_reading(
 
 
 def cut_reading(cut: Cut, method: str) -> Claim:
-    """Why a word is cut as it is."""
+    """The steps that cut a word."""
     if method == "WordPiece":
         case = "split" if len(cut.parts) > 1 else "longest" if len(cut.pieces) > 1 else "whole"
     elif method == "BPE":
@@ -191,7 +191,7 @@ def cut_reading(cut: Cut, method: str) -> Claim:
 
 
 def row_reading(piece: str, token_id: int, n_rows: int, n_dims: int) -> Claim:
-    """What an ID stands for: one row of the table."""
+    """The meaning of an ID: one row of the table."""
     return claim("tokens.row", piece=quoted(piece), token_id=token_id, n_rows=n_rows, n_dims=n_dims)
 
 
@@ -201,12 +201,12 @@ def row_reading(piece: str, token_id: int, n_rows: int, n_dims: int) -> Claim:
 def tokenizers_reading(
     one: Tokens, other: Tokens, names: tuple[str, str], unknown_ids: tuple[int | None, int | None]
 ) -> list[Claim]:
-    """How two tokenizers differ on one text.
+    """The differences between two tokenizers on one text.
 
     Args:
-        one, other: the text as each of them cuts it.
-        names: what they are called.
-        unknown_ids: the ID of each one's unknown token.
+        one, other: the text as each tokenizer cuts it.
+        names: the names of the tokenizers.
+        unknown_ids: the ID of each tokenizer's unknown token.
     """
     a, b = map(escape, names)
     counts = [int((t.text_ids >= 0).sum()) + t.n_truncated for t in (one, other)]
@@ -228,7 +228,7 @@ def tokenizers_reading(
 
 
 def twins_reading(tokens: Tokens, unknown_id: int | None, unknown_name: str) -> list[Claim]:
-    """Which words of a text look different and are the same to its tokenizer."""
+    """The words of a text that look different but are the same to its tokenizer."""
     groups = _twins(tokens)
     known = [words for ids, words in groups if unknown_id not in ids]
     unknown = [words for ids, words in groups if unknown_id in ids]
@@ -250,7 +250,7 @@ def _both(words: Sequence[str]) -> str:
 
 
 def _merged(tokens: Tokens, rival: Tokens) -> tuple[list[str], tuple[int, ...]] | None:
-    """Two words that are the same to one tokenizer and not to the other, and their IDs."""
+    """Two words that are the same to one tokenizer but not to the other, and their IDs."""
     apart = _ids_by_word(rival)
     for ids, words in _twins(tokens):
         there = [word for word in words if word in apart]
@@ -261,7 +261,7 @@ def _merged(tokens: Tokens, rival: Tokens) -> tuple[list[str], tuple[int, ...]] 
 
 
 def _twins(tokens: Tokens) -> list[tuple[tuple[int, ...], list[str]]]:
-    """Words that are written differently and have the same token IDs, by these."""
+    """Words with different spelling but the same token IDs, by these IDs."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for word, ids in _ids_by_word(tokens).items():
         groups.setdefault(ids, []).append(word)
@@ -269,7 +269,7 @@ def _twins(tokens: Tokens) -> list[tuple[tuple[int, ...], list[str]]]:
 
 
 def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    """The token IDs of each word as it is written, at its first place, where all of it fits."""
+    """The token IDs of each word as written, at its first position, if all of it fits."""
     lost = lost_spans(tokens)
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
     ids: dict[tuple[int, int], list[int]] = {}
@@ -291,13 +291,13 @@ def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
 def back_reading(
     decoded: str, text: str, n_rewritten: int, n_unknown: int, n_lost: int
 ) -> list[Claim]:
-    """What came back from the IDs, beside the text as it was typed.
+    """The text decoded from the IDs, beside the typed one.
 
     Args:
-        decoded: what came back.
-        text: what was typed.
+        decoded: the text decoded from the IDs.
+        text: the text as typed.
         n_rewritten: characters that the tokenizer rewrote or dropped before cutting.
-        n_unknown: unknown tokens.
+        n_unknown: the number of unknown tokens.
         n_lost: characters that did not fit.
     """
     if not text:

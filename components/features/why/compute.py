@@ -1,4 +1,4 @@
-"""The looks of Why alike?, from a score to what each shows."""
+"""The data behind the looks of Why alike?, computed from a score."""
 
 from __future__ import annotations
 
@@ -96,15 +96,15 @@ __all__ = [
 ]
 
 
-# --- Shares, from a score to what is shown
+# --- The shares in a score
 
 
 @dataclass(frozen=True, eq=False)
 class SharesShown:
-    """The score taken apart at its layer.
+    """The score split into shares at its layer.
 
     Attributes:
-        score: what is taken apart.
+        score: the score to explain.
         by_token: (n_tokens of the first, n_tokens of the second) cells.
         by_word: (n_units of the first, n_units of the second) cells: words and special tokens, as
             in `score.first.units` and `score.second.units`.
@@ -115,23 +115,23 @@ class SharesShown:
     by_word: Shares
 
     def shares(self, unit: str) -> Shares:
-        """Of "words" or of "tokens"."""
+        """The shares of "words" or of "tokens"."""
         return self.by_word if unit == "words" else self.by_token
 
 
 @dataclass(frozen=True, eq=False)
 class IntegratedSide:
-    """What each input token of one sentence adds to the score, the other sentence held as it is.
+    """The contribution of each input token of one sentence, with the other sentence held fixed.
 
     Attributes:
         side: the sentence.
         shares: (n_tokens,) float64.
         by_word: (n_units,) float64 sums over the tokens of each of `side.units`.
-        start: the cosine where every own token's word vector is that of padding.
-        end: the cosine of the sentence as it is: the score.
-        remainder: `end - start` less the sum of the shares: what the steps missed.
-        n_steps: how many were taken, as many on each piece of the way.
-        cuts: ends of the pieces, in order, from 0 to 1.
+        start: the cosine if the word vector of every own token is that of padding.
+        end: the cosine of the actual sentence: the score.
+        remainder: `end - start` less the sum of the shares: the error of the steps.
+        n_steps: the number of steps, the same on each piece of the path.
+        cuts: the ends of the pieces, in order, from 0 to 1.
     """
 
     side: Side
@@ -146,7 +146,7 @@ class IntegratedSide:
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """Both sentences' input tokens."""
+    """The input tokens of both sentences."""
 
     score: Score
     first: IntegratedSide
@@ -159,7 +159,7 @@ class Integrated:
 
 
 def shares_at(score: Score, layer: int | None = None) -> SharesShown:
-    """The shares at the score's layer, or at another one."""
+    """Return the shares at the score's layer, or at another one."""
     layer = score.layer if layer is None else layer
     one, other = score.sides
     shares = shares_of(
@@ -171,12 +171,12 @@ def shares_at(score: Score, layer: int | None = None) -> SharesShown:
 def integrated_of(
     score: Score, service: EncoderService, *, progress: Counted | None = None
 ) -> Integrated:
-    """The score followed down to the input tokens, each sentence toward the other as it is.
+    """Trace the score down to the input tokens, for each sentence against the other.
 
     Args:
-        score: what is taken apart.
+        score: the score to explain.
         service: runs the model and its gradients.
-        progress: told how far it is, in hundredths; what it raises ends the work.
+        progress: receives the progress in hundredths; an exception that it raises ends the work.
     """
     one, other = score.sides
     first = _integrated(score, one, other, service, _half(0, progress))
@@ -210,20 +210,20 @@ def _integrated(
 
 
 def _half(which: int, progress: Counted | None) -> Counted | None:
-    """Counts one of two parts of the work as fifty of a hundred."""
+    """A counter that counts one of two halves of the work as fifty of a hundred."""
     if progress is None:
         return None
     told = progress
     return lambda done, n: told(50 * which + round(50 * done / max(n, 1)), 100)
 
 
-# --- Leave out, from a score to what is shown
+# --- Words left out
 
 How = Literal["taken", "hidden"]
 MAX_WORDS = 100
-"""Words of a sentence that are left out in turn at most."""
+"""Maximum words of a sentence that are left out in turn."""
 MAX_PAIRED = 12
-"""Words of a sentence up to which pairs of them are left out too."""
+"""Maximum words of a sentence for which pairs are left out too."""
 
 
 @dataclass(frozen=True)
@@ -233,8 +233,8 @@ class LeftWord:
     Attributes:
         side: 0 for the first sentence, 1 for the second.
         unit: the word.
-        cosine: of what is left.
-        change: that less the score; below 0 where the two are less alike without the word.
+        cosine: the cosine of the rest.
+        change: `cosine` less the score; below 0 if the two are less alike without the word.
     """
 
     side: int
@@ -248,15 +248,15 @@ class LeftOut:
     """The score without each word.
 
     Attributes:
-        score: with all of them.
+        score: the score with all words.
         how: "taken" out of the text, or "hidden" from attention.
-        words: in the order of the texts, the first sentence's before the second's.
-        pairs: (n_words, n_words) float64 change with both left out, symmetric, with the words
-            alone on the diagonal; None where the texts are too long for it, or it was not asked.
+        words: in text order, the first sentence's before the second's.
+        pairs: (n_words, n_words) float64 change with both left out, symmetric, with single words on
+            the diagonal; None if the texts are too long, or if pairs were not requested.
         shares: (n_words,) float64 the share of each word at the layer.
-        order: how far shares and changes put the words in one order; None where only one token
-            or word is compared, so that the others have no shares.
-        notes: what was not left out and why, a sentence of plain text each.
+        order: the agreement of the words' orders by share and by change; None if only one
+            token or word is compared, as the others then have no shares.
+        notes: what was not left out and why, each one plain sentence.
     """
 
     score: Score
@@ -284,11 +284,11 @@ def leave_out(
     """The score without each word of either sentence.
 
     Args:
-        score: with all of them.
-        service: runs the model; better without a cache.
+        score: the score with all words.
+        service: runs the model; preferably without a cache.
         how: "taken" out of the text and read anew, or "hidden" from attention.
-        pairs: whether pairs of words are left out too, where the sentences are short.
-        progress: told how many runs are done; what it raises ends the work.
+        pairs: True to leave out pairs of words too, if the sentences are short.
+        progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     tried = [_tried(score, side, how) for side in score.sides]
     is_short = all(len(words) <= MAX_PAIRED for words in tried)
@@ -339,7 +339,7 @@ def run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> Ru
 
 
 def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
-    """The mean over what is not hidden, as the model takes it over what is not masked."""
+    """The mean over tokens that are not hidden, as the model averages over unmasked ones."""
     left = weights.copy()
     left[list(positions)] = 0
     left /= left.sum()
@@ -347,7 +347,7 @@ def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
 
 
 def _tried(score: Score, side: Side, how: How) -> list[Unit]:
-    """The words that are left out in turn: not the one whose vector is compared, were it gone."""
+    """The words to leave out in turn, except the compared one if it would be gone."""
     words = [unit for unit in side.units if is_word(unit)]
     if score.what == "word" and how == "taken":
         words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
@@ -366,9 +366,9 @@ def _changes(
     *,
     pairs: bool,
 ) -> Doubles:
-    """(n_words, n_words) changes with both left out, each alone on the diagonal.
+    """(n_words, n_words) changes with both left out, single words on the diagonal.
 
-    Zero off the diagonal where pairs are not asked for.
+    Zero off the diagonal if pairs are not requested.
     """
     whole = [side.vector(score.layer) for side in score.sides]
     n_first, n = len(tried[0]), len(tried[0]) + len(tried[1])
@@ -409,23 +409,23 @@ def _notes(score: Score, tried: Sequence[Sequence[Unit]], how: How, *, pairs: bo
     return list(dict.fromkeys(said))
 
 
-# --- Switch off, from a score to what is shown
+# --- Parts switched off
 
 To = Literal["zero", "mean"]
 Over = Literal["two", "all"]
 N_SAMPLE = 64
-"""Sample sentences over whose tokens a part's output is averaged."""
+"""Sample sentences whose tokens give the mean output of a part."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head and what its absence does: the change of the (mean) cosine, and in how many pairs.
+    """A head and the effect of its absence: the change of the (mean) cosine, and its consistency.
 
     Attributes:
         layer: from 1.
         head: from 0.
-        change: of the cosine; the mean over the pairs.
-        n_alike: in how many of the pairs it has the sign of that mean.
+        change: the change of the cosine; the mean over the pairs.
+        n_alike: the number of pairs whose change has the sign of that mean.
     """
 
     layer: int
@@ -436,20 +436,20 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class SwitchedOff:
-    """What each part holds of the score.
+    """The contribution of each part to the score.
 
     Attributes:
-        score: with all parts.
-        to: what a part's output is replaced by: "zero", or its "mean" over sample sentences.
-        sides: the sentences measured, without their states: the score's two, or all that can be
-            compared.
-        cosine: with all parts on, the mean over all pairs of these sentences.
-        layers: 1 to the score's layer: what lies above it does not reach it.
+        score: the score with all parts.
+        to: the replacement of a part's output: "zero", or its "mean" over sample sentences.
+        sides: the sentences measured, without their states: the score's two, or all comparable
+        ones.
+        cosine: the mean over all pairs of these sentences, with all parts on.
+        layers: 1 to the score's layer: higher layers do not affect it.
         heads: (n_layers, n_heads) float64 changes of `cosine` with that head off.
-        attention: (n_layers,) float64 with the layer's whole attention off.
-        feed_forward: (n_layers,) float64 with the layer's feed-forward off.
-        each: (n_pairs, n_layers, n_heads) float64 the heads' changes of each pair of sentences.
-        notes: what was left out and why, a sentence of plain text each.
+        attention: (n_layers,) float64 changes with the layer's whole attention off.
+        feed_forward: (n_layers,) float64 changes with the layer's feed-forward off.
+        each: (n_pairs, n_layers, n_heads) float64 the heads' changes for each pair of sentences.
+        notes: what was left out and why, each one plain sentence.
     """
 
     score: Score
@@ -465,16 +465,16 @@ class SwitchedOff:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Of the sentences measured."""
+        """The letters of the sentences measured."""
         return tuple(side.letter for side in self.sides)
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs of sentences it is the mean of."""
+        """The number of pairs of sentences in the mean."""
         return len(self.each)
 
     def strongest(self, n: int) -> list[Head]:
-        """The heads whose absence moves the cosine furthest, whichever way."""
+        """The heads whose absence changes the cosine most, in either direction."""
         flat = np.argsort(-np.abs(self.heads), axis=None, kind="stable")[:n]
         places = zip(*np.unravel_index(flat, self.heads.shape), strict=True)
         return [self._head(int(row), int(head)) for row, head in places]
@@ -497,12 +497,12 @@ def switch_off(
     """The score without each part of the layers up to its own.
 
     Args:
-        view: whose sentences are measured where `over` is "all".
-        score: with all parts.
-        service: runs the model; better without a cache.
-        to: what a part's output is replaced by.
+        view: the source of the sentences if `over` is "all".
+        score: the score with all parts.
+        service: runs the model; preferably without a cache.
+        to: the replacement of a part's output.
         over: the score's two sentences, or all of the view's that can be compared.
-        progress: told how many runs are done; what it raises ends the work.
+        progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     sides, notes = _measured(view, score, service, over)
     layers = tuple(range(1, score.layer + 1))
@@ -549,7 +549,7 @@ def parts_of(layers: Sequence[int], n_heads: int, to: To) -> list[SwitchOff]:
 
 
 def sample() -> tuple[str, ...]:
-    """The sentences over whose tokens a part's output is averaged."""
+    """The sentences whose tokens give the mean output of a part."""
     return baseline_sentences()[:N_SAMPLE]
 
 
@@ -560,7 +560,7 @@ def _run(side: Side, part: SwitchOff) -> Run:
 def _measured(
     view: ViewState, score: Score, service: EncoderService, over: Over
 ) -> tuple[list[Side], tuple[str, ...]]:
-    """The sentences that are measured, and why others are not."""
+    """The sentences to measure, and the reasons why others are left out."""
     if over == "two":
         return list(score.sides), ()
     problems = {i: problem_of(view, i, score.what) for i in range(len(view.sentences))}
@@ -584,7 +584,7 @@ def _measured(
     return sides, (say("why.switch_off.note", n=len(out), letters=", ".join(out)),)
 
 
-# --- What each head holds of the parting of senses
+# --- The contribution of each head to the separation of senses
 
 
 @dataclass(frozen=True, eq=False)
@@ -592,9 +592,9 @@ class HeadCosts:
     """The gap between cosines of one sense and of two, with each head off.
 
     Attributes:
-        words: that were measured.
+        words: the words measured.
         gaps: (n_words,) with all heads on, at the last layer.
-        changes: (n_words, n_layers, n_heads) of the gap with that head off.
+        changes: (n_words, n_layers, n_heads) changes of the gap with that head off.
     """
 
     words: tuple[str, ...]
@@ -602,7 +602,7 @@ class HeadCosts:
     changes: Doubles
 
     def dearest(self, n: int) -> list[tuple[int, int]]:
-        """Layer and head of those whose absence lowers the mean gap most, the first one first."""
+        """Layer and head of those whose absence lowers the mean gap most, in that order."""
         means = self.changes.mean(axis=0)
         order = np.argsort(means, axis=None, kind="stable")[:n]
         rows, heads = np.unravel_index(order, means.shape)
@@ -619,10 +619,10 @@ def head_costs(
     """Switch off every head (to zero) in every sentence of some words, or of all.
 
     Args:
-        service: runs the model; better without a cache.
-        card: of the model.
-        words: some of the ambiguous words; all where none are given.
-        told: hears which word comes next.
+        service: runs the model; preferably without a cache.
+        card: the model's card.
+        words: some of the ambiguous words; all if none are given.
+        told: receives each word before its turn.
     """
     chosen = tuple(words) or tuple(dict.fromkeys(each.word for each in ambiguous_words()))
     gaps, changes = [], []
@@ -649,7 +649,7 @@ def head_costs(
 
 
 def _plain(each: SenseSentence, service: EncoderService, card: ModelCard) -> tuple[str, Run] | None:
-    """A sentence's sense and run; None where the model does not read its word."""
+    """A sentence's sense and run; None if the model does not read its word."""
     span = find_word(each.text, each.word)
     (tokens,) = service.tokenize(card.id, [each.text])
     try:
@@ -663,25 +663,25 @@ def _weigh(span: Span | None) -> Callable[[Tokens], Doubles]:
     return lambda tokens: weights_of(tokens, "word", span)
 
 
-# --- Swap in, from a score to what is shown
+# --- Hidden states swapped in
 
 Into = Literal["first", "second"]
 MAX_TOKENS = 64
-"""Aligned tokens up to which each is swapped at each layer."""
+"""Maximum aligned tokens for which each is swapped at each layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedIn:
-    """How much of the way from the receiver's vector to the donor's each hidden state brings.
+    """The share of the way from the receiver's vector to the donor's for each hidden state.
 
     Attributes:
-        score: of the two.
-        into: whose run it is: the "first" sentence's, or the "second"'s.
-        alignment: which token of the receiver (first) stands for which of the donor (second).
+        score: the score of the two.
+        into: the sentence whose run changes: "first" or "second".
+        alignment: the pairs of a receiver's token (first) and a donor's (second).
         layers: 0 to the score's layer.
-        fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for nothing,
+        fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for none,
             1 for all of the way; may lie outside.
-        problem: why there is nothing to show; None where there is.
+        problem: the reason why there is nothing to show; None if there is a result.
     """
 
     score: Score
@@ -693,17 +693,17 @@ class SwappedIn:
 
     @property
     def receiver(self) -> Side:
-        """The sentence whose run it is."""
+        """The sentence whose run changes."""
         return self.score.first if self.into == "first" else self.score.second
 
     @property
     def donor(self) -> Side:
-        """The sentence whose hidden states are put in."""
+        """The sentence whose hidden states are inserted."""
         return self.score.second if self.into == "first" else self.score.first
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What to write on each aligned pair: the token, or "pet / coding" where they differ."""
+        """The label of each aligned pair: the token, or "pet / coding" if they differ."""
         ours, theirs = self.receiver.labels, self.donor.labels
         both = ((ours[i], theirs[j]) for i, j in self.alignment.pairs)
         return tuple(a if a == b else f"{a} / {b}" for a, b in both)
@@ -716,13 +716,13 @@ def swap_in(
     into: Into = "first",
     progress: Counted | None = None,
 ) -> SwappedIn:
-    """Put each hidden state of one sentence into the other's run, one at a time.
+    """Insert each hidden state of one sentence into the other's run, one at a time.
 
     Args:
-        score: of the two.
-        service: runs the model; better without a cache.
-        into: whose run it is: the first sentence's, or the second's.
-        progress: told how many runs are done; what it raises ends the work.
+        score: the score of the two.
+        service: runs the model; preferably without a cache.
+        into: the sentence whose run changes: the first or the second.
+        progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     receiver, donor = score.sides if into == "first" else score.sides[::-1]
     alignment = align(receiver.encoding, donor.encoding)
@@ -764,19 +764,20 @@ def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | N
     return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None
 
 
-# --- Edits of a sentence, from a score to what is shown
+# --- Edits of a sentence
 
 _MOST = 6
-"""Words that are replaced by a neighbour at most, the chosen one first."""
+"""Maximum words that are replaced by a neighbour, the chosen one first."""
 _SHARED = 3
-"""Letters that two words may not begin with alike; of long words, all but two of the shorter."""
+"""Words that share this many first letters count as forms of one word; long words must share all
+letters of the shorter one but two."""
 _LOOKED_AT = 40
-"""Rows of the word table among which a neighbour is looked for."""
+"""Rows of the word table that are searched for a neighbour."""
 
 
 @dataclass(frozen=True)
 class RankedEdit:
-    """An edit, and the cosine of what it gives with the sentence as it is."""
+    """An edit, and the cosine between the edited and the original sentence."""
 
     edit: Edit
     cosine: float
@@ -784,13 +785,13 @@ class RankedEdit:
 
 @dataclass(frozen=True, eq=False)
 class EditsShown:
-    """The edits of the first sentence, the least alike first.
+    """The edits of the first sentence, in ascending order of similarity.
 
     Attributes:
-        score: whose first sentence is edited.
-        what: the vector compared: "mean" or "cls" ("mean" where words are chosen).
+        score: the score whose first sentence is edited.
+        what: the vector compared: "mean" or "cls" ("mean" if words are chosen).
         edits: ranked by their cosine, the lowest first.
-        is_english: True if the sentence is; there are no edits of others.
+        is_english: True if the sentence is English; other languages have no edits.
     """
 
     score: Score
@@ -800,7 +801,7 @@ class EditsShown:
 
     @property
     def side(self) -> Side:
-        """The sentence that is edited."""
+        """The edited sentence."""
         return self.score.first
 
 
@@ -809,12 +810,12 @@ def edits_of(
 ) -> EditsShown:
     """All ready edits of the first sentence, with the cosine of each at the score's layer.
 
-    They follow the rules of English: of what is not clearly English there are none.
+    They follow the rules of English: a text that is not clearly English has none.
 
     Args:
-        score: whose first sentence is edited; its second text, where it has one, stays.
-        service: runs the model, and knows its word table.
-        progress: told how many runs are done; what it raises ends the work.
+        score: the score whose first sentence is edited; its second text, if any, is kept.
+        service: runs the model and gives its word table.
+        progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     side, what = score.first, score.what if score.what != "word" else "mean"
     text, pair = side.encoding.text, side.encoding.pair
@@ -840,9 +841,9 @@ def edits_of(
 
 
 def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:
-    """For some words of a sentence, the nearest word of the table that is written alike.
+    """For some words of a sentence, the nearest word of the table with the same kind of spelling.
 
-    Only words that are one token of the vocabulary, and no function words.
+    Only words that are one token of the vocabulary, without function words.
     """
     vocabulary = service.vocabulary(model)
     words = [u for u in side.words if u.text_id == 0 and _is_whole(u, side, vocabulary)]
@@ -857,7 +858,7 @@ def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span,
 
 
 def _is_whole(unit: Unit, side: Side, vocabulary: Vocabulary) -> bool:
-    """Whether a word is one token of the vocabulary, of letters, and worth replacing."""
+    """True if a word is one token of the vocabulary, has only letters, and is worth replacing."""
     if len(unit.positions) > 1 or not unit.label.isalpha():
         return False
     token = int(side.encoding.token_ids[unit.positions[0]])
@@ -866,12 +867,12 @@ def _is_whole(unit: Unit, side: Side, vocabulary: Vocabulary) -> bool:
 
 
 def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> str:
-    """The nearest other word that is written alike; "" for none."""
+    """The nearest other word with the same kind of spelling; "" for none."""
     vocabulary = service.vocabulary(model)
     token = int(side.encoding.token_ids[unit.positions[0]])
     row = service.word_rows(model, [token])[0]
     shape, plain = case_shape(unit.label), unit.label.casefold()
-    small = vocabulary.texts[token] == plain != unit.label  # the model does not know capitals
+    small = vocabulary.texts[token] == plain != unit.label  # the model ignores case
     for other, _, _ in service.nearest_rows(model, row, _LOOKED_AT):
         new = vocabulary.texts[other]
         if small and shape == "Title":
@@ -884,7 +885,7 @@ def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> s
 
 
 def _is_other_word(new: str, plain: str, shape: str) -> bool:
-    """Whether it is written alike and no other form of the same word, as its beginning tells."""
+    """True if it has the same kind of spelling and is not another form of the same word."""
     if not new.isalpha() or case_shape(new) != shape:
         return False
     n = max(_SHARED, min(len(new), len(plain)) - 2)

@@ -1,4 +1,4 @@
-"""What a visitor can choose on Why alike?, each choice declared once."""
+"""The controls of Why alike?, each declared once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PAGE = "why"
 
 FIRST = sentence_choice(PAGE, "first")
 SECOND = replace(sentence_choice(PAGE, "second"), default=letter(1))
-"""The two that are compared, by their letters; the second may be the first itself."""
+"""The letters of the two compared sentences; the second may equal the first."""
 
 MEAN, CLS, WORD = ("mean", "cls", "word")
 WHAT = choice(PAGE, "what", (MEAN, CLS, WORD))
@@ -65,7 +65,7 @@ WORDS = "words"
 UNIT = choice(PAGE, "unit", (WORDS, "tokens"))
 SIDE = choice(PAGE, "side", ("first", "second"))
 PICKED = number(PAGE, "picked", between=(-1, 100_000), default=-1)
-"""By the position of its first token; -1, as long as none is picked."""
+"""The position of its first token; -1 if none is picked."""
 
 # Leave out
 

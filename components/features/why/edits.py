@@ -1,4 +1,4 @@
-"""Ready edits of a sentence, pure text: negation, order, names, numbers, verbs, writing."""
+"""Ready edits of a sentence as plain text: negation, order, names, numbers, verbs, spelling."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-# --- What an edit is, and the words of a text as all edits see them
+# --- Edits, and the words of a text as all edits see them
 
 EditKind = Literal["negation", "order", "neighbour", "case", "typo", "name"]
 
@@ -62,7 +62,7 @@ FUNCTION_WORDS = (
         "which whom when while"
     )
 )
-"""English words that are no noun, verb or adjective of their own."""
+"""English words that are not nouns, verbs or adjectives."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Edit:
     """A sentence changed in one way.
 
     Attributes:
-        kind: of the change.
-        text: the whole sentence, changed.
-        what: the change in words, plain text: 'put “not” behind “is”'.
+        kind: the kind of change.
+        text: the whole edited sentence.
+        what: a description, plain text: 'put “not” behind “is”'.
     """
 
     kind: EditKind
@@ -81,26 +81,26 @@ class Edit:
 
 
 def words_of(text: str) -> list[tuple[Span, str]]:
-    """Each word with its span, and as it is written; punctuation counts."""
+    """Each word with its span, as written; punctuation counts."""
     return [(span, text[slice(*span)]) for span in split_words(text)]
 
 
 def replaced(text: str, *changes: tuple[Span, str]) -> str:
-    """The text with other words at some spans, which do not overlap."""
+    """The text with other words at some spans, which must not overlap."""
     for (start, end), new in sorted(changes, reverse=True):
         text = text[:start] + new + text[end:]
     return text
 
 
 def capitalised_like(word: str, model: str) -> str:
-    """A word with a first letter as large as the first of another."""
+    """A word with its first letter in upper or lower case, like that of another."""
     first = model[:1]
     if first.isupper():
         return word[:1].upper() + word[1:]
     return word[:1].lower() + word[1:] if first.islower() else word
 
 
-# --- Another given name in place of one that is known
+# --- Another given name instead of a known one
 
 _LISTS = (
     ("Mary", "Fatima", "Olga", "Mei", "Aisha", "Anna", "Priya", "Sofia", "Emma", "Adaeze", "Maria"),
@@ -122,7 +122,7 @@ NAMES = frozenset(name for names in _LISTS for name in names)
 
 
 def other_names(text: str) -> list[Edit]:
-    """The first known name replaced by the next one of its list, wherever it stands."""
+    """The first known name replaced everywhere by the next one in its list."""
     words = words_of(text)
     for _, word in words:
         for names in _LISTS:
@@ -173,23 +173,24 @@ _irregular = dict(each.split(":") for each in _IRREGULAR.split())
 _regular = [verb for verb in _REGULAR.split() if verb not in _irregular]
 
 BASE = frozenset((*_regular, *_irregular))
-"""As they stand behind I, you, we and they."""
+"""The forms after I, you, we and they."""
 PAST = MappingProxyType(
     {**{_past(v): v for v in _regular}, **{p: v for v, p in _irregular.items()}}
 )
 """Each past form, with its verb."""
 THIRD = MappingProxyType({_third(verb): verb for verb in sorted(BASE)})
-"""Each form behind he, she and it, with its verb."""
+"""Each form after he, she and it, with its verb."""
 
 
 # --- A plain test for English
 
 LEAST_KNOWN = 0.6
-"""The share of the words that must be known English ones; those of two languages are left aside."""
+"""The minimum share of known English words, without words that two languages share."""
 LEAST_GRAMMAR = 0.15
-"""Or the share of words of English grammar, two at least: rare words are many in some texts."""
+"""Alternatively, the minimum share of English function words, at least two: rare words are frequent
+in some texts."""
 MOST_FOREIGN = 1 / 8
-"""Words of another language's grammar, for each known English one."""
+"""The maximum number of function words of other languages, for each known English one."""
 
 _GRAMMAR = """
 a af ai al am an ao as att au auf aus aux av avec bei ble ce ces cette che com como con da
@@ -204,12 +205,12 @@ sehr sein seine sem ses sich sie sin sind so som son sono sont su sua sul suo su
 til très tu tus uit um uma un una unas und une uno unos uns unser van ved von voor vor vos
 votre vous war was wat wenn wie wij wir wird wo y ya yo ze zij zijn zu zum zur à är è é él
 """
-"""Of German, Dutch, French, Spanish, Portuguese, Italian, Danish, Norwegian and Swedish."""
+"""German, Dutch, French, Spanish, Portuguese, Italian, Danish, Norwegian and Swedish."""
 _FOREIGN = frozenset(_GRAMMAR.split())
 
 
 def is_english(text: str) -> bool:
-    """True if most of the words are known English ones; False too where that cannot be told."""
+    """True if most of the words are known English ones; False too if that is unclear."""
     if not is_in_sample_script(text):
         return False
     words = [text[start:end].casefold().replace("’", "'") for start, end in split_words(text)]
@@ -227,7 +228,7 @@ def is_english(text: str) -> bool:
 
 @cache
 def _known() -> frozenset[str]:
-    """The words of the English texts that come with the app, and those that edits know."""
+    """The words of the English texts that ship with the app, and those that edits use."""
     texts = [
         *baseline_sentences(),
         *(each.text for each in (*ambiguous_words(), *everyday_words())),
@@ -243,7 +244,7 @@ def _known() -> frozenset[str]:
     return frozenset(word for word in known if word.isalpha() or "'" in word)
 
 
-# --- A negation put in or taken away
+# --- Negation inserted or removed
 
 _PLURAL = frozenset(("i", "you", "we", "they"))
 _SINGULAR = frozenset(("he", "she", "it"))
@@ -253,20 +254,20 @@ _BEFORE_CLAUSE = frozenset((",", ";", ".", "!", "?", "and", "but", "that", "beca
 _ODD = {"can't": "can", "won't": "will", "shan't": "shall", "cannot": "can"}
 _STEMS = AUXILIARIES | {"has", "have", "had", "need", "ought"}
 _OTHER = frozenset(("not", "never", "nor", "neither", "nobody", "nothing", "none", "no", "without"))
-_MOST = 3  # words of a subject, its article included
+_MOST = 3  # the most words of a subject, including its article
 
 _Words = list[tuple[Span, str]]
 
 
 def negations(text: str) -> list[Edit]:
-    """The sentence with its first negation taken away; without any, with one put in."""
+    """The sentence without its first negation; without any, with one inserted."""
     words = words_of(text)
     plain = [word.casefold().replace("’", "'") for _, word in words]
     away = _away(text, words, plain)
     if away is not None:
         return [away]
     if any(word in _OTHER or word.endswith("n't") for word in plain):
-        return []  # negated in a way that no rule undoes
+        return []  # negated in a way that no rule can undo
     put = _behind_auxiliary(text, words, plain) or _before_verb(text, words, plain)
     return [] if put is None else [put]
 
@@ -283,7 +284,7 @@ def _away(text: str, words: _Words, plain: list[str]) -> Edit | None:
 
 
 def _behind_auxiliary(text: str, words: _Words, plain: list[str]) -> Edit | None:
-    """The first “is”, “can”, ... of a statement gets a “not”."""
+    """Insert “not” after the first “is”, “can”, ... of a statement."""
     for i in range(1, len(words) - 1):
         span, word = words[i]
         before, behind = plain[i - 1], plain[i + 1]
@@ -299,7 +300,7 @@ def _behind_auxiliary(text: str, words: _Words, plain: list[str]) -> Edit | None
 
 
 def _before_verb(text: str, words: _Words, plain: list[str]) -> Edit | None:
-    """The verb behind a subject gets a “do not”, “does not” or “did not”."""
+    """Insert “do not”, “does not” or “did not” before the verb after a subject."""
     for i in range(1, len(words)):
         span, word = words[i]
         verb, helper = _verb(plain[:i], plain[i], plain[i + 1 :])
@@ -310,7 +311,7 @@ def _before_verb(text: str, words: _Words, plain: list[str]) -> Edit | None:
 
 
 def _verb(before: list[str], word: str, behind: list[str]) -> tuple[str, str]:
-    """The plain form of a verb and what helps it be negated; "" where it is none, or not surely."""
+    """The base form of a verb and its auxiliary for a negation; "" if it is no verb, or unclear."""
     subject = before[-1]
     is_pronoun = subject in _PRONOUNS and (len(before) == 1 or before[-2] in _BEFORE_CLAUSE)
     is_named = _is_noun_phrase(before) and _takes_object(behind)
@@ -324,7 +325,7 @@ def _verb(before: list[str], word: str, behind: list[str]) -> tuple[str, str]:
 
 
 def _is_noun_phrase(words: list[str]) -> bool:
-    """A given name, or an article and one or two words that can be a noun's."""
+    """True for a given name, or for an article and one or two words that can be a noun's."""
     if len(words) == 1:
         return words[0].capitalize() in NAMES
     rest = words[1:]
@@ -336,20 +337,20 @@ def _is_noun_phrase(words: list[str]) -> bool:
 
 
 def _takes_object(behind: list[str]) -> bool:
-    """Whether what follows shows that a word is a verb: “a bit of” is none, “bit the man” is."""
+    """True if the next words mark a word as a verb: not in “a bit of”, but in “bit the man”."""
     is_end = not behind or not behind[0].isalpha()
     return is_end or behind[0] in DETERMINERS | _OBJECTS or behind[0].capitalize() in NAMES
 
 
-# --- A word replaced by one that the model's word table has nearby
+# --- A word replaced by its neighbour in the model's word table
 
 
 def with_neighbours(text: str, neighbours: Mapping[Span, str]) -> list[Edit]:
-    """The sentence with each of some words replaced by its neighbour.
+    """The sentence with one word replaced by its neighbour, for each of some words.
 
     Args:
         text: the sentence.
-        neighbours: for the span of a word, the other word.
+        neighbours: for the span of a word, its replacement.
     """
     return [
         Edit(
@@ -362,7 +363,7 @@ def with_neighbours(text: str, neighbours: Mapping[Span, str]) -> list[Edit]:
 
 
 def case_shape(word: str) -> str:
-    """How a word is written: "small", "Title", "CAPITALS", or "mixed"; "none" without case."""
+    """The case of a word: "small", "Title", "CAPITALS", or "mixed"; "none" without case."""
     if word.casefold() == word.upper():
         return "none"
     if word == word.lower():
@@ -379,9 +380,9 @@ _PLURALS = frozenset(("men", "women", "children", "people", "mice", "police"))
 
 
 def swapped_order(text: str) -> list[Edit]:
-    """The sentence with its subject and object in each other's place; nothing for others.
+    """The sentence with subject and object swapped; nothing for other sentences.
 
-    “The dog bit a man.” gives “A man bit the dog.”: articles go with their nouns.
+    “The dog bit a man.” becomes “A man bit the dog.”: articles go with their nouns.
     """
     words = words_of(text)
     if words and words[-1][1] in _ENDS:
@@ -406,7 +407,7 @@ def swapped_order(text: str) -> list[Edit]:
 
 
 def _order_is_noun_phrase(words: list[tuple[Span, str]]) -> bool:
-    """A given name alone, or an article and one or two words that can be a noun's."""
+    """True for a given name alone, or for an article and one or two words that can be a noun's."""
     if _is_name(words):
         return True
     plain = [word.casefold() for _, word in words]
@@ -429,19 +430,19 @@ def _whole(words: list[tuple[Span, str]]) -> Span:
     return words[0][0][0], words[-1][0][1]
 
 
-# --- The same words written otherwise
+# --- The same words with another spelling
 
 _FEWEST = 4  # letters of a word with two inner ones
 
 
 def other_cases(text: str) -> list[Edit]:
-    """All in small letters and all in capitals, where that changes anything."""
+    """The text in small letters and in capitals, if that changes anything."""
     both = (text.lower(), "all in small letters"), (text.upper(), "all in capitals")
     return [Edit("case", new, what) for new, what in both if new != text]
 
 
 def typo(text: str) -> list[Edit]:
-    """Two inner letters of the longest word in each other's place; nothing where none differ."""
+    """The longest word with two inner letters swapped; nothing if no two differ."""
     words = [(span, word) for span, word in words_of(text) if _can_be_mistyped(word)]
     if not words:
         return []

@@ -1,4 +1,4 @@
-"""Why alike?: definitions and formulas."""
+"""The definitions and formulas of the page “Why alike?”."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ are matched by position; otherwise equal tokens in the same order are (Ratcliff 
 """,
     }
 )
-"""By the look."""
+"""The formulas by look."""
 
 INTEGRATED = r"""
 **Down to the input tokens.** Integrated gradients (Sundararajan, Taly and Yan 2017) of the score

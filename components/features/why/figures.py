@@ -35,31 +35,31 @@ __all__ = [
 ]
 
 
-# --- What the pictures of this page share
+# --- Parts that several pictures share
 
 LOW, HIGH = "#3F8FD6", "#D98A2B"
-"""The two colours of signed numbers where they stand alone: both read in light and dark."""
+"""The two colours of signed numbers shown alone: both are readable in light and dark themes."""
 
 Numbers = NDArray[np.floating[Any]]
 
 BARE: Mapping[str, Any] = MappingProxyType({"showgrid": False, "zeroline": False, "ticks": ""})
 _MOST_NAMES = 24
 _MOST_LAYERS = 13
-_LONG_TITLE = 46  # characters that one line of a narrow chart holds
-_LINE = 42  # where such a title is broken
+_LONG_TITLE = 46  # characters that fit on one line of a narrow chart
+_LINE = 42  # where a longer title is broken
 LEAST = 1e-3
-"""Of changes: below it the colours would show what is nothing but rounding."""
+"""The smallest end of a scale of changes: below it, colours would only show rounding."""
 LEAST_SHARE = 1e-12
-"""Of shares, which are a sum taken apart: those of long texts are small and yet exact."""
+"""The smallest end of a scale of shares: those of long texts are small but exact."""
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """Labels as plotly takes them, escaped and cut; what is blank is shown as a sign."""
+    """Labels for plotly, escaped and cut; a sign replaces a blank one."""
     return [plain(label, 16) or "␣" for label in labels]
 
 
 def word_axis(labels: Sequence[str], *, most: int = _MOST_NAMES) -> dict[str, Any]:
-    """An axis of words at 0, 1, ...; of many, every n-th is named."""
+    """An axis of words at 0, 1, ...; with many, every nth is named."""
     step = max(1, ceil(len(labels) / most))
     return {
         **BARE,
@@ -71,7 +71,7 @@ def word_axis(labels: Sequence[str], *, most: int = _MOST_NAMES) -> dict[str, An
 
 
 def layer_axis(layers: Sequence[int]) -> dict[str, Any]:
-    """An axis of layers at 0, 1, ..., the first at the top; of many, every n-th is named."""
+    """An axis of layers at 0, 1, ..., the first at the top; with many, every nth is named."""
     step = max(1, ceil(len(layers) / _MOST_LAYERS))
     return {
         **BARE,
@@ -83,10 +83,10 @@ def layer_axis(layers: Sequence[int]) -> dict[str, Any]:
 
 
 def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
-    """The end of a scale that is symmetric around zero: the largest of all, either way.
+    """The end of a scale that is symmetric around zero: the largest absolute value of all.
 
     Args:
-        arrays: of any shape; what is not a number does not count.
+        arrays: of any shape; NaN is ignored.
         least: the smallest end.
     """
     sizes = [float(np.abs(own[np.isfinite(own)]).max(initial=0.0)) for own in arrays]
@@ -96,7 +96,7 @@ def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
 def titled(
     traces: list[dict[str, Any]], layout: dict[str, Any], *, title: str, height: int
 ) -> go.Figure:
-    """A figure whose title stands in two lines where it is long, with room for both and no more."""
+    """A figure with a long title broken into two lines, with exactly enough room."""
     is_long = len(title) > _LONG_TITLE
     longest = len(title)
     while is_long and len(textwrap.wrap(shortened(title, longest), _LINE)) > 2:
@@ -107,7 +107,7 @@ def titled(
 
 
 def colorbar(title: str, end: float, *, is_whole: bool = True) -> dict[str, Any]:
-    """The bar beside a signed picture, with its ends stated, and whether values lie beyond."""
+    """The colour bar of a signed picture, with its ends stated, and a note if values lie beyond."""
     low, high = ("", "") if is_whole else ("≤", "≥")
     return {
         "title": {"text": title},
@@ -119,16 +119,16 @@ def colorbar(title: str, end: float, *, is_whole: bool = True) -> dict[str, Any]
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign; what rounds to zero has none."""
+    """A number with its sign; a number that rounds to zero has none."""
     rounded = round(float(value), digits) + 0.0
     sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
     return f"{sign}{abs(rounded):.{digits}f}"
 
 
-# --- What single words do to the cosine
+# --- The effect of single words on the cosine
 
 MOST = 12
-_FEWEST = 4  # rows that there is room for, so that a single bar is no wall
+_FEWEST = 4  # minimum rows of space, so that a single bar does not fill it
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ class Bar:
     """One word.
 
     Attributes:
-        label: the word, as it stands in the text.
+        label: the word, as written in the text.
         sentence: the letter of its sentence.
-        value: what it does.
-        beside: another number for it, drawn as a mark; None for none.
+        value: its effect.
+        beside: a second number for it, drawn as a mark; None for none.
     """
 
     label: str
@@ -156,12 +156,12 @@ def word_bars(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """Bars from zero, the largest either way on top; at most twelve of them.
+    """Bars from zero, the largest absolute values on top; at most twelve.
 
     Args:
         bars: the words.
-        quantity: what a bar is, under the axis.
-        beside: what a mark is, under the axis too; "" for none.
+        quantity: the meaning of a bar, under the axis.
+        beside: the meaning of a mark, under the axis too; "" for none.
         title: the finding.
         height: in pixels.
     """
@@ -223,7 +223,7 @@ def _marks(marks: Numbers, labels: Sequence[str], beside: str) -> dict[str, Any]
 
 
 def _named(labels: Sequence[str], own: Numbers) -> list[list[str]]:
-    """Each word with its number as it is said: plotly's own formats have no real minus sign."""
+    """Each word with its formatted number: plotly's own formats have no real minus sign."""
     return [
         [label, "" if np.isnan(value) else signed(value, 4)]
         for label, value in zip(labels, own.tolist(), strict=True)
@@ -231,23 +231,23 @@ def _named(labels: Sequence[str], own: Numbers) -> list[list[str]]:
 
 
 def _range(drawn: Numbers) -> list[float]:
-    """From zero, either way as far as something is drawn there."""
+    """The range from zero, extended in each direction as far as anything is drawn."""
     there = drawn[np.isfinite(drawn)]
     end = 1.08 * signed_end(there)
     low, high = (bool((sign * there > 0).any()) for sign in (-1, 1))
     return [-end if low else -0.02 * end, end if high else 0.02 * end]
 
 
-# --- What each head, each layer's attention and each feed-forward
+# --- The effect of each head, attention and feed-forward
 
 _PARTS = (("attention", CATEGORICAL[4]), ("feed-forward", CATEGORICAL[2]))
 _KEY = "<br>".join(
     f'<span style="color:{color}">\N{BLACK SQUARE}</span> {name}' for name, color in _PARTS
 )
-"""Under the bars: which is which, as there is no room for a legend on a phone."""
+"""The legend under the bars, as a phone has no room for plotly's."""
 _HEADS = (0.0, 0.58)
 _LAYERS = (0.76, 1.0)
-_BAR = 0.595  # of the width, where the scale of the heads stands
+_BAR = 0.595  # of the width: the position of the heads' colour bar
 
 
 def switched_off(
@@ -294,7 +294,7 @@ def switched_off(
 
 
 def _round(end: float) -> float:
-    """The largest number of one digit up to an end: 0.08 of 0.087."""
+    """The largest one-digit number up to an end: 0.08 for 0.087."""
     size = 10.0 ** np.floor(np.log10(end))
     return float(np.floor(end / size + 1e-9) * size)
 
@@ -344,9 +344,9 @@ def _heads_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[st
 # --- A matrix of signed numbers between words
 
 _ANGLE = -50  # degrees, of the names below
-_TITLE = 33  # pixels of an axis' title, beside its names
-_NAMED = 18  # words that have room for their names
-_MANY = 64  # words whose cells are too narrow for a gap between them, and for a name each on hover
+_TITLE = 33  # pixels of an axis title, beside its names
+_NAMED = 18  # the most words that have room for their names
+_MANY = 64  # the most words whose cells have room for gaps, and for names on hover
 
 
 def signed_matrix(
@@ -363,15 +363,15 @@ def signed_matrix(
 ) -> go.Figure:
     """(n_rows, n_columns) values in the theme's two colours, centred on zero, exact on hover.
 
-    Among very many cells a few large ones would leave no colour for the others: the scale then ends
-    where 99.5 of 100 lie within, and says so.
+    Among very many cells a few large ones would leave no colour for the others. The scale then ends
+    where it includes 99.5 of 100 values, and says so.
 
     Args:
-        values: NaN where there is nothing to show.
+        values: the numbers; NaN for cells with nothing to show.
         rows, columns: the words, escaped here.
-        quantity: what a value is, for hover and scale.
+        quantity: the name of a value, for hover and scale.
         title: the finding.
-        axes: what stands down and across.
+        axes: the titles of the vertical and the horizontal axis.
         marked: a row and a column that get a frame.
         height: in pixels.
         least: the smallest end of the scale.
@@ -410,14 +410,14 @@ def signed_matrix(
 
 
 def _few(words: Sequence[str]) -> int:
-    """How many of them are named: all that have room, or so many that a reader finds the place."""
+    """The number of names on an axis: all if they fit, or enough for readers to find a place."""
     return _NAMED if len(words) <= _NAMED else _NAMED // 2
 
 
 def _hover(
     values: Numbers, rows: Sequence[str], columns: Sequence[str], quantity: str
 ) -> dict[str, Any]:
-    """Both words and the value; of very many, where they stand."""
+    """Both words and the value; in very large matrices, their positions."""
     if max(len(rows), len(columns)) > _MANY:
         return {
             "hovertemplate": f"row %{{y}}, column %{{x}}<br>{quantity} %{{z:.4f}}<extra></extra>"
@@ -448,7 +448,7 @@ def _frame(axis: str, index: int) -> dict[str, Any]:
     }
 
 
-# --- How far a token's state of one sentence
+# --- The effect of swapped hidden states
 
 
 def swap_heatmap(
@@ -460,15 +460,15 @@ def swap_heatmap(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """Tokens across, layers up, from 0 (nothing changes) to 1 (as in the other sentence).
+    """Tokens across, layers up, from 0 (no change) to 1 (as in the other sentence).
 
-    Colours end at 0 and 1; what lies beyond is exact on hover.
+    Colours end at 0 and 1; values beyond are exact on hover.
 
     Args:
-        fractions: (n_layers, n_tokens); NaN for a token that has no partner.
-        tokens: what is written under each column, escaped here.
+        fractions: (n_layers, n_tokens); NaN for a token without a partner.
+        tokens: the text under each column, escaped here.
         layers: the layer of each row.
-        ends: the letters of the sentence that is changed, and of the one that it is moved towards.
+        ends: the letters of the sentence that is changed, and of the one it is moved towards.
         title: the finding.
         height: in pixels.
     """
@@ -503,7 +503,7 @@ def swap_heatmap(
 
 
 def _said(share: float, end: str) -> str:
-    """A part of the way in words: in per cent, or where outside of it."""
+    """A part of the way in words: in per cent, or as beyond its ends."""
     if np.isnan(share):
         return ""
     whole = round(100 * share)

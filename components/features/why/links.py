@@ -1,6 +1,6 @@
-"""A view of the Attention page on one head: its choices, named here for a page that only links.
+"""Links to the Attention page on one head: its choices, named here because this page only links.
 
-What they are and which values they take is declared there; a test holds both together.
+The Attention page declares the choices and their values; a test keeps both in agreement.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ _SENTENCE = Text(page="attention", name="sentence", default="A", label="Sentence
 
 
 def on_head(view: ViewState, sentence: str, layer: int, head: int) -> ViewState:
-    """The view with Attention on a head (layers from 1, heads from 0) of a sentence."""
+    """The view of Attention on a head (layers from 1, heads from 0) of a sentence."""
     view = _SENTENCE.put(_SHOW.put(view, _SHOW.default), sentence)
     return _HEAD.put(view, f"{layer}.{head}")

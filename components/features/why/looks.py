@@ -1,4 +1,4 @@
-"""The looks of the Why alike? page, and what stands under each."""
+"""The looks of the Why alike? page, and the elements under each."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ __all__ = [
 # --- Edits of the first sentence
 
 _MOST = 12
-_AROUND, _CHANGED = 80, 160  # characters on either side of what changed, and of that itself
+_AROUND, _CHANGED = 80, 160  # characters on either side of a change, and of the change itself
 
 
 def draw_edits(shown: EditsShown, band: Band | None) -> None:
-    """What the edits do, in words, and each with a button that compares it."""
+    """The effect of the edits in words, and each edit with a button that compares it."""
     said = edits_reading(shown, band)
     kit.reading(said.sentences, sure=said.sure, key="reading_edits")
     for i, ranked in enumerate(shown.edits[:_MOST]):
@@ -96,7 +96,7 @@ def _edit(shown: EditsShown, ranked: RankedEdit, place: int) -> None:
 
 
 def _use(first: int, second: int, text: str) -> None:
-    """Put an edit in the second sentence's place; where both are one, behind all others."""
+    """Replace the second sentence by an edit; if both are the same sentence, append it."""
     view = session.current()
     if not 0 <= first < len(view.sentences):
         return
@@ -111,7 +111,7 @@ def _use(first: int, second: int, text: str) -> None:
 
 
 def _marked(before: str, after: str) -> str:
-    """The edited text as Markdown, its new words marked; of a long one what stands around them."""
+    """The edited text as Markdown with its new words marked; a long one is cut around them."""
     ours, theirs = _pieces(before), _pieces(after)
     start = _n_alike(ours, theirs)
     end = _n_alike(ours[start:][::-1], theirs[start:][::-1])
@@ -127,7 +127,7 @@ def _marked(before: str, after: str) -> str:
 
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """What stands between two parts that did not change; of much, the first."""
+    """The text between two unchanged parts; if it is long, its beginning."""
     n_characters = 0
     for i, piece in enumerate(new):
         is_new = len(old) != len(new) or old[i] != piece
@@ -139,18 +139,18 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 def _n_alike(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many pieces both have in common from their beginning on."""
+    """The number of pieces that both share at their beginnings."""
     both = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
 
 
 def _pieces(text: str) -> list[str]:
-    """Words, and what stands between them, on one line."""
+    """Words, and the text between them, on one line."""
     cuts = sorted({0, len(text), *(cut for span in split_words(text) for cut in span)})
     return [text[a:b] if text[a:b].strip() else " " for a, b in pairwise(cuts)]
 
 
-# --- What the pictures of all looks share
+# --- Sizes and keys that all looks share
 
 CHART = "why_chart"
 HEIGHT = 300
@@ -160,7 +160,7 @@ HEIGHT = 300
 
 
 def row(side: Side, unit: str, values: Doubles | None = None) -> Row:
-    """One sentence, each of its words (or tokens) with a value.
+    """One sentence, with a value for each of its words (or tokens).
 
     Args:
         side: the sentence.
@@ -180,12 +180,12 @@ def row(side: Side, unit: str, values: Doubles | None = None) -> Row:
 
 
 def names(side: Side, unit: str) -> list[str]:
-    """What is written on each word or token."""
+    """The text written on each word or token."""
     return [label for label, *_ in (_words(side) if unit == WORDS else _tokens(side))]
 
 
 def compared(side: Side, unit: str) -> NDArray[np.bool_]:
-    """(n_units,) or (n_tokens,) bool, which of them count in what is compared."""
+    """(n_units,) or (n_tokens,) bool, those that are compared."""
     counts: NDArray[np.bool_] = side.weights != 0
     if unit != WORDS:
         return counts
@@ -193,13 +193,13 @@ def compared(side: Side, unit: str) -> NDArray[np.bool_]:
 
 
 def are_of_text(side: Side, unit: str) -> NDArray[np.bool_]:
-    """(n_units,) or (n_tokens,) bool, which of them are of the text, and no special tokens."""
+    """(n_units,) or (n_tokens,) bool, those of the text, without special tokens."""
     items = _words(side) if unit == WORDS else _tokens(side)
     return np.array([own for _, _, own, _ in items], dtype=bool)
 
 
 def picked(view: ViewState, score: Score, unit: str) -> tuple[str, int] | None:
-    """The side of the picked word and its place among the side's words or tokens; None for none."""
+    """The side of the picked word and its index among the side's words or tokens; None for none."""
     name, position = SIDE.of(view), PICKED.of(view)
     side = score.first if name == SIDE.default else score.second
     if not 0 <= position < side.encoding.n_tokens:
@@ -222,7 +222,7 @@ def _words(side: Side) -> list[tuple[str, int, bool, bool]]:
 
 
 def _tokens(side: Side) -> list[tuple[str, int, bool, bool]]:
-    """Each token: label, position, whether it is of the text, whether it goes on with a word."""
+    """Each token: label, position, True if it is of the text, True if it continues a word."""
     inner = {i for unit in side.units for i in unit.positions[1:]}
     own = {i for unit in side.words for i in unit.positions}
     return [(label, i, i in own, i in inner) for i, label in enumerate(side.labels)]
@@ -232,7 +232,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else value
 
 
-# --- Leave out: how far the score moves without each word
+# --- Leave out: the change of the score without each word
 
 _SAID = Said(
     quantity=say("why.leave_out.quantity"),
@@ -244,7 +244,7 @@ _SAID = Said(
 
 
 def draw_left_out(shown: LeftOut) -> None:
-    """Both sentences coloured by what leaving a word out does, and bars or the matrix of pairs."""
+    """Both sentences coloured by the effect of each left-out word, with bars or a pair matrix."""
     left, right = st.columns([6, 5], gap="medium")
     with left:
         changes = [_changes(shown, i) for i in (0, 1)]
@@ -260,7 +260,7 @@ def draw_left_out(shown: LeftOut) -> None:
 
 
 def _changes(shown: LeftOut, which: int) -> Doubles:
-    """(n_units,) of one side; not a number for what was not left out."""
+    """(n_units,) changes of one side; NaN for words that were not left out."""
     side = shown.score.sides[which]
     known = {own.unit.positions: own.change for own in shown.words if own.side == which}
     return np.array([known.get(unit.positions, np.nan) for unit in side.units], dtype=np.float64)
@@ -359,7 +359,7 @@ def _axes(score: Score) -> tuple[str, str]:
 
 
 def draw_integrated(view: ViewState, shown: Integrated) -> None:
-    """Both sentences coloured by what their typed words add, and the strongest as bars."""
+    """Both sentences coloured by the shares of their typed words, and the strongest as bars."""
     unit, score = UNIT.of(view), shown.score
     values = [_typed(side, unit) for side in shown.sides]
     left, right = st.columns([6, 5], gap="medium")
@@ -388,12 +388,12 @@ def draw_integrated(view: ViewState, shown: Integrated) -> None:
 
 
 def _typed(own: IntegratedSide, unit: str) -> Doubles:
-    """The shares of words or tokens; special tokens, which start as they end, have none."""
+    """The shares of words or tokens; special tokens do not change on the path and have none."""
     values = own.by_word if unit == WORDS else own.shares
     return np.where(are_of_text(own.side, unit), values, np.nan)
 
 
-# --- Swap in: where, token by token and layer by layer
+# --- Swap in: the effect by token and layer
 
 _SWAP_IN_SAID = Said(
     quantity="",
@@ -406,7 +406,7 @@ _TOKENS = "tokens"
 
 
 def draw_swapped_in(shown: SwappedIn) -> None:
-    """Which token stands for which, and how far each takes the result at each layer."""
+    """The aligned tokens, and the effect of each on the result at each layer."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
         _alignment(shown)
@@ -436,14 +436,14 @@ def _alignment(shown: SwappedIn) -> None:
 
 
 def _alone(row: Row, places: tuple[int, ...]) -> Row:
-    """The row with the tokens marked that have no partner."""
+    """The row with tokens marked that have no partner."""
     words = [
         replace(word, kind="alone") if i in places else word for i, word in enumerate(row.words)
     ]
     return replace(row, words=words)
 
 
-# --- Switch off: what each head
+# --- Switch off: the effect of each head
 
 _STRONGEST = 10
 
@@ -471,7 +471,7 @@ def draw_switched_off(view: ViewState, shown: SwitchedOff) -> None:
 
 
 def _label(shown: SwitchedOff, head: Head) -> str:
-    """A head, its change, and where it is a mean over pairs, in how many it has that sign."""
+    """A head, its change and, if that is a mean over pairs, the number of pairs with its sign."""
     change = two(head.change).replace("-", "\N{MINUS SIGN}")
     sign = "+" if head.change > 0 and change != "0.00" else ""
     agreed = f" · {head.n_alike} of {shown.n_pairs}" if shown.n_pairs > 1 else ""

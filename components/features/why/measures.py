@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-# --- Which token of one text stands for which of another that is a
+# --- The alignment of the tokens of two texts
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Alignment:
 
     Attributes:
         pairs: positions in the first text and in the second.
-        same_length: whether both have as many tokens, and each stands for the one at its place.
-        first_alone, second_alone: positions that stand for nothing of the other.
+        same_length: True if both have as many tokens, aligned by position.
+        first_alone, second_alone: positions without a partner in the other text.
         n_equal: pairs of the same token.
     """
 
@@ -70,7 +70,7 @@ class Alignment:
 
     @property
     def turned(self) -> Alignment:
-        """The same of the second text with the first."""
+        """The alignment of the second text with the first."""
         return Alignment(
             tuple((j, i) for i, j in self.pairs),
             self.same_length,
@@ -81,11 +81,11 @@ class Alignment:
 
 
 def align(first: Tokens, second: Tokens) -> Alignment:
-    """Align two tokenized texts; padding has no part.
+    """Align two tokenized texts, ignoring padding.
 
-    Of equal length, each token stands for the one at its place. Else equal tokens in the same order
-    stand for each other (Ratcliff and Obershelp 1988, as in difflib), and so does what lies between
-    them where it is of equal length.
+    Texts of equal length are aligned by position. Otherwise equal tokens in the same order are
+    aligned (Ratcliff and Obershelp 1988, as in difflib), and so are the stretches between them if
+    they have equal length.
     """
     ours, theirs = _ids(first), _ids(second)
     same_length = len(ours) == len(theirs)
@@ -103,7 +103,7 @@ def align(first: Tokens, second: Tokens) -> Alignment:
 
 
 def _ids(tokens: Tokens) -> list[int]:
-    """Padding stands behind everything else, so that places stay what they are."""
+    """The token IDs without padding, which follows everything else, so positions do not change."""
     real: list[int] = tokens.token_ids[np.flatnonzero(tokens.attention_mask)].tolist()
     return real
 
@@ -122,26 +122,26 @@ def _matched(ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Cut:
-    """What is left of a text.
+    """The rest of a text after words were taken out.
 
     Attributes:
-        text: without the words.
-        places: for each code point of the old text, where it stands now; -1 where it is gone.
+        text: the text without the words.
+        places: for each code point of the old text, its new index; -1 if it is gone.
     """
 
     text: str
     places: tuple[int, ...]
 
     def moved(self, span: Span) -> Span | None:
-        """Where a span of the old text lies now; None where some of it is gone."""
+        """The new position of a span of the old text; None if some of it is gone."""
         now = self.places[slice(*span)]
         return None if not now or -1 in now else (now[0], now[-1] + 1)
 
 
 def cut(text: str, spans: Sequence[Span]) -> Cut:
-    """Take words out of a text, and the white space that they would leave twice.
+    """Take words out of a text, with the white space that would be doubled.
 
-    One space takes their place where letters or digits would run together without it.
+    One space replaces them if letters or digits would otherwise run together.
     """
     gone = [False] * len(text)
     for start, end in spans:
@@ -163,19 +163,19 @@ def cut(text: str, spans: Sequence[Span]) -> Cut:
 
 
 def _left_over(text: str, gone: Sequence[bool], start: int, end: int) -> range:
-    """The white space beside a word that goes with it."""
+    """The white space beside a word that is removed with it."""
     before, behind = start, end
     while before > 0 and text[before - 1].isspace() and not gone[before - 1]:
         before -= 1
     while behind < len(text) and text[behind].isspace() and not gone[behind]:
         behind += 1
-    if not any(not each for each in gone[:before]):  # nothing stands before it
+    if not any(not each for each in gone[:before]):  # nothing precedes it
         return range(end, behind)
     is_last = all(gone[behind:])
     return range(before, start) if behind > end or is_last else range(0)
 
 
-# --- What is compared of a text
+# --- The compared vector of a text
 
 Doubles = NDArray[np.float64]
 
@@ -185,12 +185,12 @@ WHATS: tuple[What, ...] = get_args(What)
 
 
 def weights_of(tokens: Tokens, what: What, span: Span | None = None) -> Doubles:
-    """(n_tokens,) float64 what each token counts; they sum to 1.
+    """(n_tokens,) float64 the weight of each token; the weights sum to 1.
 
     Args:
-        tokens: of the text.
-        what: what is compared.
-        span: of the chosen word in the text; only a word needs it.
+        tokens: the text's tokens.
+        what: the vector to compare.
+        span: the span of the chosen word in the text; only needed for a word.
 
     Raises:
         RequestError: no word is chosen, or the model does not read it.
@@ -210,24 +210,24 @@ def _even(positions: NDArray[np.int64], n_tokens: int) -> Doubles:
 
 
 def vector_of(hidden: FloatArray, weights: Doubles) -> Doubles:
-    """(..., n_dims) float64 of (..., n_tokens, n_dims) hidden states."""
+    """(..., n_dims) float64 weighted means of (..., n_tokens, n_dims) hidden states."""
     used = np.flatnonzero(weights)
     vector: Doubles = np.einsum("t,...td->...d", weights[used], hidden[..., used, :], dtype=float)
     return vector
 
 
 def cosine(first: Doubles, second: Doubles) -> float:
-    """The cosine of two vectors in [-1, 1]; 0 where one has no length."""
+    """The cosine of two vectors in [-1, 1]; 0 if one has length zero."""
     lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
     return 0.0 if lengths == 0 else float(np.clip(first @ second / lengths, -1.0, 1.0))
 
 
-# --- What an intervention does
+# --- The effect of an intervention
 
 NOISE = 0.01
-"""A change of a cosine up to which it is not told: two decimals hardly show it."""
+"""The change of a cosine up to which it is not mentioned: two decimals hardly show it."""
 NO_WAY = 1e-4
-"""A way, in parts of the vectors' length, below which there is nothing to go."""
+"""The distance between two vectors, relative to their length, below which they count as equal."""
 
 
 def pair_cosines(vectors: Sequence[Doubles]) -> Doubles:
@@ -236,19 +236,19 @@ def pair_cosines(vectors: Sequence[Doubles]) -> Doubles:
 
 
 def is_way(start: Doubles, end: Doubles) -> bool:
-    """Whether two vectors differ by more than rounding."""
+    """True if two vectors differ by more than rounding."""
     size = max(float(np.linalg.norm(start)), float(np.linalg.norm(end)))
     return float(np.linalg.norm(end - start)) > NO_WAY * size
 
 
 def fraction(moved: Doubles, start: Doubles, end: Doubles) -> float:
-    """How much of the way from one vector to another a moved one has gone.
+    """The share of the way from one vector to another that a moved one has covered.
 
-    The projection of its movement on the way: 0 at the start and 1 at the end, however far beside
-    the way it lies; below 0 where it went the other way, above 1 where it went beyond the end.
+    This is the projection of its movement on the way: 0 at the start and 1 at the end, whatever its
+    distance from the way; below 0 if it moved the other way, above 1 if it went beyond the end.
 
     Raises:
-        ValueError: start and end are the same vector, so there is no way; ask `is_way` first.
+        ValueError: start and end are the same vector, so there is no way; check `is_way` first.
     """
     way = end - start
     length = float(way @ way)
@@ -258,10 +258,10 @@ def fraction(moved: Doubles, start: Doubles, end: Doubles) -> float:
 
 
 def interaction(pairs: Doubles) -> Doubles:
-    """(n, n) what two do together beyond the sum of what each does alone; 0 on the diagonal.
+    """(n, n) the effect of two together beyond the sum of their single effects; 0 on the diagonal.
 
     Args:
-        pairs: (n, n) changes with both left out, each alone on the diagonal.
+        pairs: (n, n) changes with both left out, single ones on the diagonal.
     """
     alone = np.diag(pairs)
     both: Doubles = pairs - alone[:, None] - alone[None, :]
@@ -269,23 +269,23 @@ def interaction(pairs: Doubles) -> Doubles:
     return both
 
 
-# --- How far shares and what leaving out does put words in the same order
+# --- The agreement between shares and the effects of leaving out
 
 FEWEST = 8
-"""Words below which two orders are not compared."""
+"""The minimum number of words for comparing two orders."""
 UNRELATED = 0.2
-"""Kendall's tau up to which the orders count as unrelated."""
+"""The Kendall's tau up to which the orders count as unrelated."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """Two orders of the same words: by share, and by how far leaving one out lowers the cosine.
+    """Two orders of the same words: by share, and by the fall of the cosine without each.
 
     Attributes:
-        verdict: "same" or "opposite" where tau lies further from 0 than 19 of 20 random orders
-            do; "unrelated" where it is small; else "cannot tell".
-        tau: Kendall's tau-b (1945) of the two, from -1 (turned round) to 1 (the same); None where
-            one of them has no order, as all its numbers are equal.
+        verdict: "same" or "opposite" if tau lies further from 0 than for 19 of 20 random orders;
+            "unrelated" if it is small; else "cannot tell".
+        tau: Kendall's tau-b (1945) of the two, from -1 (reversed) to 1 (the same); None if one of
+            them has no order, because all its numbers are equal.
     """
 
     verdict: Literal["same", "opposite", "unrelated", "cannot tell"]
@@ -293,11 +293,11 @@ class Order:
 
 
 def order_of(shares: Doubles, changes: Doubles) -> Order:
-    """Compare the two orders.
+    """Compare the orders of words by share and by change.
 
     Args:
-        shares: (n,) of each word.
-        changes: (n,) of the cosine without each word: below 0 where it falls.
+        shares: (n,) the share of each word.
+        changes: (n,) the change of the cosine without each word: below 0 if it falls.
     """
     from scipy.stats import kendalltau
 
@@ -313,17 +313,17 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
     return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)
 
 
-# --- How far the senses of a word stand apart
+# --- The separation of a word's senses
 
 
 def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
     """The mean cosine of pairs of one sense, less that of pairs of two senses.
 
-    A continuous measure, which moves with every head; accuracies jump from sentence to sentence.
+    This measure is continuous and moves with every head; accuracies jump from sentence to sentence.
 
     Args:
         vectors: (n, n_dims) of one word in n sentences; at least two of one sense, and two senses.
-        senses: (n,) what it means in each.
+        senses: (n,) the sense in each.
 
     Raises:
         ValueError: there are no pairs of one sense, or none of two.
@@ -339,7 +339,7 @@ def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
     return float(cosines[same].mean() - cosines[~same].mean())
 
 
-# --- What a text is made of here
+# --- The words and special tokens of a text
 
 
 @dataclass(frozen=True)
@@ -348,10 +348,10 @@ class Unit:
 
     Attributes:
         label: the word as written, or the special token.
-        positions: of its tokens, in order; at least one.
+        positions: the positions of its tokens, in order; at least one.
         text_id: 0 for a word of the text, 1 for one of its pair, -1 for a special token.
-        span: where the word stands in its text, in code points, with the words that its one token
-            covers too; None for a special token.
+        span: the span of the word in its text, in code points, with other words that its one token
+            also covers; None for a special token.
     """
 
     label: str
@@ -361,9 +361,9 @@ class Unit:
 
 
 def units_of(tokens: Tokens) -> tuple[Unit, ...]:
-    """All words that have tokens, and all special tokens, in the order of their first tokens.
+    """All words with tokens, and all special tokens, in the order of their first tokens.
 
-    Padding is in none of them.
+    Padding is left out.
     """
     found: dict[tuple[int, int], list[int]] = {}
     for i in np.flatnonzero(tokens.attention_mask).tolist():
@@ -387,9 +387,9 @@ def units_of(tokens: Tokens) -> tuple[Unit, ...]:
 def _with_neighbours(
     words: Sequence[Span], word: int, covered: NDArray[np.int64], rivals: Collection[Span]
 ) -> Span:
-    """The span of a word and of the words beside it that have no tokens but this one's.
+    """The span of a word and of adjacent words that have no other token than this one's.
 
-    A typed "[MASK]" is one token and three words; taking only "MASK" out would leave "[]".
+    A typed "[MASK]" is one token and three words; removing only "MASK" would leave "[]".
     """
     first = last = word
     while first > 0 and words[first - 1][1] > covered.min() and words[first - 1] not in rivals:
@@ -404,16 +404,16 @@ def _with_neighbours(
 
 
 def is_word(unit: Unit) -> bool:
-    """Whether it is of the text, not a special token; punctuation counts as a word."""
+    """True if it is of the text and not a special token; punctuation counts as a word."""
     return unit.span is not None
 
 
-# --- The cosine of two weighted sums of tokens
+# --- The shares in the cosine of two weighted sums of tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """What each pair of tokens, or of words, adds to a cosine.
+    """The contribution of each pair of tokens, or of words, to a cosine.
 
     Attributes:
         cells: (n_first, n_second) float64, which sum to the cosine; may be negative.
@@ -440,7 +440,7 @@ class Shares:
 
     @property
     def bound(self) -> float:
-        """The largest size of a cell, for colours centred on zero."""
+        """The largest absolute value of a cell, for colours centred on zero."""
         return float(np.abs(self.cells).max(initial=0.0))
 
 
@@ -451,7 +451,7 @@ def shares_of(
 
     Args:
         first, second: (n_first, n_dims) and (n_second, n_dims) hidden states of one layer.
-        first_weights, second_weights: (n_first,) and (n_second,) what each token counts.
+        first_weights, second_weights: (n_first,) and (n_second,) the weight of each token.
     """
     a, b = vector_of(first, first_weights), vector_of(second, second_weights)
     length = float(np.linalg.norm(a) * np.linalg.norm(b))

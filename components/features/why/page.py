@@ -87,11 +87,11 @@ __all__ = [
 ]
 
 
-# --- What stands in the picture's place where two sentences cannot be
+# --- The message if two sentences cannot be compared
 
 
 def missing(view: ViewState, found: Missing) -> None:
-    """Why there is nothing to take apart, and what to do."""
+    """The reason why there is no score, and what to do."""
     st.info(escape(found.problem), icon=":material/compare_arrows:")
     if len(view.sentences) == 1:
         _second_field()
@@ -102,7 +102,7 @@ def missing(view: ViewState, found: Missing) -> None:
 
 
 def cut_off(score: Score) -> None:
-    """What of the sentences did not fit the model."""
+    """A note on the parts of the sentences that did not fit the model."""
     most = score.card.max_length
     for side in score.sides:
         if side.n_truncated:
@@ -132,22 +132,22 @@ def _whole() -> None:
     session.write(WHAT.put(session.current(), WHAT.default))
 
 
-# --- The score itself: one large number
+# --- The score: one large number
 
-_HEIGHT, _ROW = 82, 14  # pixels; of a row beyond the first
+_HEIGHT, _ROW = 82, 14  # pixels; the second for each further row
 _SCORE_PLACE = "why_pairs"
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What a score is held against, where it is known and fits.
+    """The yardsticks of a score, if they are known and fit.
 
     Attributes:
-        ranges: of pairs of known kinds, at each one's layer.
-        middle: what stands in the middle of a range: "mean" or "median".
+        ranges: the ranges of pairs of known kinds, each at every layer.
+        middle: the middle value of a range: "mean" or "median".
         lowest: the lowest end of a range at any layer.
         band: random pairs of the same kind at each layer.
-        is_english: True if both texts are, as those pairs are.
+        is_english: True if both texts are English, as those pairs are.
     """
 
     ranges: tuple[Range, ...] = ()
@@ -160,7 +160,7 @@ class Marks:
 def marks_of(
     score: Score, card: ModelCard, baseline: Baseline | None, ruler: Ruler | None
 ) -> Marks:
-    """The ranges for a score: of random sentences, or of labelled words."""
+    """The yardsticks of a score: random sentences, or labelled words."""
     if not all(map(is_english, _texts(score))):
         return Marks(is_english=False)
     if score.what == "word":
@@ -195,13 +195,13 @@ def against(score: Score, marks: Marks) -> None:
 
 
 def band_of(card: ModelCard, what: What) -> Band | None:
-    """Random pairs of sentences, by the vector compared; None where they are not known yet."""
+    """Random pairs of sentences by the compared vector; None if they are not known yet."""
     pairs = _pairs(card)
     return None if pairs is None else pairs.band(what)
 
 
 def await_pairs(card: ModelCard) -> None:
-    """Say that random pairs are still being measured, and run the page again when they are."""
+    """Say that random pairs are still being measured, and rerun the page when they are ready."""
     job = jobs().get(random_pairs_task(uncached(), card).key)
     if job is not None and job.state not in ("done", "failed"):
         waiting.follow(job, _SCORE_PLACE, cancel="")
@@ -213,7 +213,7 @@ def _name(score: Score) -> str:
 
 
 def _texts(score: Score) -> list[str]:
-    """What must be English as the samples are."""
+    """The texts that must be English, like the samples."""
     given = [side.sentence for side in score.sides]
     return [text for own in given for text in (own.text, own.pair) if text and text.strip()]
 
@@ -239,34 +239,34 @@ def _of_words(score: Score, baseline: Baseline | None, ruler: Ruler | None) -> M
 
 
 def _pairs(card: ModelCard) -> SentencePairs | None:
-    """Random pairs of sentences in a model; None while they are measured, or where they failed."""
+    """Random pairs of sentences in a model; None during their measurement, or if it failed."""
     task = random_pairs_task(uncached(), card)
     found = jobs().get(task.key)
     if found is None or found.state != "failed":
         try:
             found = jobs().start(task, waiting.me(_SCORE_PLACE))
-        except BusyError:  # the page goes without for now
+        except BusyError:  # the page goes without them for now
             return None
     waiting.shortly(found)
     result: SentencePairs | None = found.result() if found.state == "done" else None
     return result
 
 
-# --- What a look shows: at once where it is soon worked out
+# --- The result of a look, or its progress
 
 _AGAIN = 3
 
 
 def await_result(task: Task, *, place: str, height: int, what: str) -> Any:
-    """What a task gives; None, with what is to be waited or clicked for, before.
+    """Return the result of a task; until then show progress or a button, and return None.
 
     Args:
         task: the work.
-        place: a name for the widgets, and for where this visitor waits.
-        height: of the picture, in pixels, whose place is kept meanwhile.
-        what: what the work is, in words: "Leaving out each word".
+        place: a name for the widgets, and for the place where this visitor waits.
+        height: of the picture, in pixels; its space is reserved meanwhile.
+        what: the description of the work: "Leaving out each word".
     """
-    spot = st.empty()  # in every run, or what follows would be another element to the browser
+    spot = st.empty()  # in every run, else the browser sees the next element as new
     for _ in range(_AGAIN):
         try:
             job = _job(task, place, what)
@@ -287,7 +287,7 @@ def await_result(task: Task, *, place: str, height: int, what: str) -> Any:
         try:
             if not job.was_stopped:
                 return job.result()
-        except JobError:  # it had to make room this moment
+        except JobError:  # it was evicted at this moment
             continue
     return None
 
@@ -308,12 +308,12 @@ def _wanting(key: Hashable, place: str) -> Callable[[], None]:
 
 
 def _wanted(place: str) -> str:
-    """Under which a visit keeps the key of the work that it asked for with a click."""
+    """The session key for the key of the work that the visitor requested with a click."""
     return f"{place}_wanted"
 
 
 def _job(task: Task, place: str, what: str) -> Job | None:
-    """The job that is done, under way, cheap or asked for; else what it costs, and a button."""
+    """The job that is done, running, cheap or requested; else show its cost and a button."""
     me, key = waiting.me(place), task.key
     known = jobs().get(key)
     state = None if known is None else known.look(me).state
@@ -339,7 +339,7 @@ def _job(task: Task, place: str, what: str) -> Job | None:
 
 
 def _begin(task: Task, place: str) -> Job:
-    """Begin; what this place waited for before, and nobody else does, is let go."""
+    """Start the work; release an earlier job of this place that nobody else waits for."""
     me, awaited = waiting.me(place), f"{place}_awaited"
     before = session.kept(awaited)
     other = None if before in (None, task.key) else jobs().get(before)
@@ -363,7 +363,7 @@ _EDITS = "why_edits"
 
 
 def shown_of(view: ViewState, score: Score) -> Shown | None:
-    """What the chosen look shows; None, with what is to be waited for, before."""
+    """Return the data of the chosen look; until then show progress or a button, and return None."""
     work = task(view, score)
     if work is None:
         return shares_at(score)
@@ -374,13 +374,13 @@ def shown_of(view: ViewState, score: Score) -> Shown | None:
 
 
 def task(view: ViewState, score: Score) -> Task | None:
-    """The work behind the chosen look; None where it takes no time."""
+    """The work behind the chosen look; None if it takes no time."""
     seconds = seconds_of(view, score, maps().token_seconds(score.card))
     return task_of(view, score, uncached(), seconds=seconds)
 
 
 def picture(view: ViewState, shown: Shown) -> None:
-    """The picture of a look."""
+    """Draw the picture of a look."""
     if isinstance(shown, SharesShown):
         draw_shares(view, shown)
     elif isinstance(shown, Integrated):
@@ -394,7 +394,7 @@ def picture(view: ViewState, shown: Shown) -> None:
 
 
 def edits(score: Score, card: ModelCard) -> None:
-    """The edits of the first sentence, when they are read."""
+    """Draw the edits of the first sentence, once they are computed."""
     seconds = 12 * score.first.encoding.n_tokens * maps().token_seconds(card)
     work = edits_task(score, uncached(), seconds=seconds)
     found: EditsShown | None = await_result(
@@ -405,13 +405,13 @@ def edits(score: Score, card: ModelCard) -> None:
 
 
 def is_quick(view: ViewState) -> bool:
-    """Whether the chosen look takes no time, so that layers can be played."""
+    """True if the chosen look takes no time, so that layers can be played."""
     return LOOK.of(view) == SHARES and DEPTH.of(view) == LAYER
 
 
 def in_words(shown: Shown) -> None:
     """The reading, and in small type what was left out."""
-    if is_there(shown):  # else the picture's place says why not
+    if is_there(shown):  # otherwise the picture's place says why not
         said = reading_of(shown)
         kit.reading(said.sentences, sure=said.sure)
     for note in getattr(shown, "notes", ()):
@@ -419,13 +419,13 @@ def in_words(shown: Shown) -> None:
 
 
 def is_there(shown: Shown) -> bool:
-    """Whether there is a picture, and not only a sentence on why there is none."""
+    """True if there is a picture, and not only a sentence on why there is none."""
     if isinstance(shown, SwappedIn):
         return shown.problem is None
     return not isinstance(shown, SwitchedOff) or bool(shown.layers)
 
 
-# --- What stands below the picture
+# --- Below the picture
 
 _FILE = "why-alike"
 _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
@@ -457,15 +457,15 @@ def downloads(view: ViewState, shown: Shown, place: DeltaGenerator) -> None:
 
 @dataclass(frozen=True)
 class _Again:
-    """What it takes to find again what was shown; small, and no part of it."""
+    """The settings that restore what was shown; small, without the data itself."""
 
     view: ViewState
 
     def shown(self) -> Shown:
-        """What was looked at.
+        """The data as it was shown.
 
         Raises:
-            JobError: it had to make room for others.
+            JobError: it was evicted.
         """
         service = runtime.service()
         score = score_of(self.view, service, service.load(self.view.model))
@@ -516,13 +516,13 @@ _OPTIONS: dict[str, tuple[Choice, ...]] = {
 _LONG, _TOOLBAR_HEIGHT = (
     400,
     150,
-)  # characters of both, from which on they scroll within so many pixels
+)  # characters of both sentences from which they scroll, and the height in pixels
 _READY = ("python", "bank", "negation", "order")
-"""The examples that are offered here, by their keys."""
+"""The keys of the examples that are offered here."""
 
 
 def compared(view: ViewState) -> tuple[int, int]:
-    """The two sentences that are compared; the same twice where there is no other."""
+    """The two compared sentences; the same one twice if there is no other."""
     letters = [letter(i) for i in range(max(1, len(view.sentences)))]
     first, second = (
         letters.index(control.among(letters).of(view))
@@ -544,7 +544,7 @@ def toolbar(view: ViewState) -> None:
 
 
 def _of_look(view: ViewState, look: str) -> tuple[Choice, ...]:
-    """What else decides on what is shown."""
+    """The other controls of a look."""
     if look == controls.SHARES:
         return (controls.DEPTH,)
     if look == controls.LEAVE_OUT:
@@ -585,7 +585,7 @@ def _menus(view: ViewState, look: str) -> None:
 
 
 def _examples(view: ViewState) -> None:
-    """Ready pairs, opened on this page with the look that is chosen."""
+    """Ready pairs, opened on this page with the chosen look."""
     for example in EXAMPLES:
         if example.key in _READY:
             ready = from_example(example, view.model)
@@ -604,7 +604,7 @@ def _first_two(view: ViewState) -> ViewState:
 
 
 def _chips(view: ViewState) -> None:
-    """The two sentences; a word that is clicked is one that is compared."""
+    """The two sentences; a click on a word makes it the compared one."""
     own = tuple(dict.fromkeys(compared(view))) if view.sentences else ()
     words = controls.WHAT.of(view) == controls.WORD
     texts = [view.sentences[i] for i in own]

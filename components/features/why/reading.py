@@ -1,7 +1,7 @@
-"""Why alike? in words: of each look its title, what is so, and what else an engineer wants to know.
+"""The reading of Why alike?: for each look its title, its finding, and details for engineers.
 
-What leads is decided by `leading_of`: nothing is named that lies within the noise, and numbers that
-read alike to two decimals share their place. The sentences are in `english.toml`.
+`leading_of` decides on what leads: values within the noise are never named, and numbers that are
+the same to two decimals are tied. The sentences are in `english.toml`.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from components.features.why.score import Score, Side
 __all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim", "title_of"]
 
 CONVERGED = 0.001
-"""What the steps of integrated gradients may leave over for the shares to be told apart."""
+"""The remainder of integrated gradients up to which the shares can be compared."""
 SOME = 0.05
-"""A part of the way from which on it is told."""
+"""The smallest part of the way that is mentioned."""
 _LONGEST = 60  # characters of an edited text
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is said of a picture.
+    """The sentences on a picture.
 
     Attributes:
-        sentences: in sight, three at most.
-        sure: folded, four at most.
+        sentences: the visible ones, at most three.
+        sure: the folded ones, at most four.
     """
 
     sentences: tuple[Claim, ...]
@@ -61,18 +61,18 @@ class Reading:
 
 @singledispatch
 def title_of(shown: object) -> Claim:
-    """The finding of a look, short: as plain text, not escaped."""
+    """The finding of a look, short: plain text, not escaped."""
     raise TypeError(f"There is no title for {type(shown).__name__}.")
 
 
 @singledispatch
 def reading_of(shown: object) -> Reading:
-    """A look in words."""
+    """The reading of a look."""
     raise TypeError(f"There is no reading of {type(shown).__name__}.")
 
 
 def leading_of(values: Sequence[float], least: float = NOISE) -> list[int]:
-    """The places of the highest values to within `MARGIN`, of those above a bound."""
+    """The indices of the highest values, to within `MARGIN`, among those above a minimum."""
     return [i for i in leading(values) if values[i] > least]
 
 
@@ -80,9 +80,9 @@ def score_claim(score: Score, band: Band | None, *, is_english: bool) -> Claim:
     """The similarity beside that of random pairs.
 
     Args:
-        score: what is taken apart.
-        band: random pairs of the same kind, at each layer; None where there are none.
-        is_english: True if both texts are, as random pairs are.
+        score: the score to explain.
+        band: random pairs of the same kind, at each layer; None if there are none.
+        is_english: True if both texts are English, as random pairs are.
     """
     letters = {"a": score.first.letter, "b": score.second.letter}
     if score.are_equal:
@@ -156,7 +156,7 @@ def _words(side: Side) -> list[int]:
 
 
 def _leaders(side: Side, sums: Doubles) -> list[int]:
-    """The units of the words with the largest shares; none where all have about the same."""
+    """The units of the words with the largest shares; none if all have about the same."""
     words = _words(side)
     values = [float(sums[i]) for i in words]
     if len(words) < 2 or are_alike(values):
@@ -165,7 +165,7 @@ def _leaders(side: Side, sums: Doubles) -> list[int]:
 
 
 def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float) -> Claim:
-    """The title where one word of each sentence leads, or the one where not."""
+    """The title if one word of each sentence leads, or the one for other cases."""
     (one, ours), (other, theirs) = sides
     first, second = _leaders(one, ours), _leaders(other, theirs)
     if len(first) != 1 or len(second) != 1:
@@ -180,7 +180,7 @@ def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float)
 
 
 def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
-    """Which words of one sentence have the largest shares."""
+    """The words of one sentence with the largest shares."""
     words, leaders = _words(side), _leaders(side, sums)
     which = leaders or words
     shares = [float(sums[i]) for i in which]
@@ -236,7 +236,7 @@ def _left_out(shown: LeftOut, word: LeftWord) -> str:
 
 
 def _pairs(shown: LeftOut) -> Claim | None:
-    """Which two words do most together that each alone does not."""
+    """The two words with the largest joint effect beyond their single effects."""
     if shown.pairs is None or len(shown.words) < 2:
         return None
     beyond = np.abs(interaction(shown.pairs))
@@ -291,7 +291,7 @@ def _heads(shown: SwitchedOff) -> Claim:
 
 
 def _layers(shown: SwitchedOff) -> Claim:
-    """The strongest of whole attentions and feed-forwards."""
+    """The strongest of the whole attentions and feed-forwards."""
     changes = np.stack([shown.attention, shown.feed_forward], axis=1)
     lead = _strongest(changes)
     if len(lead) != 1:
@@ -302,12 +302,12 @@ def _layers(shown: SwitchedOff) -> Claim:
 
 
 def _strongest(changes: Doubles) -> list[int]:
-    """The places of what moves the similarity most, whichever way."""
+    """The indices of the changes largest in absolute value."""
     return leading_of(np.abs(changes).ravel().tolist())
 
 
 def _several(key: str, changes: Doubles, lead: Sequence[int], **own: Any) -> Claim:
-    """What is said where not one of them leads."""
+    """The sentence for the case that no single one leads."""
     if not lead:
         return claim(f"{key}.none", n=0, **own)
     said = span([abs(float(changes.flat[i])) for i in lead])
@@ -361,13 +361,13 @@ def _ends(shown: SwappedIn) -> dict[str, str]:
 
 
 def _furthest(shown: SwappedIn) -> list[int]:
-    """The tokens that move the receiver furthest when they are swapped in at layer 0."""
+    """The tokens that move the receiver furthest if they are swapped in at layer 0."""
     bottom = shown.fractions[0].tolist()
     return leading_of(bottom, 0.0) if max(bottom) >= SOME else []
 
 
 def _beyond(share: float) -> str:
-    """How the key of a sentence ends where more than all of the way was gone, in whole per cent."""
+    """The suffix of a sentence's key if more than all of the way was covered, in whole per cent."""
     return "_beyond" if round(100 * share) > 100 else ""
 
 
@@ -390,7 +390,7 @@ def _bottom(shown: SwappedIn) -> Claim:
 
 
 def _carried(shown: SwappedIn) -> Claim | None:
-    """The token that is the same in both and comes to hold most of what differs, above layer 0."""
+    """The token, the same in both, that comes to hold most of the difference above layer 0."""
     ours, theirs = shown.receiver.encoding.token_ids, shown.donor.encoding.token_ids
     same = [k for k, (i, j) in enumerate(shown.alignment.pairs) if ours[i] == theirs[j]]
     most = shown.fractions[:, same].max(axis=0).tolist()
@@ -412,11 +412,11 @@ def _carried(shown: SwappedIn) -> Claim | None:
 
 
 def edits_reading(shown: EditsShown, band: Band | None) -> Reading:
-    """What the edits do, the negation beside a typing error, and what random pairs get.
+    """The effect of the edits, the negation beside a typing error, and random pairs.
 
     Args:
         shown: the edits with their cosines.
-        band: random pairs of sentences, at each layer; None where there are none.
+        band: random pairs of sentences, at each layer; None if there are none.
     """
     if not shown.edits:
         return Reading((claim(f"why.edits.{'none' if shown.is_english else 'foreign'}"),))

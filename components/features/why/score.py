@@ -1,4 +1,4 @@
-"""The score of two sentences that Why alike? explains, and what it is compared with."""
+"""The score of two sentences that Why alike? explains, and its yardsticks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-# --- What unrelated sentences get
+# --- The cosines of unrelated sentences
 
 _OF = "English sentences"
 _AT_ONCE = 65
@@ -58,8 +58,8 @@ class SentencePairs:
     """The cosines of all pairs of sample sentences.
 
     Attributes:
-        mean, cls: of their sentence vectors of either kind, at each layer.
-        n_sentences: how many there are.
+        mean, cls: those of their sentence vectors of either kind, at each layer.
+        n_sentences: the number of sentences.
     """
 
     mean: Band
@@ -67,20 +67,20 @@ class SentencePairs:
     n_sentences: int
 
     def band(self, what: What) -> Band | None:
-        """Of one kind of sentence vector; None for words, which have random pairs of their own."""
+        """The band of one kind of sentence vector; None for words, whose pairs are elsewhere."""
         return {"mean": self.mean, "cls": self.cls}.get(what)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(b.low.nbytes * 3 for b in (self.mean, self.cls))
 
 
 def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
-    """Measure it in a model: half a second in a small one, once."""
+    """Measure the random pairs of a model: half a second for a small one, once."""
     texts = baseline_sentences()
     vectors: dict[What, list[Doubles]] = {what: [] for what in WHATS if what != "word"}
-    for start in range(0, len(texts), _AT_ONCE):  # all layers of all tokens would take much room
+    for start in range(0, len(texts), _AT_ONCE):  # all layers of all tokens would take much memory
         some = texts[start : start + _AT_ONCE]
         for encoding in service.encode(card.id, some, checksum=card.checksum):
             for what, own in vectors.items():
@@ -100,10 +100,10 @@ def _band(vectors: Doubles) -> Band:
     return Band(low, mean, high, _OF)
 
 
-# --- Runs of the model with something changed
+# --- Runs of the model with changes
 
 _AT_ONCE_BYTES = 1 << 26
-"""Hidden states held at a time."""
+"""Maximum bytes of hidden states in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class Run:
     """One run of the model.
 
     Attributes:
-        text, pair: what it reads.
-        weigh: from the text's tokens, (n_tokens,) what each of them counts.
-        interventions: what is changed inside.
+        text, pair: the input.
+        weigh: returns from the text's tokens (n_tokens,) the weight of each.
+        interventions: the changes inside the model.
     """
 
     text: str
@@ -131,15 +131,15 @@ def vectors_of(
     baseline: Sequence[str] = (),
     progress: Counted | None = None,
 ) -> list[Doubles]:
-    """The vector that each run gives at a layer, in their order.
+    """The vector of each run at a layer, in the order of the runs.
 
     Args:
-        runs: what is to be run.
-        service: runs the model; better without a cache.
-        card: of the model.
-        layer: whose states are weighed.
-        baseline: texts over whose tokens parts are averaged that are switched to their mean.
-        progress: told how many runs are done; what it raises ends the work.
+        runs: the runs.
+        service: runs the model; preferably without a cache.
+        card: the model's card.
+        layer: the layer of the hidden states.
+        baseline: texts whose tokens give the mean of parts that are switched to their mean.
+        progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     found: list[Doubles] = []
     for some in _portions(runs, service, card):
@@ -167,7 +167,7 @@ def _from(n_before: int, n: int, progress: Counted) -> Counted:
 def _portions(
     runs: Sequence[Run], service: EncoderService, card: ModelCard
 ) -> Iterator[Sequence[Run]]:
-    """The runs in order, so many at a time as may be held."""
+    """The runs in order, in portions that fit in memory."""
     texts = {(run.text, run.pair): 0 for run in runs}
     tokens = service.tokenize(card.id, [t for t, _ in texts], pairs=[p for _, p in texts])
     texts = {key: own.n_tokens for key, own in zip(texts, tokens, strict=True)}
@@ -183,12 +183,12 @@ def _portions(
         yield runs[start:]
 
 
-# --- The score that the page takes apart
+# --- The score that the page explains
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Why two sentences cannot be compared, and what to do: one sentence of plain text."""
+    """The reason why two sentences cannot be compared, and what to do: one plain sentence."""
 
     problem: str
 
@@ -198,11 +198,11 @@ class Side:
     """One of the two sentences.
 
     Attributes:
-        index: which of the view's sentences it is.
-        sentence: as it is in the view.
-        encoding: of it, with all layers.
-        weights: (n_tokens,) float64 what each token counts; they sum to 1.
-        labels: what to write on each token.
+        index: its index among the view's sentences.
+        sentence: the sentence in the view.
+        encoding: its encoding, with all layers.
+        weights: (n_tokens,) float64 the weight of each token; they sum to 1.
+        labels: the text written on each token.
         units: its words and special tokens, in order.
     """
 
@@ -220,41 +220,41 @@ class Side:
 
     @property
     def word(self) -> str:
-        """The chosen word as written; "" where none is."""
+        """The chosen word as written; "" if there is none."""
         span = chosen_span(self.sentence)
         return "" if span is None else self.sentence.text[slice(*span)]
 
     @property
     def words(self) -> tuple[Unit, ...]:
-        """Its words alone, without special tokens."""
+        """Its words, without special tokens."""
         return tuple(filter(is_word, self.units))
 
     @property
     def n_truncated(self) -> int:
-        """Tokens that did not fit the model."""
+        """The number of tokens that did not fit the model."""
         return self.encoding.n_truncated
 
     @property
     def lean(self) -> Side:
-        """The same without hidden states; it has no vector."""
+        """The side without hidden states; it has no vector."""
         encoding = replace(self.encoding, hidden=self.encoding.hidden[:0].copy(), layers=())
         return replace(self, encoding=encoding)
 
     def vector(self, layer: int) -> Doubles:
-        """(n_dims,) float64 what is compared of it, at a layer."""
+        """(n_dims,) float64 its compared vector at a layer."""
         return vector_of(self.encoding.layer(layer), self.weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A cosine that is to be explained.
+    """A cosine to be explained.
 
     Attributes:
-        card: of the model.
-        what: what is compared.
-        layer: the one looked at; the last unless the view says otherwise.
+        card: the model's card.
+        what: the vector to compare.
+        layer: the selected layer; by default the last.
         first, second: the two sentences; they may be the same.
-        cosines: (n_layers + 1,) float64 at each layer.
+        cosines: (n_layers + 1,) float64 the cosine at each layer.
     """
 
     card: ModelCard
@@ -276,7 +276,7 @@ class Score:
 
     @property
     def are_equal(self) -> bool:
-        """Whether the model reads the same tokens, and the same of them is compared."""
+        """True if the model reads the same tokens and the same ones are compared."""
         one, other = self.sides
         ours, theirs = one.encoding, other.encoding
         segments = ours.token_type_ids, theirs.token_type_ids
@@ -288,12 +288,12 @@ class Score:
 
     @property
     def name(self) -> str:
-        """What is compared, for titles and files: "A ~ B"."""
+        """The name of the comparison, for titles and files: "A ~ B"."""
         return f"{self.first.letter} ~ {self.second.letter}"
 
     @property
     def key(self) -> Hashable:
-        """What decides on it: equal for equal scores."""
+        """A key that is equal for equal scores."""
         spans = (chosen_span(s.sentence) if self.what == "word" else None for s in self.sides)
         texts = tuple(
             (side.encoding.text, side.encoding.pair, span)
@@ -303,7 +303,7 @@ class Score:
 
     @property
     def lean(self) -> Score:
-        """The same without hidden states: for results that are kept."""
+        """The score without hidden states, for results that are kept."""
         return replace(self, first=self.first.lean, second=self.second.lean)
 
     @cached_property
@@ -315,10 +315,10 @@ class Score:
 
 
 def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score | Missing:
-    """What a view asks to be explained, or what is missing for it.
+    """The score that a view asks for, or the reason why there is none.
 
     Raises:
-        ContextlensError: the model cannot be used, or reads no such text.
+        ContextlensError: the model cannot be used, or cannot read the text.
     """
     if not view.sentences:
         return Missing(say("why.missing.none"))
@@ -358,7 +358,7 @@ def side_of(
     """One sentence of a view with its encoding.
 
     Raises:
-        RequestError: its word is not chosen, or the model does not read it.
+        RequestError: no word is chosen in it, or the model does not read the word.
     """
     sentence = view.sentences[index]
     weights = weights_of(encoding, what, chosen_span(sentence))
@@ -366,13 +366,13 @@ def side_of(
 
 
 def _index(view: ViewState, control: Choice) -> int:
-    """The sentence that is chosen; where it is gone, the control's own, or the last."""
+    """The index of the chosen sentence; if it is gone, the control's default, or the last."""
     letters = [letter(i) for i in range(len(view.sentences))]
     return letters.index(control.among(letters).of(view))
 
 
 def problem_of(view: ViewState, index: int, what: What) -> str:
-    """What keeps a sentence from being compared, and what to do; "" for nothing."""
+    """The reason why a sentence cannot be compared, and what to do; "" for none."""
     sentence = view.sentences[index]
     if not sentence.text.strip():
         return say("why.missing.empty", letter=letter(index))

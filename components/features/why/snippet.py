@@ -29,7 +29,7 @@ from components.ui.widgets.comparison.compute import chosen_span
 __all__ = ["case_name", "snippet_of", "written_cases"]
 
 
-# --- What every script of the page begins with
+# --- The beginning of every script
 
 _COUNTS = {
     "mean": ['    counts = batch["attention_mask"][0].bool()  # the mean of all real tokens'],
@@ -80,7 +80,7 @@ def script(card: ModelCard, *parts: str, imports: Sequence[str] = ()) -> str:
 
 
 def reads(score: Score, what: What | None = None, *, hides: bool = False) -> str:
-    """The definition of `read`: states of all layers, which tokens count, and of `vector`."""
+    """The definitions of `read` (states of all layers, and the tokens that count) and `vector`."""
     what, card = what or score.what, score.card
     word = ", word=None" if what == "word" else ""
     hidden, told = (", hidden=()", ", hidden") if hides else ("", "")
@@ -124,7 +124,7 @@ def given(text: str, pair: str | None, span: Span | None, hidden: Sequence[int] 
 
 
 def of_side(side: Side, what: What) -> str:
-    """The arguments for a sentence as it is."""
+    """The arguments for an unchanged sentence."""
     span = chosen_span(side.sentence) if what == "word" else None
     return given(side.encoding.text, side.encoding.pair, span)
 
@@ -143,7 +143,7 @@ def wires(card: ModelCard) -> str:
 # --- Leaving out with transformers alone
 
 MAX_WRITTEN = 40
-"""Words, and pairs of words, that are written into the script: those that do most."""
+"""Maximum words, and pairs of words, in the script: those with the largest effects."""
 
 _CHANGES = """
 changes = {name: cosine(one, other) - score for name, (one, other) in cases.items()}
@@ -170,7 +170,7 @@ def leave_out_snippet(shown: LeftOut) -> str:
 
 
 def written_cases(shown: LeftOut) -> list[tuple[LeftWord, ...]]:
-    """Words, then pairs of words where they were left out: those that move the cosine most."""
+    """Words, then pairs of words if they were left out: those with the largest effects."""
     order = np.argsort(-np.abs(shown.changes), kind="stable")[:MAX_WRITTEN]
     alone: list[tuple[LeftWord, ...]] = [(shown.words[i],) for i in sorted(order.tolist())]
     if shown.pairs is None:
@@ -181,7 +181,7 @@ def written_cases(shown: LeftOut) -> list[tuple[LeftWord, ...]]:
 
 
 def case_name(shown: LeftOut, case: tuple[LeftWord, ...]) -> str:
-    """Which words are left out: by letter, position and word."""
+    """The name of the words that are left out: by letter, position and word."""
     sides = shown.score.sides
     each = (f"{sides[w.side].letter} {w.unit.positions[0]} {w.unit.label}" for w in case)
     own = [f"{name} ({w.side + 1})" for name, w in zip(each, case, strict=True)]
@@ -335,7 +335,7 @@ print(fractions)
 
 
 def swap_in_snippet(shown: SwappedIn) -> str:
-    """A script that leaves `fractions`, (n_layers, n_aligned); of no way, only both vectors."""
+    """A script that leaves `fractions`, (n_layers, n_aligned); without a way, only both vectors."""
     score = shown.score
     if shown.problem is not None:
         ends = f"a = vector({of_side(score.first, score.what)})\n"
@@ -456,7 +456,7 @@ def switch_off_snippet(shown: SwitchedOff) -> str:
     )
 
 
-# --- The script of whatever look is shown
+# --- The script of the chosen look
 
 
 @singledispatch

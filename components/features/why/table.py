@@ -22,13 +22,13 @@ _N_WORDS = 3
 
 
 def table(service: EncoderService, model: str = BUNDLED_ID, words: Sequence[str] = ()) -> str:
-    """The table in Markdown: the ten heads whose absence costs the parting of senses most."""
+    """The table in Markdown: the ten heads whose absence costs most of the separation of senses."""
     own = service.uncached if isinstance(service, CachedService) else service
     return in_markdown(head_costs(own, own.load(model), words, told=_tell))
 
 
 def in_markdown(costs: HeadCosts) -> str:
-    """The same of what was measured."""
+    """The measurements as a table in Markdown."""
     head = ["", "head", "change of the gap", "of it", "words that lose", "most"]
     lines = [_row(head), _row(["--:", "---", "--:", "--:", "--:", "---"])]
     lines += [

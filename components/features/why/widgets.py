@@ -24,11 +24,11 @@ class Word:
     """One word or token.
 
     Attributes:
-        label: as it stands in the text.
-        position: of its first token, by which it is picked.
-        kind: a word, a special token, or one that stands alone where others have a partner.
-        value: what colours it and stands under it; None for neither.
-        joined: whether it goes on with the word before it.
+        label: the word, as written in the text.
+        position: the position of its first token, by which it is picked.
+        kind: a word, a special token, or a token without a partner where others have one.
+        value: the number behind its colour, written under it; None for neither.
+        joined: True if it continues the word before it.
     """
 
     label: str
@@ -43,8 +43,8 @@ class Row:
     """One sentence.
 
     Attributes:
-        letter: of the sentence.
-        color: of the sentence, "#0072B2".
+        letter: the sentence's letter.
+        color: the sentence's colour, "#0072B2".
         words: in order.
     """
 
@@ -55,13 +55,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Said:
-    """What the numbers are, in words.
+    """The descriptions of the numbers.
 
     Attributes:
-        quantity: what the number of one word is: "share".
-        between: what the number of two words is; "" where there is none.
-        low, high: what values below and above zero do: "takes away", "adds".
-        hint: what stands there as long as no word is pointed at.
+        quantity: the name of one word's number: "share".
+        between: the name of two words' number; "" if there is none.
+        low, high: the verbs for values below and above zero: "takes away", "adds".
+        hint: the text before the pointer is on a word.
     """
 
     quantity: str
@@ -97,18 +97,17 @@ def word_lines(
     picked: tuple[str, int] | None = None,
     on_pick: Callable[[str, int], None] | None = None,
 ) -> None:
-    """Shows both sentences; calls `on_pick(side, position)` when a word is picked.
+    """Show both sentences; call `on_pick(side, position)` when a word is picked.
 
     Args:
         first, second: the sentences, one above the other.
         key: the component's own key.
-        end: the value of the strongest colour, either way.
-        said: what the numbers are.
-        cells: (n_first, n_second) what each line is worth; None for `links` alone.
-        links: pairs of words, by their places, joined whatever they are worth.
-        picked: "first" or "second", and the place of a word of it that has a ring.
-        on_pick: a callback in Streamlit's sense; -1 lets the picked word go. Without it, words
-            light up alone.
+        end: the absolute value with the strongest colour.
+        said: the descriptions of the numbers.
+        cells: (n_first, n_second) the value of each line; None for `links` alone.
+        links: pairs of words by index, joined whatever their values.
+        picked: "first" or "second", and the index of its word that has a ring.
+        on_pick: a Streamlit callback; -1 releases the picked word. Without it, words only light up.
     """
     known = {
         side: frozenset(word.position for word in row.words)
@@ -165,7 +164,7 @@ def _ringed(picked: tuple[str, int], rows: Mapping[str, Row]) -> tuple[str, int]
 
 
 def _checked(pick: object, known: Mapping[str, frozenset[int]]) -> tuple[str, int] | None:
-    """The side and position that the browser reported; None where there is no such word."""
+    """The side and position that the browser reported; None if there is no such word."""
     if not isinstance(pick, Mapping):
         return None
     side, position = pick.get("side"), pick.get("position")

@@ -72,14 +72,14 @@ _HOW = {"taken": "each word taken out of the text", "hidden": "each word hidden 
 
 
 def passport_of(shown: SharesShown | Integrated | LeftOut | SwitchedOff | SwappedIn) -> Passport:
-    """The passport behind what is shown."""
+    """The passport of the results on screen."""
     plain = shown.score.passport
     return replace(plain, settings={**plain.settings, **_changed(shown)})
 
 
 @singledispatch
 def _changed(_: object) -> dict[str, Any]:
-    """What was changed; nothing for shares at a layer."""
+    """The changes made inside the model or text; nothing for shares at a layer."""
     return {}
 
 
@@ -112,7 +112,7 @@ Rows = list[dict[str, Any]]
 
 @singledispatch
 def rows(shown: object) -> Rows:
-    """A row for each number shown, as in a CSV file."""
+    """A row for each number on screen, as in a CSV file."""
     raise TypeError(f"There is no table of {type(shown).__name__}.")
 
 
@@ -215,7 +215,7 @@ def _(shown: EditsShown) -> Rows:
 
 @singledispatch
 def arrays(shown: object) -> Mapping[str, NDArray[Any]]:
-    """What is shown, by name, as in an NPZ file."""
+    """The results on screen by name, as in an NPZ file."""
     raise TypeError(f"There are no arrays of {type(shown).__name__}.")
 
 
@@ -282,12 +282,12 @@ def _(shown: EditsShown) -> Mapping[str, NDArray[Any]]:
     }
 
 
-# --- What takes longer than a glance
+# --- Jobs that take longer than a moment
 
 Found = LeftOut | SwitchedOff | SwappedIn | Integrated
 
 LARGE_SECONDS = 5.0
-"""From here on it is begun for who says so, not for an address."""
+"""From here on work starts only with a click, not from an address."""
 WORK = Kind(
     "looks into a score",
     n_at_once=2,
@@ -306,28 +306,28 @@ MEASURES = Kind(
     n_waiting_each=4,
     first_words="Measuring how alike random sentences are in this model",
 )
-"""Apart from the looks, none of which waits for it."""
+"""Separate from the looks, none of which waits for it."""
 _PART_RUN = 0.6
-"""Of the layers, what a change inside the model makes run again on average."""
+"""The average share of layers that a change inside the model reruns."""
 _BACKWARD = 3.0
-"""A gradient's cost, in plain runs."""
+"""The cost of a gradient, in plain runs."""
 _N_STEPS = 64
 _N_TOKENS = 15
-"""Of a sample sentence, on average."""
+"""The average number of tokens in a sample sentence."""
 
 
 def task_of(
     view: ViewState, score: Score, service: EncoderService, *, seconds: float
 ) -> Task | None:
-    """What the look that a view has chosen needs; None where it needs nothing: shares at a layer.
+    """The work behind a view's chosen look; None if it needs none, as for shares at a layer.
 
     Its result is one of `Found`.
 
     Args:
-        view: what is chosen.
-        score: what is taken apart.
-        service: runs the model; better without a cache.
-        seconds: that it should take, see `seconds_of`.
+        view: the current view.
+        score: the score to explain.
+        service: runs the model; preferably without a cache.
+        seconds: the expected duration, see `seconds_of`.
     """
     look = LOOK.of(view)
     if look == LEAVE_OUT:
@@ -367,7 +367,7 @@ def task_of(
 
 
 def edits_task(score: Score, service: EncoderService, *, seconds: float) -> Task:
-    """The edits of the first sentence; gives an `EditsShown`."""
+    """A task for the edits of the first sentence, which returns an `EditsShown`."""
 
     def found(told: Counted) -> EditsShown:
         return edits_of(score, service, progress=told)
@@ -376,7 +376,7 @@ def edits_task(score: Score, service: EncoderService, *, seconds: float) -> Task
 
 
 def random_pairs_task(service: EncoderService, card: ModelCard) -> Task:
-    """The random pairs of sentences; gives a `SentencePairs`."""
+    """A task for the random pairs of sentences, which returns a `SentencePairs`."""
     return Task(
         ("why", "random pairs", card.id, card.checksum),
         MEASURES,
@@ -385,12 +385,12 @@ def random_pairs_task(service: EncoderService, card: ModelCard) -> Task:
 
 
 def seconds_of(view: ViewState, score: Score, token_seconds: float) -> float:
-    """What the chosen look should take, where a token takes so long in a plain run."""
+    """The expected duration of the chosen look, from that of one token in a plain run."""
     return _n_tokens(view, score) * token_seconds
 
 
 def _n_tokens(view: ViewState, score: Score) -> float:
-    """The tokens that are run, in plain runs of the whole model."""
+    """The number of tokens to run, as plain runs of the whole model."""
     look, lengths = LOOK.of(view), [side.encoding.n_tokens for side in score.sides]
     n_parts = score.layer * (score.card.n_heads + 2)
     if look == LEAVE_OUT:
