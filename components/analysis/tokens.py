@@ -9,7 +9,7 @@ from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span, split_words
 
 __all__ = [
-    "Kind",
+    "TokenKind",
     "cut_words",
     "find_pieces",
     "kinds",
@@ -19,7 +19,7 @@ __all__ = [
     "token_rows",
 ]
 
-Kind = Literal["token", "continuation", "special", "typed special", "padding", "unknown"]
+TokenKind = Literal["token", "continuation", "special", "typed special", "padding", "unknown"]
 
 
 def source(tokens: Tokens, position: int) -> str:
@@ -31,12 +31,12 @@ def source(tokens: Tokens, position: int) -> str:
     return text[slice(*tokens.offsets[position].tolist())]
 
 
-def kinds(tokens: Tokens, vocabulary: Vocabulary) -> tuple[Kind, ...]:
+def kinds(tokens: Tokens, vocabulary: Vocabulary) -> tuple[TokenKind, ...]:
     """Return the kind of each token; a typed special token differs from an added one."""
     return tuple(_kind(tokens, vocabulary, i) for i in range(tokens.n_tokens))
 
 
-def _kind(tokens: Tokens, vocabulary: Vocabulary, i: int) -> Kind:
+def _kind(tokens: Tokens, vocabulary: Vocabulary, i: int) -> TokenKind:
     token_id = int(tokens.token_ids[i])
     if tokens.attention_mask[i] == 0:
         return "padding"

@@ -19,13 +19,23 @@ from components.core.caller import StoppedError, current
 from components.core.errors import BusyError
 from components.core.threads import give_way
 
-__all__ = ["Alone", "Batch", "Call", "Kind", "Processors", "Queue", "Streams", "Ticket", "Work"]
+__all__ = [
+    "Batch",
+    "BatchKind",
+    "Call",
+    "ExclusiveRun",
+    "Processors",
+    "Queue",
+    "Streams",
+    "Ticket",
+    "Work",
+]
 
 
 # --- Texts waiting for a model
 
 
-class Kind(Protocol):
+class BatchKind(Protocol):
     """The properties that texts must share to run together: equal kinds do. Hashable."""
 
     @property
@@ -52,7 +62,7 @@ class Ticket:
     """
 
     def __init__(
-        self, kind: Kind, lengths: Sequence[int], *, name: Hashable = None, bulk: bool = False
+        self, kind: BatchKind, lengths: Sequence[int], *, name: Hashable = None, bulk: bool = False
     ) -> None:
         self.kind = kind
         self.lengths = lengths
@@ -78,7 +88,7 @@ class Batch:
         wide: True if the batch gets all processors; otherwise it gets one stream's share.
     """
 
-    kind: Kind
+    kind: BatchKind
     parts: tuple[tuple[Ticket, tuple[int, ...]], ...]
     bulk: bool
     alone: bool
@@ -102,21 +112,21 @@ _LOOK_SECONDS = 0.05
 """The interval at which a waiting caller is checked for having left."""
 
 
-class Work(Kind, Protocol):
+class Work(BatchKind, Protocol):
     """A kind of texts that can run them."""
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
         """Return the result for each text."""
 
 
-class Alone:
+class ExclusiveRun:
     """The kind of work that shares a batch with nothing; each instance is its own kind."""
 
     same_length = False
     overhead = 0
 
     def fits(self, n_texts: int, longest: int) -> bool:
-        """See `Kind`."""
+        """See `BatchKind`."""
         del longest
         return n_texts <= 1
 
@@ -360,7 +370,7 @@ class _Line:
             ticket.waiting.clear()
             self._leave(ticket)
 
-    def choose(self) -> tuple[Kind, list[_Text]]:
+    def choose(self) -> tuple[BatchKind, list[_Text]]:
         """Take the texts of the next batch out of the queue; at least one text must be waiting."""
         first = next(iter(self._tickets.values()))[0]
         kind, lead = first.kind, first.waiting[0]
@@ -378,10 +388,11 @@ class _Line:
                 self._leave(ticket)
         return kind, chosen
 
-    def _alike(self, kind: Kind, lead: int) -> Iterator[_Text]:
+    def _alike(self, kind: BatchKind, lead: int) -> Iterator[_Text]:
         """Yield texts that may run with the first one, taking one from each visitor in turn."""
         ways = deque(
-            _Way(kind, self._places(tickets, kind, lead)) for tickets in self._tickets.values()
+            _Candidate(kind, self._places(tickets, kind, lead))
+            for tickets in self._tickets.values()
         )
         n = 0
         while ways and n < _LOOKED_AT:
@@ -394,7 +405,7 @@ class _Line:
                 ways.append(way)
 
     def _places(
-        self, tickets: deque[Ticket], kind: Kind, lead: int
+        self, tickets: deque[Ticket], kind: BatchKind, lead: int
     ) -> Iterator[tuple[Ticket, int]]:
         for ticket in tickets:
             if ticket.kind == kind:
@@ -416,10 +427,10 @@ class _Line:
             del self._tickets[ticket.name]
 
 
-class _Way:
+class _Candidate:
     """One visitor's candidates for a batch, at most as many as would fill it."""
 
-    def __init__(self, kind: Kind, texts: Iterator[tuple[Ticket, int]]) -> None:
+    def __init__(self, kind: BatchKind, texts: Iterator[tuple[Ticket, int]]) -> None:
         self._kind, self._texts = kind, texts
         self._n = self._longest = 0
 
@@ -433,7 +444,7 @@ class _Way:
         return found if self._n == 1 or self._kind.fits(self._n, self._longest) else None
 
 
-def _best(kind: Kind, texts: list[_Text]) -> list[_Text]:
+def _best(kind: BatchKind, texts: list[_Text]) -> list[_Text]:
     """The most efficient batch of texts of similar length that includes the first text.
 
     Efficiency is the number of real tokens divided by the cost of the batch: its tokens including
@@ -499,7 +510,7 @@ class Streams:
             False: ThreadPoolExecutor(n, "contextlens-batches"),
             True: ThreadPoolExecutor(n, "contextlens-bulk", give_way),
         }
-        self._crowd = _Crowd(processors.crowd)
+        self._crowd = _Waiters(processors.crowd)
         self._own = threading.local()  # has_stream: True while this thread holds a stream
 
     def run(self, kind: Work, texts: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
@@ -538,7 +549,7 @@ class Streams:
         if getattr(self._own, "has_stream", False):
             yield _nothing
             return
-        call = Call(Alone(), [None], [1])
+        call = Call(ExclusiveRun(), [None], [1])
         self._add(call)
         try:
             self._begin(call)
@@ -569,7 +580,7 @@ class Streams:
         while (batch := self._queue.take()) is not None:
             for call in _calls(batch):
                 call.note_begin()
-            if isinstance(batch.kind, Alone):
+            if isinstance(batch.kind, ExclusiveRun):
                 _calls(batch)[0].give(batch)
             else:
                 self._submit(batch)
@@ -642,7 +653,7 @@ class Streams:
             self._done(batch)
 
 
-class _Crowd:
+class _Waiters:
     """A context that is active while several callers are present, and a moment longer.
 
     Callers in a loop leave briefly between requests; the delay avoids entering it anew each time.

@@ -21,7 +21,7 @@ __all__ = [
     "N_LABELS",
     "TEXT_NAMES",
     "Cells",
-    "Kind",
+    "ColumnKind",
     "Sheet",
     "clean",
     "cut_note",
@@ -38,7 +38,7 @@ __all__ = [
 
 # --- The kinds of columns
 
-Kind = Literal["text", "label", "number", "empty", "many"]
+ColumnKind = Literal["text", "label", "number", "empty", "many"]
 
 N_LABELS = 50
 """The most different values in a column of labels."""
@@ -68,7 +68,7 @@ def is_number(text: str) -> bool:
     return len(text) <= 400 and _NUMBER.fullmatch(text) is not None
 
 
-def kind_of(cells: Sequence[str | None]) -> Kind:
+def kind_of(cells: Sequence[str | None]) -> ColumnKind:
     """Return the kind of a column from its values.
 
     Returns:
@@ -103,10 +103,10 @@ def _reads_like_text(different: Sequence[str]) -> bool:
 
 
 def guess_text_column(
-    columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, Kind]
+    columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, ColumnKind]
 ) -> str:
     """Return the column most likely to hold sentences: by kind, then by title, then by length."""
-    wanted: tuple[tuple[Kind, ...], ...] = (("text",), ("many", "label"), ("number",))
+    wanted: tuple[tuple[ColumnKind, ...], ...] = (("text",), ("many", "label"), ("number",))
     for allowed in wanted:
         titles = [title for title in columns if kinds[title] in allowed]
         if titles:
@@ -167,7 +167,7 @@ class Sheet:
         return sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
 
     @cached_property
-    def kinds(self) -> Mapping[str, Kind]:
+    def kinds(self) -> Mapping[str, ColumnKind]:
         """The likely kind of each column."""
         return MappingProxyType({title: kind_of(own) for title, own in self.columns.items()})
 

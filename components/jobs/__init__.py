@@ -1,6 +1,6 @@
 """Background work, one system for all of it: loads, maps, indexing, reports. Imports no streamlit.
 
-    MAPS = Kind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
+    MAPS = JobKind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
 
     jobs = Jobs(max_bytes=200_000_000)
     points = Task(("points", "abc"), POINTS, work=gather, size=4)
@@ -22,12 +22,12 @@ from components.jobs.jobs import Jobs
 from components.jobs.process import OnProgress, Sentences
 from components.jobs.processes import Processes
 from components.jobs.progress import State, Status, in_words, time_left
-from components.jobs.task import Kind, StoppedError, Task, Visitor
+from components.jobs.task import JobKind, StoppedError, Task, Visitor
 
 __all__ = [
     "Job",
+    "JobKind",
     "Jobs",
-    "Kind",
     "OnProgress",
     "Processes",
     "Report",

@@ -47,7 +47,7 @@ def own_copy(error: BaseException) -> BaseException:
     return own.with_traceback(error.__traceback__)
 
 
-class Office(Protocol):
+class JobRunner(Protocol):
     """The part of `Jobs` that a job uses."""
 
     lease_seconds: float
@@ -74,7 +74,7 @@ class Job:
     it again gets the same job.
     """
 
-    def __init__(self, task: Task, number: int, starter: Hashable, office: Office) -> None:
+    def __init__(self, task: Task, number: int, starter: Hashable, office: JobRunner) -> None:
         self.key, self.kind = task.key, task.kind
         self.number = number
         self.task: Task | None = task  # until the job is over, as it may refer to large objects

@@ -18,9 +18,9 @@ from components.core.errors import BusyError
 from components.core.sizes import size_of
 from components.jobs.job import Job, Report, without_variables
 from components.jobs.progress import State
-from components.jobs.task import Kind, StoppedError, Task, Visitor
+from components.jobs.task import JobKind, StoppedError, Task, Visitor
 
-__all__ = ["Jobs", "Line"]
+__all__ = ["FairQueue", "Jobs"]
 
 
 # --- Turns: fair shares between visitors
@@ -29,10 +29,10 @@ _LEAST_SECONDS = 0.1
 """The least that a turn costs: even work that takes no time takes a place."""
 
 
-class Line:
+class FairQueue:
     """The waiting and running jobs of one kind. Its caller holds the lock."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: JobKind) -> None:
         self.kind = kind
         self.waiting: list[Job] = []
         self.running: list[Job] = []
@@ -159,7 +159,7 @@ class Jobs:
         self._max_bytes = max_bytes
         self._hold = hold
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
-        self._lines: dict[Kind, Line] = {}
+        self._lines: dict[JobKind, FairQueue] = {}
         self._n_started = 0
         self._ended = Counter[tuple[str, State]]()
         self._is_over = False
@@ -192,7 +192,7 @@ class Jobs:
                 self._jobs.move_to_end(key)
             return job
 
-    def under_way(self, kind: Kind) -> list[Job]:
+    def under_way(self, kind: JobKind) -> list[Job]:
         """The jobs of a kind that wait or run."""
         with self.lock:
             line = self._lines.get(kind)
@@ -248,15 +248,15 @@ class Jobs:
             line.check_room(name, n_new)
         return self._add(task, name)
 
-    def _new_kinds(self, task: Task | None) -> Counter[Kind]:
+    def _new_kinds(self, task: Task | None) -> Counter[JobKind]:
         """The number of new jobs of each kind that a task creates."""
-        new = Counter[Kind]()
+        new = Counter[JobKind]()
         while task is not None and self._found(task) is None:
             new[task.kind] += 1
             task = task.after
         return new
 
-    def _drop_unwaited(self, line: Line) -> None:
+    def _drop_unwaited(self, line: FairQueue) -> None:
         for job in line.waiting:
             if job.kind.forgotten_seconds is not None and not job.done() and not job.names():
                 self._end(job, "stopped", error=StoppedError(str(job.key)))
@@ -276,8 +276,8 @@ class Jobs:
             first.others.append(job)
         return job
 
-    def _line(self, kind: Kind) -> Line:
-        return self._lines.setdefault(kind, Line(kind))
+    def _line(self, kind: JobKind) -> FairQueue:
+        return self._lines.setdefault(kind, FairQueue(kind))
 
     def _open_accounts(self, job: Job) -> None:
         self._line(job.kind).open_accounts(job.sharers())

@@ -9,7 +9,7 @@ from typing import Any
 
 from components.core.caller import StoppedError
 
-__all__ = ["Kind", "StoppedError", "Task", "Visitor"]
+__all__ = ["JobKind", "StoppedError", "Task", "Visitor"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Visitor:
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """A kind of work, and its limits.
 
     Attributes:
@@ -66,7 +66,7 @@ class Task:
     """
 
     key: Hashable
-    kind: Kind
+    kind: JobKind
     work: Callable[..., Any]
     size: float = 1.0
     after: Task | None = None

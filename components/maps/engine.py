@@ -23,7 +23,7 @@ from components.core.byte_cache import remembered
 from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
-from components.jobs import Job, Jobs, Kind, Report, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Report, Task, Visitor
 from components.maps.layer_maps import How, LayerMaps
 from components.maps.picture import Picture
 from components.maps.placing import N_PROCESSES, Placing
@@ -49,8 +49,8 @@ _LINE: dict[str, Any] = {
     "n_waiting_each": 6,  # a page has three places that wait for a map
     "forgotten_seconds": 300.0,
 }
-MAPS = Kind("maps", **_LINE)
-READINGS = Kind("maps to read texts for", **_LINE)
+MAPS = JobKind("maps", **_LINE)
+READINGS = JobKind("maps to read texts for", **_LINE)
 _MAX_BYTES = 256_000_000  # of maps, if no jobs are given
 _ENOUGH, _CALLS = 500, 3
 """Tokens that make the time of a call meaningful, and calls before a speed is believed."""

@@ -18,7 +18,7 @@ __all__ = [
     "EFFORTS",
     "METHODS",
     "Effort",
-    "Footing",
+    "LayerAlignment",
     "MapRequest",
     "MapSettings",
     "Method",
@@ -145,7 +145,7 @@ def _shown(value: object) -> str:
 
 # --- The request for a map
 
-Footing = Literal["joint", "aligned", "one"]
+LayerAlignment = Literal["joint", "aligned", "one"]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class MapRequest:
     every_word: bool = False
     special: bool = False
     most: int = 2_000
-    footing: Footing = "joint"
+    footing: LayerAlignment = "joint"
     layer: int | None = None
     settings: MapSettings = field(default_factory=MapSettings)
     source: str = ""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.corpus.sheet import Kind, clean, guess_text_column, is_number, kind_of, unique
+from components.corpus.sheet import ColumnKind, clean, guess_text_column, is_number, kind_of, unique
 
 SENTENCES = [f"This is sentence number {i}" for i in range(100)]
 
@@ -29,7 +29,7 @@ SENTENCES = [f"This is sentence number {i}" for i in range(100)]
         ([f'{{"a": {i}, "b": "two words"}}' for i in range(100)], "many"),
     ],
 )
-def test_a_column_is_what_its_values_look_like(cells: list[str | None], kind: Kind) -> None:
+def test_a_column_is_what_its_values_look_like(cells: list[str | None], kind: ColumnKind) -> None:
     assert kind_of(cells) == kind
 
 

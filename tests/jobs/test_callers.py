@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from components.core.caller import Caller, StoppedError, current
-from components.jobs import Jobs, Kind, Report, Task, Visitor
+from components.jobs import JobKind, Jobs, Report, Task, Visitor
 
 SECONDS = 60
-KIND = Kind("things", n_at_once=2)
+KIND = JobKind("things", n_at_once=2)
 
 
 def test_work_is_long_work_of_its_visitor_until_nobody_wants_it() -> None:

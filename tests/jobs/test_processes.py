@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from components.core.errors import CorpusError, WorkerError
-from components.jobs import Jobs, Kind, Processes, Report, Sentences, Task, Visitor
+from components.jobs import JobKind, Jobs, Processes, Report, Sentences, Task, Visitor
 from tests.jobs.steps import WAIT, threads
 
 ROOT = Path(__file__).parents[2]
@@ -268,7 +268,7 @@ def test_a_job_that_asks_a_process_is_cancelled_at_once_and_the_process_kept(
         return processes.run(f"{STEPS}:go_on", {}, told, folder=own)
 
     jobs, me = Jobs(10**6), Visitor("ann")
-    job = jobs.start(Task("a", Kind("maps", n_at_once=1), draw), me)
+    job = jobs.start(Task("a", JobKind("maps", n_at_once=1), draw), me)
     assert begun.wait(WAIT)
     job.cancel(me)
     assert job.look(me).state == "cancelled"

@@ -8,7 +8,7 @@ from queue import Queue
 
 import pytest
 
-from components.jobs import Job, Jobs, Kind, Report, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Report, Task, Visitor
 from components.maps.engine import LARGE_SECONDS, MAPS, READINGS
 
 WAIT = 300
@@ -24,7 +24,7 @@ class Turns:
         self.begun: Queue[str] = Queue()
         self._ends: dict[str, threading.Event] = {}
 
-    def start(self, name: str, kind: Kind, size: float, visitor: Visitor) -> Job:
+    def start(self, name: str, kind: JobKind, size: float, visitor: Visitor) -> Job:
         end = self._ends[name] = threading.Event()
 
         def work(_: Report) -> str:
@@ -59,7 +59,7 @@ def turns() -> Iterator[Turns]:
 
 @pytest.mark.parametrize("kind", [READINGS, MAPS], ids=["reading", "placing"])
 def test_a_small_map_begins_before_the_second_large_one_of_another_visitor(
-    turns: Turns, kind: Kind
+    turns: Turns, kind: JobKind
 ) -> None:
     for i in range(5):
         turns.start(f"large {i}", kind, LARGE, ME)
@@ -73,7 +73,7 @@ def test_a_small_map_begins_before_the_second_large_one_of_another_visitor(
 
 @pytest.mark.parametrize("kind", [READINGS, MAPS], ids=["reading", "placing"])
 def test_a_small_map_waits_for_one_small_map_of_who_has_many_at_most(
-    turns: Turns, kind: Kind
+    turns: Turns, kind: JobKind
 ) -> None:
     many: Callable[[int], str] = "mine {}".format
     for i in range(kind.n_at_once + 4):

@@ -14,14 +14,14 @@ from components.core.encoder.running import Asked, ask, run_together
 from components.core.encoder.threads import limit_threads, n_threads
 from components.core.schema import Encoding, Mask, Precision
 
-__all__ = ["WEIGHT_BYTES", "Together", "encode_together", "processors"]
+__all__ = ["WEIGHT_BYTES", "BatchKey", "encode_together", "processors"]
 
 WEIGHT_BYTES = 256_000_000
 """The limit for a batch's attention weights, unless a single text needs more."""
 
 
 @dataclass(frozen=True)
-class Together:
+class BatchKey:
     """The properties that texts must share to run together; see `batching.Work`."""
 
     loaded: LoadedModel
@@ -30,7 +30,7 @@ class Together:
     precision: Precision
 
     @classmethod
-    def of(cls, loaded: LoadedModel, request: Request) -> Together:
+    def of(cls, loaded: LoadedModel, request: Request) -> BatchKey:
         """The kind of one request, for batching it with others."""
         return cls(loaded, request.attentions is not False, request.mask, request.precision)
 
@@ -71,7 +71,7 @@ def encode_together(
     asked = ask(loaded, texts, request, pairs=pairs)
     lengths = [each.tokens.n_tokens for each in asked]
     with tidy_memory(sum(lengths)):
-        return streams.run(Together.of(loaded, request), asked, lengths)
+        return streams.run(BatchKey.of(loaded, request), asked, lengths)
 
 
 def processors(device: str) -> Processors:

@@ -69,7 +69,7 @@ def integrated_gradients(
     with torch.no_grad():
         ends = _ends(loaded, tokens)
         begin, end = cosine(ends).tolist()
-    way = _Way(
+    way = _Path(
         cosine, ends, _rows_at_once(loaded, chosen, tokens.n_tokens), n_steps, _Report(progress)
     )
     pieces = _pieces(way, _Piece(0.0, 1.0, begin, end), None if steps is None else n_steps)
@@ -128,7 +128,7 @@ class _Piece:
         return abs(self.end - self.begin - float(self.shares.sum()))
 
 
-class _Way:
+class _Path:
     """The straight path between two states of layer 0, on which gradients are taken."""
 
     def __init__(
@@ -171,7 +171,7 @@ class _Way:
         return shares
 
 
-def _pieces(way: _Way, whole: _Piece, steps: int | None) -> list[_Piece]:
+def _pieces(way: _Path, whole: _Piece, steps: int | None) -> list[_Piece]:
     """The path in pieces, in order; the piece with the largest error is halved until it is small.
 
     Args:

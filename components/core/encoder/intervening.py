@@ -207,7 +207,7 @@ _Read = Iterator[tuple[list[Tokens], int, torch.Tensor]]
 
 
 @dataclass(frozen=True)
-class PutIn:
+class Replacement:
     """Replacement vectors.
 
     Attributes:
@@ -232,7 +232,7 @@ def gather(
     sources: Sequence[Tokens],
     baseline: Sequence[Tokens],
     pause: Callable[[], None],
-) -> PutIn:
+) -> Replacement:
     """Compute the vectors that the interventions of all texts need.
 
     Args:
@@ -259,7 +259,7 @@ def gather(
     patched = {change.layer for change in changes if isinstance(change, Patch)}
     averaged = {change.layer for change in changes if isinstance(change, Average)}
     switched = {c.layer for c in changes if isinstance(c, SwitchOff) and c.to == "mean"}
-    put_in = PutIn()
+    put_in = Replacement()
     for batch, layer, hidden in read(sources, patched):
         for tokens, states in zip(batch, hidden, strict=True):
             put_in.states[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].clone()
@@ -366,7 +366,9 @@ def _joins(change: Intervention) -> int:
 class Switches:
     """A tap that applies, in one layer, the rows' requests to switch off parts."""
 
-    def __init__(self, layer: int, rows: Sequence[Row], put_in: PutIn, *, n_heads: int) -> None:
+    def __init__(
+        self, layer: int, rows: Sequence[Row], put_in: Replacement, *, n_heads: int
+    ) -> None:
         self._layer, self._put_in, self._n_heads = layer, put_in, n_heads
         self._off = {  # if two name the same part, the later one wins
             (change.part, place, change.head or 0): change.to
@@ -400,7 +402,9 @@ class Switches:
                     outputs[places, :, heads] = means[heads].unsqueeze(1)
 
 
-def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in: PutIn) -> None:
+def replace_states(
+    layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in: Replacement
+) -> None:
     """Replace, at one layer, the states that the rows of a batch name.
 
     Args:
@@ -460,7 +464,7 @@ def run_group(
     loaded: LoadedModel,
     group: Sequence[Tokens],
     rows: Sequence[Row],
-    put_in: PutIn,
+    put_in: Replacement,
     *,
     done: Callable[[int], None],
 ) -> None:
@@ -493,7 +497,9 @@ def run_group(
         done(len(batch))
 
 
-def _run_batch(loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: PutIn) -> None:
+def _run_batch(
+    loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: Replacement
+) -> None:
     """Fill the rows' results for all requested layers, from the first layer that is changed."""
     rows = sorted(rows, key=lambda row: row.joins)
     asked, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)

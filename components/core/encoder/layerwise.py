@@ -16,7 +16,7 @@ import torch
 from components.core.errors import UnsupportedModelError
 from components.core.families import Family
 
-__all__ = ["Layerwise", "Tap", "position_ids", "projection_of"]
+__all__ = ["HiddenStateHook", "Layerwise", "position_ids", "projection_of"]
 
 
 def projection_of(model: Any, family: Family) -> Any:
@@ -36,7 +36,7 @@ def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
     return torch.cumsum(real, dim=-1) * real + start
 
 
-class Tap(Protocol):
+class HiddenStateHook(Protocol):
     """Sees, and may change in place, the outputs of one layer's parts for one batch."""
 
     def heads(self, outputs: torch.Tensor) -> None:
@@ -117,7 +117,7 @@ class Layerwise:
         layer: int,
         hidden: torch.Tensor,
         visible: torch.Tensor | None,
-        tap: Tap | None = None,
+        tap: HiddenStateHook | None = None,
     ) -> torch.Tensor:
         """The hidden states of a layer from those of the layer before it.
 
@@ -172,5 +172,5 @@ class Layerwise:
             tap.feed_forward(outputs)
 
     @property
-    def _tap(self) -> Tap | None:
+    def _tap(self) -> HiddenStateHook | None:
         return getattr(self._local, "tap", None)

@@ -15,7 +15,7 @@ from components.core.config_keys import allowed_config
 from components.core.encoder.devices import CPU, Device, return_freed_memory
 from components.core.encoder.layerwise import Layerwise
 from components.core.encoder.shapes import check_shapes
-from components.core.encoder.views import Views
+from components.core.encoder.views import ModelVariants
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError, ModelError
 from components.core.families import Family, family_of, read_config
@@ -41,7 +41,7 @@ class LoadedModel:
     model: Any  # a transformers PreTrainedModel, in float32 and eval mode
     reader: LoadedTokenizer
     trained_parts: dict[str, bool]
-    views: Views
+    views: ModelVariants
     device: Device
 
     @cached_property
@@ -92,7 +92,9 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         "pooler": provenance.pooler.state == "trained",
         "encoder": provenance.encoder.state == "trained",
     }
-    return LoadedModel(card, family, model, reader, trained, Views(model, fast.dtype), device)
+    return LoadedModel(
+        card, family, model, reader, trained, ModelVariants(model, fast.dtype), device
+    )
 
 
 def _move(model: Any, title: str, device: Device) -> None:

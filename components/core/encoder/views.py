@@ -16,12 +16,12 @@ import torch
 
 from components.core.schema import Precision
 
-__all__ = ["Attention", "Views"]
+__all__ = ["Attention", "ModelVariants"]
 
 Attention = Literal["sdpa", "eager"]
 
 
-class Views:
+class ModelVariants:
     """Models that share one set of weights, created on first use. Thread-safe.
 
     Args:

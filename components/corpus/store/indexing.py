@@ -32,8 +32,8 @@ from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
 from components.jobs import (
     Job,
+    JobKind,
     Jobs,
-    Kind,
     Processes,
     Report,
     Sentences,
@@ -57,7 +57,7 @@ __all__ = [
 
 # --- Vector indexes of large corpora
 
-VECTOR_INDEXES = Kind(
+VECTOR_INDEXES = JobKind(
     "vector indexes",
     n_at_once=1,
     n_waiting=1_000,
@@ -134,7 +134,7 @@ def _processes() -> Processes:
     return Processes(1, sentences=_SENTENCES)
 
 
-INDEXES = Kind(
+INDEXES = JobKind(
     "corpora to index",
     n_at_once=2,
     n_at_once_each=1,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from components.analysis.tokens import Kind, kinds, labels
+from components.analysis.tokens import TokenKind, kinds, labels
 from components.content.language import say
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
@@ -144,7 +144,7 @@ class AttentionView:
     sentence: Sentence
     card: ModelCard
     encoding: Encoding
-    kinds: tuple[Kind, ...]
+    kinds: tuple[TokenKind, ...]
     heads: Heads
     sort: str
     order: list[tuple[int, int]]

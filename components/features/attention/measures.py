@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.tokens import Kind
+from components.analysis.tokens import TokenKind
 from components.core.schema import FloatArray, IntArray, Tokens
 
 __all__ = [
@@ -67,7 +67,7 @@ class Item:
 
     label: str
     positions: tuple[int, ...]
-    kind: Kind
+    kind: TokenKind
     text_id: int
 
 
@@ -97,7 +97,7 @@ class Grid:
 def arrange(
     attention: FloatArray,
     tokens: Tokens,
-    kinds: Sequence[Kind],
+    kinds: Sequence[TokenKind],
     labels: Sequence[str],
     how: Arrangement,
 ) -> Grid:
@@ -115,7 +115,7 @@ def arrange(
     return Grid(rows, columns, _merge(weights, rows, columns), tuple(hidden), renormalised)
 
 
-def _to_hide(kinds: Sequence[Kind]) -> list[int]:
+def _to_hide(kinds: Sequence[TokenKind]) -> list[int]:
     """Special tokens and padding; none if nothing else would be left."""
     hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
     return hidden if len(hidden) < len(kinds) else []
@@ -130,7 +130,7 @@ def _renormalised(weights: _Exact) -> _Exact:
 
 def _items(
     tokens: Tokens,
-    kinds: Sequence[Kind],
+    kinds: Sequence[TokenKind],
     labels: Sequence[str],
     hidden: Sequence[int],
     *,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from components.core import ModelSpec
-from components.features.layers.measures import Kind
+from components.features.layers.measures import MeasureKind
 from components.ui.state.controls import Choice, Control, choice, sentence_choice
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 PAGE = "layers"
-MEASURES: Mapping[str, Kind] = MappingProxyType(
+MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
     {
         "To layer 0": "start",
         "To layer before": "before",

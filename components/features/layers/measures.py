@@ -19,8 +19,8 @@ __all__ = [
     "MAX_WORDS",
     "MEASURE_NAMES",
     "Alike",
-    "Kind",
     "Measure",
+    "MeasureKind",
     "Neighbours",
     "Words",
     "alike",
@@ -246,9 +246,9 @@ def _products(ours: np.ndarray, theirs: np.ndarray, lowest: float = 0.0) -> Floa
 
 # --- One text layer by layer
 
-Kind = Literal["start", "before", "first", "length"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-MEASURE_NAMES: dict[Kind, str] = {
+MeasureKind = Literal["start", "before", "first", "length"]
+KINDS: tuple[MeasureKind, ...] = get_args(MeasureKind)
+MEASURE_NAMES: dict[MeasureKind, str] = {
     "start": "cosine to layer 0",
     "before": "cosine to layer before",
     "first": "cosine to first token",
@@ -273,7 +273,7 @@ class Measure:
             there; None if there is no other one, and for the other kinds.
     """
 
-    kind: Kind
+    kind: MeasureKind
     layers: tuple[int, ...]
     values: FloatArray
     own: np.ndarray
@@ -322,7 +322,7 @@ def own_tokens(encoding: Encoding) -> np.ndarray:
     return own
 
 
-def measure(encoding: Encoding, kind: Kind) -> Measure:
+def measure(encoding: Encoding, kind: MeasureKind) -> Measure:
     """One measure of an encoding that holds all layers."""
     own, hidden, layers = own_tokens(encoding), encoding.hidden, encoding.layers
     if kind == "length":
@@ -337,7 +337,7 @@ def measure(encoding: Encoding, kind: Kind) -> Measure:
     return Measure(kind, compared, _cosines(values), own, _chance(later, earlier, values, own))
 
 
-def measures(encoding: Encoding) -> dict[Kind, Measure]:
+def measures(encoding: Encoding) -> dict[MeasureKind, Measure]:
     """Every measure of an encoding."""
     return {kind: measure(encoding, kind) for kind in KINDS}
 

@@ -27,7 +27,7 @@ from components.features.map.controls import (
     word_of,
 )
 from components.maps.points import Unit
-from components.maps.request import Effort, Footing, MapRequest, MapSettings, Method
+from components.maps.request import Effort, LayerAlignment, MapRequest, MapSettings, Method
 from components.maps.vector_space import Metric
 from components.ui.models.services import settings
 from components.ui.state.view import ViewState
@@ -45,7 +45,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
-    footing = cast("Footing", FOOTING.of(view)) if pooling != "pooler" else "one"
+    footing = cast("LayerAlignment", FOOTING.of(view)) if pooling != "pooler" else "one"
     return MapRequest(
         model=view.model,
         corpus=corpus,

@@ -27,7 +27,7 @@ from components.features.pairs.files import (
     pairs_from,
 )
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
-from components.jobs import Kind, Report, Task
+from components.jobs import JobKind, Report, Task
 from components.maps.vectors import sentence_vectors
 from components.ui.files import uploads
 from components.ui.models.background import jobs
@@ -265,7 +265,7 @@ class _Vectors:
 
 LARGE_SECONDS = 5.0
 """From here on a comparison starts only with a click, not from an address."""
-PAIRS = Kind(
+PAIRS = JobKind(
     "pairs to compare",
     n_at_once=2,
     n_at_once_each=1,

@@ -71,8 +71,8 @@ __all__ = [
     "PAGE_SIZE",
     "Again",
     "Concordance",
+    "ConcordanceLine",
     "InTable",
-    "Line",
     "Senses",
     "Shown",
     "arrays",
@@ -102,7 +102,7 @@ _WIDTH = 70  # characters on each side of the word
 
 
 @dataclass(frozen=True)
-class Line:
+class ConcordanceLine:
     """One occurrence in its context.
 
     Attributes:
@@ -137,7 +137,7 @@ class Concordance:
         page, n_pages: counted from 1; 1 of 1 if nothing is listed.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[ConcordanceLine, ...]
     order: IntArray
     sort: str
     page: int
@@ -179,7 +179,7 @@ def concordance(
 
 def lines_at(
     found: Found, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
-) -> tuple[Line, ...]:
+) -> tuple[ConcordanceLine, ...]:
     """The occurrences at some indices, in the given order."""
     return tuple(_line(found, groups, cosines, place) for place in places)
 
@@ -251,9 +251,11 @@ def _keys(found: Found, groups: IntArray, cosines: FloatArray | None, by: str) -
     return np.arange(found.n)
 
 
-def _line(found: Found, groups: IntArray, cosines: FloatArray | None, place: int) -> Line:
+def _line(
+    found: Found, groups: IntArray, cosines: FloatArray | None, place: int
+) -> ConcordanceLine:
     left, keyword, right = around(found, place, _WIDTH)
-    return Line(
+    return ConcordanceLine(
         place=place,
         row=int(found.occurrences.rows[place]),
         number=place + 1,

@@ -48,7 +48,7 @@ SHAPES = ("circle", "diamond", "square", "x", "cross", "triangle-up", "star")
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ColorKind:
     """The occurrences of one sense or group.
 
     Attributes:
@@ -63,7 +63,7 @@ class Kind:
     places: IntArray
 
 
-def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind, ...]:
+def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[ColorKind, ...]:
     """The occurrences by colour; those without one come first, so that others are drawn over them.
 
     Args:
@@ -73,14 +73,16 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind,
     """
     n_own = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
     own = [
-        Kind(plain(names[i]), CATEGORICAL[i], SHAPES[i % len(SHAPES)], np.flatnonzero(codes == i))
+        ColorKind(
+            plain(names[i]), CATEGORICAL[i], SHAPES[i % len(SHAPES)], np.flatnonzero(codes == i)
+        )
         for i in range(n_own)
     ]
     rest = np.flatnonzero(codes >= n_own)
     others = f"other ({len(names) - n_own})"
     found = [
-        Kind(none, NEUTRAL, "circle-open", np.flatnonzero(codes < 0)),
-        Kind(others, CATEGORICAL[-1], "hexagon", rest),
+        ColorKind(none, NEUTRAL, "circle-open", np.flatnonzero(codes < 0)),
+        ColorKind(others, CATEGORICAL[-1], "hexagon", rest),
         *own,
     ]
     return tuple(kind for kind in found if len(kind.places))
@@ -422,7 +424,7 @@ def _xy(places: FloatArray) -> dict[str, Any]:
 
 
 def _points(
-    kind: Kind,
+    kind: ColorKind,
     places: FloatArray,
     hovers: Sequence[str],
     n: int,
@@ -475,7 +477,7 @@ def _ring(places: FloatArray, name: str, shape: str, size: int, line: int) -> di
 
 
 def _moved(
-    kinds: Sequence[Kind],
+    kinds: Sequence[ColorKind],
     places: FloatArray,
     chosen: int | None,
     near: Sequence[int],

@@ -40,7 +40,7 @@ from components.features.senses.words import (
     units_at,
     word_in,
 )
-from components.jobs import Job, Kind, Report, Task
+from components.jobs import Job, JobKind, Report, Task
 from components.ui.models import runtime, waiting
 from components.ui.models.background import jobs
 from components.ui.state import session
@@ -172,7 +172,7 @@ def _shapes(shown: Shown) -> list[dict[str, str]]:
 
 # --- The data of a view
 
-WORDS = Kind(
+WORDS = JobKind(
     "words at every layer",
     n_at_once=2,
     n_at_once_each=1,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from components.features.senses.compute import Line
+from components.features.senses.compute import ConcordanceLine
 from components.ui.widgets.chips import direction_of, visible
 from components.ui.widgets.component import component
 
@@ -26,7 +26,7 @@ class Row:
         mark: its sense or group, in words.
     """
 
-    line: Line
+    line: ConcordanceLine
     color: str
     mark: str
 
@@ -97,7 +97,7 @@ def _line(row: Row) -> dict[str, object]:
     }
 
 
-def _direction(line: Line) -> Literal["ltr", "rtl"]:
+def _direction(line: ConcordanceLine) -> Literal["ltr", "rtl"]:
     """The writing direction of the word, or else of its context."""
     return direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr"
 

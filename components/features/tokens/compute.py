@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.tokens import Kind, find_pieces, kinds, labels, source
+from components.analysis.tokens import TokenKind, find_pieces, kinds, labels, source
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import FloatArray, Passport, TokenizerCard, Tokens, Vocabulary
 from components.features.tokens.controls import (
@@ -69,7 +69,7 @@ class TokenizedSentence:
     cut: int
     pad_to: int | None
     pad_asked: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[TokenKind, ...]
     labels: tuple[str, ...]
     reasons: Mapping[int, str]
     picked: int
@@ -176,7 +176,7 @@ def _reasons(
     model: str,
     tokens: Tokens,
     vocabulary: Vocabulary,
-    own: Sequence[Kind],
+    own: Sequence[TokenKind],
 ) -> dict[int, str]:
     unknown = [i for i, kind in enumerate(own) if kind == "unknown"]
     normalized = service.normalize(model, [source(tokens, i) for i in unknown])

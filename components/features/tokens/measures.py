@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from typing import Literal
 
-from components.analysis.tokens import Kind, kinds, lost_spans
+from components.analysis.tokens import TokenKind, kinds, lost_spans
 from components.core.schema import CutRules, Tokens, Vocabulary
 
 __all__ = ["Change", "Cut", "Fate", "Part", "fates", "rewritten", "why_cut"]
@@ -233,7 +233,7 @@ def fates(tokens: Tokens, vocabulary: Vocabulary, which: int, normalize: Normali
 def _fated(
     tokens: Tokens, vocabulary: Vocabulary, which: int, normalize: Normalize
 ) -> list[tuple[_Sign, Fate]]:
-    places: dict[Kind, set[int]] = {"unknown": set(), "typed special": set()}
+    places: dict[TokenKind, set[int]] = {"unknown": set(), "typed special": set()}
     for i, kind in enumerate(kinds(tokens, vocabulary)):
         if kind in places and tokens.text_ids[i] == which:
             places[kind] |= set(range(*tokens.offsets[i].tolist()))

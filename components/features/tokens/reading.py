@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.analysis.tokens import Kind, cut_words, lost_spans, source
+from components.analysis.tokens import TokenKind, cut_words, lost_spans, source
 from components.content.language import Claim, claim
 from components.content.wording import escape, quoted, several
 from components.core.schema import Tokens, Vocabulary
@@ -36,7 +36,7 @@ _STRANGE = 3  # characters that are named
 
 
 def tokens_reading(
-    tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str], unknown_name: str
+    tokens: Tokens, kinds: Sequence[TokenKind], labels: Sequence[str], unknown_name: str
 ) -> list[Claim]:
     """At most three claims: the number of tokens, the cut words, and what the model misses.
 
@@ -52,7 +52,7 @@ def tokens_reading(
 
 
 def tokens_sure(
-    tokens: Tokens, kinds: Sequence[Kind], reasons: Mapping[int, str], unknown_name: str
+    tokens: Tokens, kinds: Sequence[TokenKind], reasons: Mapping[int, str], unknown_name: str
 ) -> list[Claim]:
     """Further notes: more that the model misses, the reason for unknown tokens, and padding."""
     n_padding = kinds.count("padding")
@@ -70,7 +70,7 @@ def padding_note(asked: int, n_tokens: int) -> Claim | None:
     return claim("tokens.long_enough", n=n_tokens, asked=asked) if useless else None
 
 
-def _count_claim(tokens: Tokens, kinds: Sequence[Kind]) -> Claim:
+def _count_claim(tokens: Tokens, kinds: Sequence[TokenKind]) -> Claim:
     n_own = int((tokens.text_ids >= 0).sum())
     added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
     names = escape(", ".join(dict.fromkeys(added)))
@@ -105,7 +105,7 @@ def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
     return claim("tokens.uncut") if has_words and not tokens.n_truncated else None
 
 
-def _missing_claims(tokens: Tokens, kinds: Sequence[Kind], unknown_name: str) -> list[Claim]:
+def _missing_claims(tokens: Tokens, kinds: Sequence[TokenKind], unknown_name: str) -> list[Claim]:
     """The parts that do not reach the model: cut-off text, then unknown tokens."""
     lost = tokens.n_truncated
     unknown = [i for i, kind in enumerate(kinds) if kind == "unknown"]

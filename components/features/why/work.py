@@ -50,7 +50,7 @@ from components.features.why.controls import (
     TO_MEAN,
 )
 from components.features.why.score import Score, Side, random_pairs
-from components.jobs import Kind, Report, Task
+from components.jobs import JobKind, Report, Task
 from components.ui.state.view import ViewState
 
 __all__ = [
@@ -288,7 +288,7 @@ Found = LeftOut | SwitchedOff | SwappedIn | Integrated
 
 LARGE_SECONDS = 5.0
 """From here on work starts only with a click, not from an address."""
-WORK = Kind(
+WORK = JobKind(
     "looks into a score",
     n_at_once=2,
     n_at_once_each=1,
@@ -299,7 +299,7 @@ WORK = Kind(
     forgotten_seconds=60.0,
     first_words="Running the model",
 )
-MEASURES = Kind(
+MEASURES = JobKind(
     "models to measure random sentences in",
     n_at_once=1,
     n_waiting=30,

@@ -21,7 +21,7 @@ from streamlit.url_util import make_url_path
 
 from components.core import meters
 from components.core.errors import ContextlensError
-from components.jobs import Kind, Task
+from components.jobs import JobKind, Task
 from components.ui.models import runtime
 from components.ui.models.background import jobs
 from components.ui.models.services import settings
@@ -32,7 +32,7 @@ __all__ = ["CHECKS", "Check", "OperatorsOnly", "checks", "middleware", "readines
 _SECONDS = 2.0  # for all checks together
 _KEPT_SECONDS = 1.0  # so that frequent requests cause no work
 _BYTES = 4096
-_PROBES = Kind("probes", n_at_once=1, keeps=False)
+_PROBES = JobKind("probes", n_at_once=1, keeps=False)
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _METRICS = ("/metrics", "/_stcore/metrics")  # the second one is Streamlit's own
 _REFUSAL = (

@@ -21,7 +21,7 @@ from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import ProgressEvent
 from components.core.words import Span, find_word, split_words
-from components.jobs import Kind, Report, StoppedError, Task
+from components.jobs import JobKind, Report, StoppedError, Task
 
 __all__ = [
     "BASELINES",
@@ -52,7 +52,7 @@ _FETCH: dict[str, Any] = {
     "forgotten_seconds": 300.0,  # a hidden tab polls once a minute
     "silence": "waiting for the hub",
 }
-LOADS = Kind(
+LOADS = JobKind(
     "models to load",
     n_at_once=4,
     n_at_once_each=2,
@@ -61,15 +61,15 @@ LOADS = Kind(
     **_LINE,
 )
 """Loads from this machine take seconds: they do not wait for downloads."""
-FETCHES = Kind("models to fetch", keeps=False, first_words="Looking for the model", **_FETCH)
-TOKENIZERS = Kind("tokenizers to fetch", first_words="Getting the tokenizer", **_FETCH)
-BASELINES = Kind(
+FETCHES = JobKind("models to fetch", keeps=False, first_words="Looking for the model", **_FETCH)
+TOKENIZERS = JobKind("tokenizers to fetch", first_words="Getting the tokenizer", **_FETCH)
+BASELINES = JobKind(
     "models to measure",
     n_at_once=2,
     first_words="Measuring how alike random words are in this model",
     **_LINE,
 )
-RULERS = Kind(
+RULERS = JobKind(
     "models to measure pairs of words in",
     n_at_once=1,
     first_words="Measuring what pairs of words of known senses get in this model",

@@ -12,7 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TypedDict
 
-from components.analysis.tokens import Kind, kinds, labels, lost_spans
+from components.analysis.tokens import TokenKind, kinds, labels, lost_spans
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
 from components.ui.widgets.chips import visible
@@ -38,7 +38,7 @@ class _Token(TypedDict):
     mark: str
     text: str
     id: int
-    kind: Kind
+    kind: TokenKind
     joined: bool
     chosen: bool
     says: str
@@ -163,13 +163,13 @@ def _tokens(
     return shown
 
 
-def _mark(label: str, kind: Kind) -> str:
+def _mark(label: str, kind: TokenKind) -> str:
     """Return the muted start of a label: its sign for a place in a word, if more follows."""
     sign = "##" if kind == "continuation" else "▁"
     return sign if label.startswith(sign) and label != sign else ""
 
 
-def _says(kind: Kind, span: Span, n_sharing: int, reason: str) -> str:
+def _says(kind: TokenKind, span: Span, n_sharing: int, reason: str) -> str:
     """Return the text for hovers and screen readers about a token, beside its name and ID."""
     if kind == "padding":
         return "padding: the mask hides it"

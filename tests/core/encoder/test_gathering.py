@@ -18,7 +18,7 @@ from components.core import BUNDLED_ID, EncoderService, Encoding, Settings
 from components.core.caller import Caller, StoppedError, calling
 from components.core.encoder import LoadedModel, Request, load_model
 from components.core.encoder import running as encoder_running
-from components.core.encoder.gathering import WEIGHT_BYTES, Together
+from components.core.encoder.gathering import WEIGHT_BYTES, BatchKey
 from components.core.encoder.running import ask, run_together
 from components.core.registry import locate
 from components.core.schema import FastPrecision, SwitchOff
@@ -85,7 +85,7 @@ def test_a_mixed_batch_gives_each_what_it_gets_alone(
             given = {**given, "pad_to": 64}  # of one length
         checked = Request.checked(loaded.card, mask=mask, precision="exact", **given)  # type: ignore[arg-type]
         mixed += ask(loaded, [text], checked)
-    assert len({Together.of(loaded, each.request) for each in mixed}) == 1
+    assert len({BatchKey.of(loaded, each.request) for each in mixed}) == 1
     for each, found in zip(mixed, run_together(loaded, mixed), strict=True):
         assert_alike(found, run_together(loaded, [each])[0])
 
@@ -129,7 +129,7 @@ def test_weights_of_attention_are_bounded_in_a_batch(
     loaded = loaded_of(BUNDLED_ID)
     large = replace(loaded.card, n_layers=24, n_heads=16)
     with_weights, without = (
-        Together(replace(loaded, card=large), has_weights, "model", "exact")
+        BatchKey(replace(loaded, card=large), has_weights, "model", "exact")
         for has_weights in (True, False)
     )
     assert without.fits(2, 512)
@@ -143,14 +143,14 @@ def test_what_cannot_run_together_is_kept_apart(loaded_of: Callable[[str], Loade
     loaded, other = loaded_of(BUNDLED_ID), loaded_of("folder:bert")
     plain = Request(layers=(0,))
     kinds = [
-        Together.of(loaded, plain),
-        Together.of(other, plain),
-        Together.of(loaded, replace(plain, attentions=((1, 0),))),
-        Together.of(loaded, replace(plain, mask="ones")),
-        Together.of(loaded, replace(plain, precision="fast")),
+        BatchKey.of(loaded, plain),
+        BatchKey.of(other, plain),
+        BatchKey.of(loaded, replace(plain, attentions=((1, 0),))),
+        BatchKey.of(loaded, replace(plain, mask="ones")),
+        BatchKey.of(loaded, replace(plain, precision="fast")),
     ]
     assert len(set(kinds)) == len(kinds)
-    assert Together.of(loaded, Request(layers=(1,), pad_to=9)) == kinds[0]
+    assert BatchKey.of(loaded, Request(layers=(1,), pad_to=9)) == kinds[0]
 
 
 def test_a_batch_that_fails_is_run_again_caller_by_caller(

@@ -18,8 +18,8 @@ from components.core.schema import PartState
 from components.features.layers.measures import (
     KINDS,
     Alike,
-    Kind,
     Measure,
+    MeasureKind,
     alike,
     nearest,
     token_pairs,
@@ -88,7 +88,7 @@ def is_named(text: str, places: Sequence[int], names: Sequence[str]) -> bool:
 # Every token at every layer
 
 
-def odd_measure(chance: Chance, draw: Draw, kind: Kind) -> Measure:
+def odd_measure(chance: Chance, draw: Draw, kind: MeasureKind) -> Measure:
     n, n_layers = chance.choice((1, 2, 3, 9)), chance.choice((1, 2, 7))
     layers = tuple(range(kind == "before", n_layers))
     values = odd_values(draw, len(layers), n) * (chance.choice((1, 30)) if kind == "length" else 1)
@@ -151,7 +151,12 @@ def check_measure_title(title: Claim, found: Measure, counted: Sequence[int]) ->
 
 
 def check_extremes(
-    told: Claim, row: np.ndarray, kind: Kind, counted: Sequence[int], labels: list[str], layer: int
+    told: Claim,
+    row: np.ndarray,
+    kind: MeasureKind,
+    counted: Sequence[int],
+    labels: list[str],
+    layer: int,
 ) -> None:
     if kind == "start" and layer == 0:
         assert told.key == "layers.unchanged"

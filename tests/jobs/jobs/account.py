@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from components.jobs import Job, Jobs, Kind, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.steps import Clock, Work, threads
 
 __all__ = ["KINDS", "LEASE", "MAX_BYTES", "OWN", "POINTS", "WHAT", "Account", "Wanted"]
@@ -15,17 +15,17 @@ LEASE = 5.0
 MAX_BYTES = 1_000_000
 OWN = "simulated"
 """What its kinds' names begin with: an app that earlier tests ran may still have threads."""
-MAPS = Kind(
+MAPS = JobKind(
     f"{OWN} maps", n_at_once=2, n_large=1, large_seconds=10, n_waiting=4, n_waiting_each=2,
     forgotten_seconds=30,
 )  # fmt: skip
-POINTS = Kind(f"{OWN} points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
-LOADS = Kind(
+POINTS = JobKind(f"{OWN} points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
+LOADS = JobKind(
     f"{OWN} loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2,
     forgotten_seconds=60, keeps=False,
 )  # fmt: skip
 KINDS = (MAPS, POINTS, LOADS)
-WHAT: dict[str, tuple[Kind, float, str | None]] = {
+WHAT: dict[str, tuple[JobKind, float, str | None]] = {
     "small 1": (MAPS, 1, None),
     "small 2": (MAPS, 2, None),
     "large 1": (MAPS, 20, None),
@@ -117,10 +117,10 @@ class Account(RuleBasedStateMachine):
             name is not None and sum(name in names for names in shared) >= most for name in sharers
         )
 
-    def n_waiting(self, kind: Kind) -> int:
+    def n_waiting(self, kind: JobKind) -> int:
         return sum(job.state == "waiting" for job in self.jobs.under_way(kind))
 
-    def n_own(self, kind: Kind, visitor: Visitor | None) -> int:
+    def n_own(self, kind: JobKind, visitor: Visitor | None) -> int:
         if visitor is None:
             return 0
         waiting = [o for o in self.all if o.job.state == "waiting" and o.job.kind is kind]

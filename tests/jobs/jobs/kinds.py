@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from components.jobs import Job, Jobs, Kind, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.steps import WAIT, Result, Work
 
 __all__ = ["ANN", "BOB", "LOADS", "MAPS", "POINTS", "finish", "running", "task"]
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
-MAPS = Kind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
-POINTS = Kind("sets of points", n_at_once=1, forgotten_seconds=300)
-LOADS = Kind("models", n_at_once=2, keeps=False, first_words="Looking for the model")
+MAPS = JobKind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
+POINTS = JobKind("sets of points", n_at_once=1, forgotten_seconds=300)
+LOADS = JobKind("models", n_at_once=2, keeps=False, first_words="Looking for the model")
 
 
-def task(key: str, *, kind: Kind = MAPS, size: float = 1, after: Task | None = None) -> Task:
+def task(key: str, *, kind: JobKind = MAPS, size: float = 1, after: Task | None = None) -> Task:
     return Task(key, kind, Work(), size=size, after=after, split=0.25 if after else 0.0)
 
 
@@ -24,5 +24,5 @@ def finish(job: Job, result: Result | None = None) -> None:
     assert job.wait(WAIT)
 
 
-def running(jobs: Jobs, kind: Kind = MAPS) -> set[object]:
+def running(jobs: Jobs, kind: JobKind = MAPS) -> set[object]:
     return {job.key for job in jobs.under_way(kind) if job.state == "running"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from components.core.errors import BusyError, RequestError
-from components.jobs import Job, Jobs, Kind, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.jobs.account import KINDS, LEASE, MAX_BYTES, OWN, POINTS, WHAT, Account
 from tests.jobs.steps import WAIT, Clock, Result, Work, threads
 
@@ -191,7 +191,7 @@ TestJobs = pytest.mark.slow(Machine.TestCase)
 TestJobs.settings = settings(max_examples=100, stateful_step_count=50, deadline=None)
 # Shares
 
-ONE = Kind("turns", n_at_once=1, n_waiting=1000, n_waiting_each=1000)
+ONE = JobKind("turns", n_at_once=1, n_waiting=1000, n_waiting_each=1000)
 sizes = st.lists(st.integers(1, 50), min_size=1, max_size=12)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.core.errors import BusyError
-from components.jobs import Jobs, Kind
+from components.jobs import JobKind, Jobs
 from tests.jobs.jobs.kinds import ANN, BOB, POINTS, finish, running, task
 from tests.jobs.steps import Clock, threads
 
@@ -22,7 +22,7 @@ def test_a_small_map_does_not_wait_for_five_large_ones_of_another(jobs: Jobs) ->
 
 
 def test_visitors_take_turns_and_small_comes_before_large(jobs: Jobs) -> None:
-    one = Kind("reports", n_at_once=1)
+    one = JobKind("reports", n_at_once=1)
     began: list[object] = []
     for key, size, who in [
         ("first", 5, ANN), ("ann 30", 30, ANN), ("ann 5", 5, ANN), ("ann 6", 6, ANN),
@@ -36,7 +36,7 @@ def test_visitors_take_turns_and_small_comes_before_large(jobs: Jobs) -> None:
 
 
 def test_who_comes_anew_is_not_ahead_for_all_that_another_had_before(jobs: Jobs) -> None:
-    one = Kind("reports", n_at_once=1)
+    one = JobKind("reports", n_at_once=1)
     finish(jobs.start(task("early", kind=one), BOB))
     for i in range(7):
         jobs.start(task(f"ann {i}", kind=one, size=10), ANN)
@@ -54,7 +54,7 @@ def test_who_comes_anew_is_not_ahead_for_all_that_another_had_before(jobs: Jobs)
 def test_one_visitor_does_not_take_all_places_of_what_may_take_long(
     jobs: Jobs, clock: Clock
 ) -> None:
-    fetches = Kind("fetches", n_at_once=3, n_at_once_each=2)
+    fetches = JobKind("fetches", n_at_once=3, n_at_once_each=2)
     for i in range(4):
         jobs.start(task(f"ann {i}", kind=fetches), ANN)
     assert running(jobs, fetches) == {"ann 0", "ann 1"}
@@ -73,7 +73,7 @@ def test_one_visitor_does_not_take_all_places_of_what_may_take_long(
 
 
 def test_what_the_server_begins_itself_may_have_all_places(jobs: Jobs) -> None:
-    fetches = Kind("fetches", n_at_once=3, n_at_once_each=1)
+    fetches = JobKind("fetches", n_at_once=3, n_at_once_each=1)
     for i in range(3):
         jobs.start(task(f"m{i}", kind=fetches))
     assert len(running(jobs, fetches)) == 3
@@ -82,7 +82,7 @@ def test_what_the_server_begins_itself_may_have_all_places(jobs: Jobs) -> None:
 
 
 def test_what_nobody_waits_for_any_more_comes_last(jobs: Jobs, clock: Clock) -> None:
-    one = Kind("reports", n_at_once=1)
+    one = JobKind("reports", n_at_once=1)
     first = jobs.start(task("first", kind=one), ANN)
     left = jobs.start(task("left", kind=one), ANN)
     clock.now += 6
@@ -102,7 +102,7 @@ def test_who_waits_holds_no_thread(jobs: Jobs) -> None:
 
 
 def test_too_many_of_one_visitor_and_too_many_of_all_are_refused_in_words(jobs: Jobs) -> None:
-    few = Kind("maps", n_at_once=1, n_waiting=3, n_waiting_each=2)
+    few = JobKind("maps", n_at_once=1, n_waiting=3, n_waiting_each=2)
     all_jobs = [jobs.start(task(f"ann {i}", kind=few), ANN) for i in range(3)]
     with pytest.raises(BusyError, match=r"You have 2 maps waiting already.*cancel one"):
         jobs.start(task("ann 3", kind=few), ANN)
@@ -117,7 +117,7 @@ def test_too_many_of_one_visitor_and_too_many_of_all_are_refused_in_words(jobs: 
 
 
 def test_what_the_server_begins_itself_is_bounded_as_that_of_all(jobs: Jobs) -> None:
-    few = Kind("models", n_at_once=1, n_waiting=3, n_waiting_each=1)
+    few = JobKind("models", n_at_once=1, n_waiting=3, n_waiting_each=1)
     for i in range(4):
         jobs.start(task(f"m{i}", kind=few))
     with pytest.raises(BusyError, match="This server has 3 models waiting already"):
@@ -127,7 +127,7 @@ def test_what_the_server_begins_itself_is_bounded_as_that_of_all(jobs: Jobs) -> 
 
 
 def test_what_nobody_waits_for_makes_room_in_a_full_line(jobs: Jobs, clock: Clock) -> None:
-    few = Kind("maps", n_at_once=1, n_waiting=2, forgotten_seconds=300)
+    few = JobKind("maps", n_at_once=1, n_waiting=2, forgotten_seconds=300)
     first = jobs.start(task("first", kind=few), ANN)
     left = jobs.start(task("left", kind=few), ANN)
     wanted = jobs.start(task("wanted", kind=few), ANN)

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.core.errors import AccessError
 from components.features.corpora.controls import CORPUS, PAGE
-from components.jobs import Kind
+from components.jobs import JobKind
 from components.ui.access import guard
 from components.ui.access.roles import FETCH, Role
 from components.ui.corpora import exports, known
@@ -81,7 +81,7 @@ def as_(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def under_way(kind: Kind) -> int:
+def under_way(kind: JobKind) -> int:
     return len(jobs().under_way(kind))
 
 

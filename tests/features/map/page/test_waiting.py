@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.core.byte_cache import ByteCache
 from components.features.map.controls import FIND_SELECT, PAGE
-from components.jobs import Job, Jobs, Kind, Task, Visitor
+from components.jobs import Job, JobKind, Jobs, Task, Visitor
 from components.maps.engine import MAPS, READINGS, Maps
 from components.maps.picture import Picture
 from components.ui.models.background import jobs, maps
@@ -108,7 +108,7 @@ class Huge:
 
 def make_room() -> None:
     """Another visitor's result takes all of the store."""
-    once = Kind("others", n_at_once=1, keeps=False)
+    once = JobKind("others", n_at_once=1, keeps=False)
     assert jobs().start(Task("huge", once, lambda _: Huge())).wait(SECONDS)
 
 

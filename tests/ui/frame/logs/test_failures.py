@@ -15,7 +15,7 @@ from components.core import BUNDLED_ID
 from components.core.errors import WorkerError
 from components.core.service import LocalService
 from components.corpus.store.indexing import INDEXES
-from components.jobs import Jobs, Kind, Processes, Task
+from components.jobs import JobKind, Jobs, Processes, Task
 from components.ui.models import runtime, wishes
 from components.ui.models.background import jobs
 from components.ui.state.view import Sentence, ViewState
@@ -127,7 +127,7 @@ def test_a_load_that_fails_is_found_by_its_reference(lines: Lines) -> None:
 
 def test_a_job_that_fails(lines: Lines) -> None:
     own = Jobs(1_000_000)
-    job = own.start(Task(("own", MARKER), Kind("own", n_at_once=1), work=fail))
+    job = own.start(Task(("own", MARKER), JobKind("own", n_at_once=1), work=fail))
     assert job.wait(WAIT)
     logging.getLogger("contextlens").error("A job failed: %s", job.exception())
     assert of(lines(), "contextlens")["message"] == "A job failed: ValueError"
