@@ -378,15 +378,15 @@ class Switches:
         }
 
     def heads(self, outputs: torch.Tensor) -> None:
-        """See `layerwise.Tap`."""
+        """See `layerwise.HiddenStateHook`."""
         self._replace("head", outputs.view(*outputs.shape[:-1], self._n_heads, -1))
 
     def attention(self, outputs: torch.Tensor) -> None:
-        """See `layerwise.Tap`."""
+        """See `layerwise.HiddenStateHook`."""
         self._replace("attention", outputs.unsqueeze(-2))
 
     def feed_forward(self, outputs: torch.Tensor) -> None:
-        """See `layerwise.Tap`."""
+        """See `layerwise.HiddenStateHook`."""
         self._replace("feed_forward", outputs.unsqueeze(-2))
 
     def _replace(self, part: str, outputs: torch.Tensor) -> None:
