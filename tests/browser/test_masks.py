@@ -82,7 +82,7 @@ def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
 
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
-    assert here.title == "Mask off: padded and unpadded A have a similarity of 0.79"
+    assert here.title == "Mask off: A keeps a similarity of 0.79"
     assert "78% of the 64 positions are padding" in here.reading
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900

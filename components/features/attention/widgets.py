@@ -56,7 +56,7 @@ def attention_heads(
     n_layers, n_heads, n_cells, _ = pictures.shape
 
     def receive(sent: object) -> None:
-        pick = _checked(sent, n_layers, n_heads)
+        pick = _checked_head(sent, n_layers, n_heads)
         if pick is not None:
             on_pick(*pick)
 
@@ -85,7 +85,7 @@ def _bytes(pictures: FloatArray) -> bytes:
     return bytes(cells.tobytes())
 
 
-def _checked(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
+def _checked_head(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
     """The layer and head that the browser reported; None if there is no such head."""
     if not isinstance(pick, Mapping):
         return None
@@ -125,7 +125,7 @@ def attention_lines(
     known = _known(grid)  # not the weights, which the session would keep
 
     def receive(sent: object) -> None:
-        pick = _lines_checked(sent, known)
+        pick = _checked_side(sent, known)
         if pick is not None:
             on_pick(*pick)
 
@@ -157,7 +157,7 @@ def _known(grid: Grid) -> dict[str, frozenset[int]]:
     return {side: frozenset(item.positions[0] for item in own) for side, own in sides.items()}
 
 
-def _lines_checked(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
+def _checked_side(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
     """The side and position that the browser reported; None if the grid has no such item."""
     if not isinstance(pick, Mapping):
         return None

@@ -291,7 +291,7 @@ LEAST = 0.7
 """The smallest share of the frame that points span each way, unless they lie on a line."""
 _AIM = 0.72
 _AIR, _MOST_AIR = 0.05, 0.19  # beside the points: of the longer side, and the most on each side
-_FRAME_LINE = 0.02  # of the longer side: the margin beside points that lie on a line
+_THIN_MARGIN = 0.02  # of the longer side: the margin beside points that lie on a line
 
 
 def map_ranges(places: FloatArray) -> Ranges:
@@ -301,7 +301,7 @@ def map_ranges(places: FloatArray) -> Ranges:
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
     spans = high - low
     longest = max(float(spans.max()), 1e-6)
-    air = np.clip(_MOST_AIR * spans, _FRAME_LINE * longest, _AIR * longest)
+    air = np.clip(_MOST_AIR * spans, _THIN_MARGIN * longest, _AIR * longest)
     return list(zip((low - air).tolist(), (high + air).tolist(), strict=True))
 
 
@@ -570,9 +570,7 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
         return dict.fromkeys(labels, usual)
     per_unit = _HIGH / (ranges[1][1] - ranges[1][0])
     at = {row: places[row].astype(float) * per_unit for row in labels}
-    taken = [
-        _numbers_box(own, np.full(2, 2 * _RING)) for own in at.values()
-    ]  # the rings themselves
+    taken = [_number_box(own, np.full(2, 2 * _RING)) for own in at.values()]  # the rings themselves
     found = {}
     for i, (row, text) in enumerate(labels.items()):
         others = [*taken[:i], *taken[i + 1 :]]
@@ -586,10 +584,10 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
 
 def _beside(point: NDArray[Any], text: str, way: tuple[int, int]) -> NDArray[Any]:
     size = np.array([_NUMBERS_LETTER * max(1, len(text)), _NUMBERS_LINE])
-    return _numbers_box(point + np.array(way) * (size / 2 + _RING), size)
+    return _number_box(point + np.array(way) * (size / 2 + _RING), size)
 
 
-def _numbers_box(middle: NDArray[Any], size: NDArray[Any]) -> NDArray[Any]:
+def _number_box(middle: NDArray[Any], size: NDArray[Any]) -> NDArray[Any]:
     """(2, 2) the lower and the upper corner."""
     return np.stack([middle - size / 2, middle + size / 2])
 

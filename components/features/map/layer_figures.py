@@ -99,7 +99,7 @@ def layers_scatter(
         RequestError: the coordinates do not fit points and layers, the layer is not among them,
             or there are too many trails.
     """
-    places = _checked(points, coordinates, layers, layer, trails)
+    places = _checked_layers(points, coordinates, layers, layer, trails)
     shown = list(layers).index(layer)
     ink = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
@@ -133,7 +133,7 @@ def layers_scatter(
     return whole
 
 
-def _checked(
+def _checked_layers(
     points: Points,
     coordinates: FloatArray,
     layers: Sequence[int],
@@ -281,7 +281,7 @@ def map_scatter(
     Raises:
         RequestError: the number of coordinates or values differs from that of the points.
     """
-    places = _one_layer_checked(points, coordinates)
+    places = _checked_layer(points, coordinates)
     strength = 0.5 if stale else 1.0
     traces = point_traces(
         points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
@@ -330,7 +330,7 @@ def selected_points(
     return chosen
 
 
-def _one_layer_checked(points: Points, coordinates: FloatArray) -> FloatArray:
+def _checked_layer(points: Points, coordinates: FloatArray) -> FloatArray:
     places = np.asarray(coordinates, dtype=np.float32)
     if places.ndim != 2 or places.shape[1] not in (2, 3) or len(places) != points.n_points:
         raise RequestError(

@@ -578,7 +578,7 @@ def picture_of(senses: Senses, by: str) -> Picture:
             layer: own_places.places
             for layer, own_places in zip(course.layers, course.placed, strict=True)
         },
-        spots=_picture_spots(senses),
+        spots=_spots_of(senses),
         names=found.senses if is_sense else tuple(g.name for g in senses.grouping.each),
         codes=found.codes if is_sense else senses.grouping.groups,
         by="sense" if is_sense else "group",
@@ -595,7 +595,7 @@ def _titles(found: Found, course: Course) -> dict[int, str]:
     return {layer: uses_title_at(found.word, found.n, layer) for layer in course.layers}
 
 
-def _picture_spots(senses: Senses) -> tuple[Spot, ...]:
+def _spots_of(senses: Senses) -> tuple[Spot, ...]:
     found, groups = senses.found, senses.grouping.groups.tolist()
     contexts = remembered(
         "senses: contexts",

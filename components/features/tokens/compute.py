@@ -152,7 +152,7 @@ def tokenized_sentence(
         kinds=own,
         labels=labels(tokens, vocabulary),
         reasons=_reasons(service, view.model, tokens, vocabulary, own),
-        picked=_sentence_picked(view, sentence, tokens),
+        picked=_picked_token(view, sentence, tokens),
         special=not HIDE.of(view),
     )
 
@@ -186,7 +186,7 @@ def _reasons(
     }
 
 
-def _sentence_picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
+def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
     """The token that the view names, else the chosen word's first, else the text's first."""
     asked = PICKED.of(view)
     if 0 <= asked < tokens.n_tokens:

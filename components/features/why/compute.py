@@ -730,7 +730,7 @@ def swap_in(
     start, end = receiver.vector(score.layer), donor.vector(score.layer)
     problem = _problem(score, alignment, is_way(start, end))
     runs = [
-        _swap_in_run(receiver, donor, layer, i, j)
+        _swapped_run(receiver, donor, layer, i, j)
         for layer in (layers if problem is None else ())
         for i, j in alignment.pairs
     ]
@@ -747,7 +747,7 @@ def swap_in(
     )
 
 
-def _swap_in_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> Run:
+def _swapped_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> Run:
     own, other = receiver.encoding, donor.encoding
     patch = Patch(layer, (i,), other.text, (j,), other.pair)
     return Run(own.text, own.pair, lambda _: receiver.weights, (patch,))

@@ -392,7 +392,7 @@ def swapped_order(text: str) -> list[Edit]:
         return []
     place = verbs[0]
     subject, verb, thing = words[:place], words[place][1], words[place + 1 :]
-    if not (_order_is_noun_phrase(subject) and _order_is_noun_phrase(thing)):
+    if not (_is_swappable(subject) and _is_swappable(thing)):
         return []
     if verb in THIRD and verb not in PAST and _is_plural(thing):
         return []  # “The dogs bites”
@@ -406,7 +406,7 @@ def swapped_order(text: str) -> list[Edit]:
     return [Edit("order", replaced(text, (first, new), (second, end)), what)]
 
 
-def _order_is_noun_phrase(words: list[tuple[Span, str]]) -> bool:
+def _is_swappable(words: list[tuple[Span, str]]) -> bool:
     """True for a given name alone, or for an article and one or two words that can be a noun's."""
     if _is_name(words):
         return True

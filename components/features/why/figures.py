@@ -267,7 +267,7 @@ def switched_off(
         height: in pixels.
     """
     layers = list(range(1, len(heads) + 1))
-    traces = [_grid(heads, layers), *_heads_bars((attention, feed_forward), layers)]
+    traces = [_grid(heads, layers), *_layer_bars((attention, feed_forward), layers)]
     n_heads = heads.shape[1]
     tick = max(1, -(-n_heads // 16))
     end = signed_end(attention, feed_forward)
@@ -320,7 +320,7 @@ def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _heads_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[str, Any]]:
+def _layer_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[str, Any]]:
     places = list(range(len(layers)))
     return [
         {

@@ -32,7 +32,7 @@ GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=Fal
     ],
 )
 def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) -> None:
-    assert widgets._lines_checked(pick, widgets._known(GRID)) == expected
+    assert widgets._checked_side(pick, widgets._known(GRID)) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) ->
     ],
 )
 def test_only_heads_of_the_model_can_be_picked(pick: object, expected: object) -> None:
-    assert widgets._checked(pick, 6, 12) == expected
+    assert widgets._checked_head(pick, 6, 12) == expected
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))

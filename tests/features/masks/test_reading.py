@@ -227,7 +227,7 @@ def said(lab: Lab, layer: int = 6, row: int = 0) -> str:
 
 def test_without_the_mask_the_damage_is_said(service: EncoderService) -> None:
     assert said(lab_of(service, A, B)) == (
-        "Mask off: padded and unpadded A have a similarity of 0.79 78% of the 64 positions are "
+        "Mask off: A keeps a similarity of 0.79 78% of the 64 positions are "
         "padding. Without the mask, padding changes sentence A at layer 6: similarity (cosine) "
         "0.79 to itself unpadded. Its most changed token, “[SEP]”, keeps 0.60. Leave [PAD] out of "
         "averages: with it, the average has a similarity of 0.36 to the unpadded sentence A."

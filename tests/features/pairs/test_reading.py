@@ -149,7 +149,7 @@ def assert_unlabelled(title: str, claims: list[Claim], shown: PairsShown) -> Non
 
 
 def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> None:
-    assert pairs_title(parted()) == "Layer 1, best in training, gets 90% right (guessing: 50%)"
+    assert pairs_title(parted()) == "Layer 1, best in training: 90% right"
     assert pairs_title(parted(train=False)) == "Layer 1 gets 95% right (guessing: 50%)"
 
 

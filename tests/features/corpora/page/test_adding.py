@@ -55,7 +55,7 @@ def test_marked_words_have_their_senses() -> None:
     app = app.run()  # indexing may have ended between the picture and its bar
     (name,) = store().names()
     assert store().about(name).has_targets
-    assert title(app) == "“python” is the most frequent word shown: 12 times"
+    assert title(app) == "Most frequent here: “python” (12 times)"
 
 
 @pytest.mark.slow

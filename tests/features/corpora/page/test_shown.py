@@ -48,7 +48,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert re.fullmatch(r"“\w+” is the most frequent word shown: \d+ times", title(app))
+    assert re.fullmatch(r"Most frequent here: “\w+” \(\d+ times\)", title(app))
     assert reading(app).startswith("The corpus **Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
@@ -60,7 +60,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
 
 def test_a_word_of_the_address_is_looked_at_where_there_is_one() -> None:
     assert bold_words(opened(WORD.put(DEFAULT, "bank"))) == ["<b>bank</b>"]
-    first = title(opened()).split("”")[0][1:]
+    first = title(opened()).split("“")[1].split("”")[0]
     assert bold_words(opened(WORD.put(DEFAULT, "no such word"))) == [f"<b>{first}</b>"]
 
 

@@ -99,7 +99,7 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
         about = store().about(names["shared.csv"])
         assert (about.state, about.has_targets) == ("done", True)
-        assert title(app) == "“python” is the most frequent word shown: 12 times"
+        assert title(app) == "Most frequent here: “python” (12 times)"
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
@@ -157,5 +157,5 @@ def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
         app = settled(press(app.run(), f"corpora_offered_{name}"))
         assert n_created == 3  # tables, by the other one alone
         assert store().about(name).state == "done"
-        assert title(app) == "“python” is the most frequent word shown: 12 times"
+        assert title(app) == "Most frequent here: “python” (12 times)"
         assert_whole(app)

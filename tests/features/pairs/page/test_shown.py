@@ -55,7 +55,7 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert_whole(app)
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
-    assert re.fullmatch(r"Layer \d, best in training, gets \d+% right \(guessing: 50%\)", title)
+    assert re.fullmatch(r"Layer \d, best in training: \d+% right", title)
     assert "of the pairs correctly" in reading(app)
     assert len(numbers(app)) == 7
     assert "The threshold was learned from" in plainly_said(app)
