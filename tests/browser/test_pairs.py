@@ -59,7 +59,7 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     here.click("Compare these pairs")
     computed(here)
     expect(here.main.locator(".st-key-reading").first).to_contain_text("of the pairs")
-    assert "right (guessing:" in here.title
+    assert here.title.endswith("best in training: 100% right")
     here.to_layer(0)
     assert here.reading.startswith("Layer 0 judges")
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
