@@ -90,6 +90,10 @@ class Runs:
         """A moment, to wait for a run that was asked for after it."""
         return len(self._told)
 
+    def page_ran(self, since: int) -> bool:
+        """True if the whole page was run again after this moment, asked for or by itself."""
+        return "page over" in self._told[since:]
+
     def wait(self, since: int) -> None:
         """Until a run that was asked for after this moment is over.
 
