@@ -91,16 +91,16 @@ class Offered:
 
 def offered(folder: Path | None) -> tuple[Offered, ...]:
     """Return the files of a folder that can be read as corpora, by name, without linked files."""
-    found = []
+    files = []
     try:
         paths = sorted(folder.iterdir()) if folder is not None else []
         for path in paths:
             if path.suffix.casefold() in FORMATS and path.is_file() and not path.is_symlink():
                 about = path.stat()
-                found.append(Offered(named(path.name), path, (about.st_size, about.st_mtime_ns)))
+                files.append(Offered(named(path.name), path, (about.st_size, about.st_mtime_ns)))
     except OSError:  # it was removed after the server started
-        return tuple(found[:MOST_FILES])
-    return tuple(found[:MOST_FILES])
+        return tuple(files[:MOST_FILES])
+    return tuple(files[:MOST_FILES])
 
 
 def stored_name(file: Offered, model: str) -> str:

@@ -78,9 +78,9 @@ def charset_of(name: str, content: bytes) -> Charset:
     Raises:
         CorpusError: the bytes are not text.
     """
-    for beginning, what in _BEGINNINGS:
+    for beginning, kind in _BEGINNINGS:
         if content.startswith(beginning):
-            raise CorpusError(f"{named(name)} is not text: it begins like {what}. {_ALLOWED}")
+            raise CorpusError(f"{named(name)} is not text: it begins like {kind}. {_ALLOWED}")
     marked = _marked(content)
     if _has_nul(content, marked):
         raise _not_text(name, "it has zero bytes")
@@ -131,11 +131,11 @@ def _guess(content: bytes) -> str:
     if foreign * 2 > letters:  # in western European languages it is one letter in ten
         from charset_normalizer import from_bytes
 
-        found = from_bytes(
+        best_guess = from_bytes(
             sample, cp_isolation=[*_SCRIPTS, "cp1252"], preemptive_behaviour=False
         ).best()
-        if found is not None and found.encoding in _SCRIPTS:
-            candidates.insert(0, found.encoding)
+        if best_guess is not None and best_guess.encoding in _SCRIPTS:
+            candidates.insert(0, best_guess.encoding)
     return next(codec for codec in candidates if _decodes(content, codec))
 
 

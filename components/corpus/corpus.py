@@ -55,31 +55,31 @@ class Corpus:
     def n_bytes(self) -> int:
         """The memory that its texts and labels take; a repeated text is one object."""
         columns = (self.texts, *self.labels.values())
-        own = {id(text): text for column in columns for text in column}
+        distinct_texts = {id(text): text for column in columns for text in column}
         n_references = sum(map(len, columns)) + 16 * len(self.spans or ())
-        return sum(map(sys.getsizeof, own.values())) + 8 * n_references
+        return sum(map(sys.getsizeof, distinct_texts.values())) + 8 * n_references
 
     @cached_property
     def n_kinds(self) -> Mapping[str, int]:
         """The number of different labels in each column, by its title."""
-        return MappingProxyType({title: len(set(own)) for title, own in self.labels.items()})
+        return MappingProxyType({title: len(set(labels)) for title, labels in self.labels.items()})
 
     def _packed(self) -> Iterator[str]:
         """Yield the content as JSON, in parts."""
         yield "["
         yield from _list(self.texts)
-        for number, (title, own) in enumerate(self.labels.items()):
+        for number, (title, labels) in enumerate(self.labels.items()):
             yield f"{',' if number else ',{'}{_dumps(title)}:"
-            yield from _list(own)
+            yield from _list(labels)
         yield "}," if self.labels else ",{},"
         yield f"{_dumps(self.spans)}]"
 
 
 def _digest(parts: Iterable[str]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        found.update(part.encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+        digest.update(part.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def _list(values: Sequence[str]) -> Iterator[str]:

@@ -149,16 +149,20 @@ def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | No
     n_left, is_full = max_held, False
     iterator, n_rows = iter(rows), min(_CHUNK, _CHUNK_CELLS // width)
     while not is_full and (chunk := list(islice(iterator, n_rows))):
-        different = _different(chunk)
-        n_held = _held(len(chunk), different)
+        distinct = _different(chunk)
+        n_held = _held(len(chunk), distinct)
         if n_held > n_left:
             chunk, is_full = _fitting(chunk, n_left), True
-            different = _different(chunk)
+            distinct = _different(chunk)
         n_left -= n_held
-        for column, cells, own in zip(columns, zip(*chunk, strict=True), different, strict=False):
-            kept: dict[str, str | None] = dict(zip(own, own, strict=True))
-            kept.update((blank, None) for blank in _MISSING)
-            column.extend(map(kept.__getitem__, cells))
+        for column, cells, distinct_cells in zip(
+            columns, zip(*chunk, strict=True), distinct, strict=False
+        ):
+            cell_values: dict[str, str | None] = dict(
+                zip(distinct_cells, distinct_cells, strict=True)
+            )
+            cell_values.update((blank, None) for blank in _MISSING)
+            column.extend(map(cell_values.__getitem__, cells))
     return columns, is_full
 
 
@@ -179,7 +183,7 @@ def _fitting(chunk: list[list[str]], n_bytes: int) -> list[list[str]]:
     return chunk[:n_fit]
 
 
-class _Lines:
+class _WatchedLines:
     """The lines of a stream; they record that the stream has ended."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
@@ -204,21 +208,21 @@ class _Rows:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what was filled up or left out."""
-        found = []
+        notes = []
         if self._n_short:
-            found.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
+            notes.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
         if self._n_long:
-            found.append(
+            notes.append(
                 f"{_counted(self._n_long)} more cells than there are columns and "
                 f"{'was' if self._n_long == 1 else 'were'} left out, the first at line "
                 f"{self._first_long:,}."
             )
         if self._open_quote:
-            found.append(
+            notes.append(
                 f"A quote mark that opens in the row at line {self._open_quote:,} is never closed; "
                 "from there on quote marks are read as plain characters."
             )
-        return tuple(found)
+        return tuple(notes)
 
     def __iter__(self) -> Iterator[list[str]]:
         width = len(self._form.titles)
@@ -255,7 +259,7 @@ class _Rows:
     def _records(self) -> Iterator[list[str]]:
         """Yield rows as written; `line` is the line where each begins."""
         dialect = self._form.dialect
-        lines = _Lines(self._open())
+        lines = _WatchedLines(self._open())
         reader = dialect.reader(lines)
         read = 0
         for row in reader:
@@ -438,7 +442,7 @@ def _has_header(rows: list[list[str]]) -> bool:
         return " " not in first[0]
     columns = zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True)
     return not any(
-        name and name in map(str.strip, own) for name, own in zip(first, columns, strict=False)
+        name and name in map(str.strip, cells) for name, cells in zip(first, columns, strict=False)
     )
 
 
@@ -454,7 +458,7 @@ def _is_surely_header(rows: list[list[str]]) -> bool:
     if any(is_number(name) for name in first):
         return False
     columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
-    return any(all(map(is_number, own)) for own in columns)
+    return any(all(map(is_number, cells)) for cells in columns)
 
 
 def _is_known(name: str) -> bool:

@@ -42,7 +42,7 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
         CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
-    items = _List if _is_list(open_text(content, charset, newline=None)) else _Lines
+    items = _ItemList if _is_list(open_text(content, charset, newline=None)) else _ItemLines
     source = items(open_text(content, charset, newline=None))
     table = _Table(name, max_held)
     for item in source:
@@ -91,13 +91,13 @@ class _Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        found = [self._cut] if self.more else []
+        notes = [self._cut] if self.more else []
         if self._n_cleaned:
-            found.append(
+            notes.append(
                 f"{self._n_cleaned:,} value{'s' * (self._n_cleaned > 1)} had characters that no "
                 "tokenizer reads (NUL, or half a character); they are replaced by �."
             )
-        return tuple(found)
+        return tuple(notes)
 
     @property
     def _cut(self) -> str:
@@ -136,9 +136,9 @@ class _Table:
         return None if text is None else self._cleaned(text)
 
     def _cleaned(self, text: str) -> str:
-        kept = clean(text)
-        self._n_cleaned += kept != text
-        return kept
+        cleaned = clean(text)
+        self._n_cleaned += cleaned != text
+        return cleaned
 
 
 class _Items(ABC):
@@ -154,15 +154,16 @@ class _Items(ABC):
     @property
     def notes(self) -> tuple[str, ...]:
         """The number of items left out, and the first of them."""
-        found = [self._end] if self._end else []
+        notes = [self._end] if self._end else []
         if self._n_bad:
             one = self._n_bad == 1
-            what = f"{self.unit} is" if one else f"{self.unit}s are"
-            found.append(
-                f"{self._n_bad:,} {what} no JSON object or string and {'was' if one else 'were'} "
-                f"left out, the first is {self.unit} {self._first_bad:,}."
+            subject = f"{self.unit} is" if one else f"{self.unit}s are"
+            notes.append(
+                f"{self._n_bad:,} {subject} no JSON object or string and "
+                f"{'was' if one else 'were'} left out, "
+                f"the first is {self.unit} {self._first_bad:,}."
             )
-        return tuple(found)
+        return tuple(notes)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for number, item in enumerate(self._values(), start=1):
@@ -187,7 +188,7 @@ class _Items(ABC):
 _BLANK = object()
 
 
-class _Lines(_Items):
+class _ItemLines(_Items):
     """A value on each line."""
 
     unit = "line"
@@ -214,7 +215,7 @@ def _is_list(stream: TextIO) -> bool:
     return False
 
 
-class _List(_Items):
+class _ItemList(_Items):
     """One list of values, read in steps: parsed at once it would take twenty times its size."""
 
     unit = "item"

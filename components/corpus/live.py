@@ -93,16 +93,18 @@ class LiveCorpus:
         if not wanted or len(wanted) > _LONGEST:
             return ()
         others = [known for known in counts if known != wanted and len(known) <= 2 * len(wanted)]
-        found = get_close_matches(wanted, others, n=n, cutoff=_ALIKE) if n else []
-        return tuple(WordCount(known, counts[known]) for known in found)
+        matches = get_close_matches(wanted, others, n=n, cutoff=_ALIKE) if n else []
+        return tuple(WordCount(known, counts[known]) for known in matches)
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """Return longer words that contain this one, most frequent first."""
         wanted = word.casefold()
         if not wanted:
             return ()
-        own = [known for known in self._index.counts if wanted in known and wanted != known]
-        return self._counted(own)[:n]
+        longer_words = [
+            known for known in self._index.counts if wanted in known and wanted != known
+        ]
+        return self._counted(longer_words)[:n]
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
         """Return all occurrences of a word, ignoring case, or a random sample of `most`."""
@@ -120,13 +122,16 @@ class LiveCorpus:
         Raises:
             CorpusError: there is no such row.
         """
-        own = np.asarray(rows, dtype=np.int64).ravel()
-        if own.size and not 0 <= own.min() <= own.max() < self.n_occurrences:
+        row_numbers = np.asarray(rows, dtype=np.int64).ravel()
+        if (
+            row_numbers.size
+            and not 0 <= row_numbers.min() <= row_numbers.max() < self.n_occurrences
+        ):
             raise CorpusError(
                 f"This corpus has {self.n_occurrences:,} occurrences, and one of another was asked "
                 "for. Search for the word again."
             )
-        return self._at("", own, len(own))
+        return self._at("", row_numbers, len(row_numbers))
 
     def text(self, ids: IntArray) -> tuple[str, ...]:
         """Return the texts with these numbers, in the order given."""
@@ -139,10 +144,10 @@ class LiveCorpus:
             CorpusError: there is no such column, or no such text.
         """
         if title not in self._corpus.labels:
-            known = ", ".join(f"“{own}”" for own in self.columns) or "none"
+            known = ", ".join(f"“{column}”" for column in self.columns) or "none"
             raise CorpusError(f"This corpus has no column “{title}”; it has: {known}. Choose one.")
-        own = self._corpus.labels[title]
-        return tuple(own[i] for i in self._checked(ids))
+        labels = self._corpus.labels[title]
+        return tuple(labels[i] for i in self._checked(ids))
 
     def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
         """(n, n_dims) float32: the means of the occurrences' sub-tokens at a layer, not scaled.
@@ -179,22 +184,22 @@ class LiveCorpus:
             )
         self._place(layer)
         if word is None:
-            own = self._at("", np.arange(self.n_occurrences), self.n_occurrences)
+            occurrences = self._at("", np.arange(self.n_occurrences), self.n_occurrences)
             vectors = remembered(
                 "vectors of all words",
                 self.name,
                 self.model,
                 layer,
-                compute=lambda: self._encoded(own, (layer,))[0],
+                compute=lambda: self._encoded(occurrences, (layer,))[0],
             )
         else:
-            own = self.occurrences(word)
-            vectors = self.vectors(own, layer)
+            occurrences = self.occurrences(word)
+            vectors = self.vectors(occurrences, layer)
         lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(wanted)
         products = vectors @ wanted
-        cosines = np.divide(products, lengths, out=np.zeros(len(own)), where=lengths > 0)
+        cosines = np.divide(products, lengths, out=np.zeros(len(occurrences)), where=lengths > 0)
         order = np.argsort(-cosines, kind="stable")[: max(n, 0)]
-        return Nearest(own.rows[order], np.clip(cosines[order], -1, 1).astype(np.float32))
+        return Nearest(occurrences.rows[order], np.clip(cosines[order], -1, 1).astype(np.float32))
 
     def _counted(self, words: Sequence[str]) -> tuple[WordCount, ...]:
         counts = self._index.counts
@@ -202,16 +207,16 @@ class LiveCorpus:
         return tuple(WordCount(word, counts[word]) for word in ordered)
 
     def _at(self, word: str, rows: IntArray, n_total: int) -> Occurrences:
-        own, chosen = self._index, rows.tolist()
+        index, chosen = self._index, rows.tolist()
         return Occurrences(
             word=word,
             rows=rows,
-            texts=own.texts[rows],
-            spans=own.spans[rows],
-            surfaces=tuple(own.surfaces[row] for row in chosen),
-            left=tuple(own.left[row] for row in chosen),
-            right=tuple(own.right[row] for row in chosen),
-            is_target=own.is_target[rows],
+            texts=index.texts[rows],
+            spans=index.spans[rows],
+            surfaces=tuple(index.surfaces[row] for row in chosen),
+            left=tuple(index.left[row] for row in chosen),
+            right=tuple(index.right[row] for row in chosen),
+            is_target=index.is_target[rows],
             n_total=n_total,
         )
 
@@ -229,20 +234,20 @@ class LiveCorpus:
             )
         return self.layers.index(layer)
 
-    def _encoded(self, own: Occurrences, layers: Sequence[int]) -> FloatArray:
+    def _encoded(self, occurrences: Occurrences, layers: Sequence[int]) -> FloatArray:
         """(len(layers), n, n_dims) float32: the occurrences' vectors at some layers."""
-        vectors = np.zeros((len(layers), len(own), self.n_dims), dtype=np.float32)
-        texts, place = np.unique(own.texts, return_inverse=True)
+        vectors = np.zeros((len(layers), len(occurrences), self.n_dims), dtype=np.float32)
+        texts, place = np.unique(occurrences.texts, return_inverse=True)
         order = np.argsort(place, kind="stable")
         ends = np.searchsorted(place[order], np.arange(len(texts) + 1))
         for start in range(0, len(texts), _N_TEXTS):
-            asked = [self._corpus.texts[i] for i in texts[start : start + _N_TEXTS]]
+            batch = [self._corpus.texts[i] for i in texts[start : start + _N_TEXTS]]
             for i, encoding in enumerate(
-                self._service.encode(self.model, asked, layers=layers, checksum=self._checksum),
+                self._service.encode(self.model, batch, layers=layers, checksum=self._checksum),
                 start,
             ):
                 rows = order[ends[i] : ends[i + 1]]
-                vectors[:, rows] = mean_vectors(encoding, own.spans[rows])[1]
+                vectors[:, rows] = mean_vectors(encoding, occurrences.spans[rows])[1]
         return vectors
 
 
@@ -276,21 +281,21 @@ class WordIndex:
     @cached_property
     def rows(self) -> dict[str, list[int]]:
         """The rows of each word."""
-        found: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for row, word in enumerate(self.words):
-            found.setdefault(word, []).append(row)
-        return found
+            rows.setdefault(word, []).append(row)
+        return rows
 
 
 def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
     """Return the index of every word of a corpus that has a token."""
     columns: list[tuple[int, Span, str, str, bool]] = []
     n_cut = 0
-    for number, (text, own) in enumerate(zip(corpus.texts, tokens, strict=True)):
+    for number, (text, text_tokens) in enumerate(zip(corpus.texts, tokens, strict=True)):
         target = None if corpus.spans is None else corpus.spans[number]
         words = words_of(text, target)
         spans = np.array([word.span for word in words], dtype=np.int64).reshape(-1, 2)
-        has_vector = _have_tokens(own, spans)
+        has_vector = _have_tokens(text_tokens, spans)
         n_cut += int((~has_vector).sum())
         columns += [
             (number, word.span, word.left, word.right, word.span == target)

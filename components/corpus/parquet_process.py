@@ -111,8 +111,8 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     if not arrays:
         raise CorpusError(f"{named(name)} has no column of text. {' '.join(left_out)}")
     notes = [f"Only the first {n_wanted:,} rows were read."] if n_wanted < n_rows else []
-    said = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
-    return pa.table(arrays).replace_schema_metadata(said)
+    metadata = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
+    return pa.table(arrays).replace_schema_metadata(metadata)
 
 
 def _n_characters(cells: list[str | None], n_most: int) -> int:

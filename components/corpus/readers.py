@@ -96,9 +96,9 @@ def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], li
     """Return cells by title, notes, and what was left out; repeated texts are one object."""
     with pa.ipc.open_stream(stream) as reader:
         table = reader.read_all()
-    said = table.schema.metadata
+    metadata = table.schema.metadata
     cells = {title: _cells(table[title]) for title in table.column_names}
-    return cells, json.loads(said[b"notes"]), json.loads(said[b"left_out"])
+    return cells, json.loads(metadata[b"notes"]), json.loads(metadata[b"left_out"])
 
 
 def _cells(column: pa.ChunkedArray) -> list[str | None]:
@@ -191,18 +191,22 @@ def to_corpus(
             if others
             else f"{named(sheet.name)} has no text in any column."
         )
-    kept = filled[:max_texts]
-    texts = _stripped(cells, kept)
-    notes = [*sheet.notes, *_row_notes(len(cells), len(filled), len(kept)), *_length_notes(texts)]
-    own: dict[str, tuple[str, ...]] = {}
+    used_rows = filled[:max_texts]
+    texts = _stripped(cells, used_rows)
+    notes = [
+        *sheet.notes,
+        *_row_notes(len(cells), len(filled), len(used_rows)),
+        *_length_notes(texts),
+    ]
+    label_values: dict[str, tuple[str, ...]] = {}
     for title, column in labels.items():
-        own[title] = _stripped(column, kept)
-        notes += _label_notes(title, own[title])
+        label_values[title] = _stripped(column, used_rows)
+        notes += _label_notes(title, label_values[title])
     return Corpus(
         name=named(sheet.name),
         texts=_once(texts, lambda text: text[:_MAX_LENGTH].rstrip()),
         labels=MappingProxyType(
-            {title: _once(values, _short_label) for title, values in own.items()}
+            {title: _once(values, _short_label) for title, values in label_values.items()}
         ),
         notes=tuple(notes),
     )
@@ -220,7 +224,7 @@ def _once(texts: Sequence[str], change: Callable[[str], str]) -> tuple[str, ...]
 
 def _column(sheet: Sheet, title: str) -> Cells:
     if title not in sheet.columns:
-        columns = ", ".join(named(own) for own in list(sheet.columns)[:10])
+        columns = ", ".join(named(column) for column in list(sheet.columns)[:10])
         more = ", …" if len(sheet.columns) > 10 else ""
         raise CorpusError(
             f"{named(sheet.name)} has no column {named(title)!r}. Choose one of: {columns}{more}."
@@ -239,8 +243,8 @@ def _row_notes(n_rows: int, n_filled: int, n_kept: int) -> list[str]:
 
 def _length_notes(texts: Sequence[str]) -> list[str]:
     if long := sum(len(text) > _MAX_LENGTH for text in texts):
-        what = "text was" if long == 1 else "texts were"
-        return [f"{long:,} {what} cut to the first {_MAX_LENGTH:,} characters."]
+        texts_were = "text was" if long == 1 else "texts were"
+        return [f"{long:,} {texts_were} cut to the first {_MAX_LENGTH:,} characters."]
     return []
 
 

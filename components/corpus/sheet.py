@@ -169,7 +169,7 @@ class Sheet:
     @cached_property
     def kinds(self) -> Mapping[str, ColumnKind]:
         """The likely kind of each column."""
-        return MappingProxyType({title: kind_of(own) for title, own in self.columns.items()})
+        return MappingProxyType({title: kind_of(cells) for title, cells in self.columns.items()})
 
     @cached_property
     def text_column(self) -> str:
@@ -202,12 +202,12 @@ def sheet_of(
     Raises:
         CorpusError: all cells are empty.
     """
-    if not any(cell and not cell.isspace() for own in columns.values() for cell in own):
+    if not any(cell and not cell.isspace() for cells in columns.values() for cell in cells):
         raise CorpusError(
             f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
-    kept = MappingProxyType({title: tuple(own) for title, own in columns.items()})
-    return Sheet(name, kind, kept, encoding, tuple(notes), tuple(left_out))
+    column_cells = MappingProxyType({title: tuple(cells) for title, cells in columns.items()})
+    return Sheet(name, kind, column_cells, encoding, tuple(notes), tuple(left_out))
 
 
 def size_of(cells: Iterable[str | None]) -> int:
@@ -268,12 +268,12 @@ def unique(titles: Iterable[str]) -> list[str]:
     """Return unique titles of columns, none blank: "column 1" and "name (2)" if needed."""
     given = [clean(title).strip() for title in titles]
     taken: set[str] = set(given)
-    kept: dict[str, None] = {}
+    unique_titles: dict[str, None] = {}
     for number, title in enumerate(given, start=1):
         stem = title or f"column {number}"
         wanted, copy = stem, 1
-        while wanted in kept or (wanted != title and wanted in taken):
+        while wanted in unique_titles or (wanted != title and wanted in taken):
             copy += 1
             wanted = f"{stem} ({copy})"
-        kept[wanted] = None
-    return list(kept)
+        unique_titles[wanted] = None
+    return list(unique_titles)

@@ -80,14 +80,14 @@ def guess_marks(titles: Sequence[str], side: str = "") -> MarkColumns:
         side: "1" or "2" for one text of a pair: `word1`, `start_a` and similar.
     """
     plain = {title.strip().casefold(): title for title in reversed(titles)}
-    found = {
+    roles = {
         role: next(
             (plain[name + end] for name in names for end in _SIDES[side] if name + end in plain), ""
         )
         for role, names in _NAMES.items()
     }
-    has_end = found["start"] and (found["end"] or found["word"])
-    return MarkColumns(**(found if has_end else {**found, "start": "", "end": ""}))
+    has_end = roles["start"] and (roles["end"] or roles["word"])
+    return MarkColumns(**(roles if has_end else {**roles, "start": "", "end": ""}))
 
 
 def targets_of(
@@ -107,13 +107,13 @@ def targets_of(
     missed: list[tuple[int, str]] = []
     n_missed = 0
     for row, text in enumerate(texts):
-        found = place(row, text) if text and not text.isspace() else None
-        if isinstance(found, str):
+        span = place(row, text) if text and not text.isspace() else None
+        if isinstance(span, str):
             n_missed += 1
             if len(missed) < _N_EXAMPLES:
-                missed.append((row, found))
-            found = None
-        spans.append(_without_edges(text, found) if text and found else None)
+                missed.append((row, span))
+            span = None
+        spans.append(_without_edges(text, span) if text and span else None)
     return Targets(tuple(spans), n_missed, tuple(missed))
 
 
@@ -123,8 +123,8 @@ def two_sides(
     """Split a column for both texts of a pair ("3-5") in two; a single number is for both."""
     both = [_TWO.fullmatch(cell or "") for cell in columns[title]]
     cells = columns[title]
-    first = tuple(found[1] if found else cell for found, cell in zip(both, cells, strict=True))
-    second = tuple(found[2] if found else cell for found, cell in zip(both, cells, strict=True))
+    first = tuple(match[1] if match else cell for match, cell in zip(both, cells, strict=True))
+    second = tuple(match[2] if match else cell for match, cell in zip(both, cells, strict=True))
     return first, second
 
 
@@ -164,15 +164,15 @@ def _of_ends(start: str, end: str, word: str) -> _Found:
 
 
 def _of_span(span: str) -> _Found:
-    found = _TWO.fullmatch(span)
-    if found is None:
+    match = _TWO.fullmatch(span)
+    if match is None:
         return f"{_quoted(span)} is no span: write it as 12-18."
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _number(cell: str) -> int | None:
-    found = _NUMBER.fullmatch(cell)
-    return None if found is None else int(found[1])
+    match = _NUMBER.fullmatch(cell)
+    return None if match is None else int(match[1])
 
 
 def _checked(text: str, word: str, place: _Found) -> _Found:
@@ -242,10 +242,10 @@ def _agrees(text: str, place: Span, word: str) -> bool:
 
 
 def _only(text: str, word: str) -> _Found:
-    found = list(islice(_whole(text, word), 2))
-    if len(found) == 1:
-        return found[0]
-    if found:
+    places = list(islice(_whole(text, word), 2))
+    if len(places) == 1:
+        return places[0]
+    if places:
         return f"{_quoted(word)} stands there more than once, and no place is given."
     return f"{_quoted(word)} is not a word of this text."
 

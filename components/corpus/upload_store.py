@@ -58,7 +58,7 @@ class _Arrival:
 
 
 @dataclass(eq=False)
-class _Kept:
+class _StoredItem:
     """One item, its bytes, and the visitors who stored it."""
 
     value: Any
@@ -83,7 +83,7 @@ class UploadStore:
         """The bound for one visitor's texts, which is less than the bound for all."""
         self._max_own_arriving = max(max_bytes // 4, self.max_file_bytes + _FILE_OVERHEAD)
         self._inbox = inbox
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # most recently used last
+        self._items: OrderedDict[str, _StoredItem] = OrderedDict()  # most recently used last
         self._arrivals: dict[FileKey, _Arrival] = {}
         self._lock, self._reader = threading.Lock(), threading.Lock()
 
@@ -168,12 +168,14 @@ class UploadStore:
     def put(self, visitor: str, name: str, value: Any, n_bytes: int) -> None:
         """Store an item for a visitor; an existing item of the same name is not replaced."""
         with self._lock:
-            kept = self._kept.setdefault(name, _Kept(value, n_bytes + _OVERHEAD))
-            kept.owners[visitor] = None
-            self._kept.move_to_end(name)
-            own = self._names_of(visitor)
-            while len(own) > 1 and (len(own) > _N_OWN or self._size(own) > self.max_own_bytes):
-                self._give_up(own.pop(0), visitor)
+            item = self._items.setdefault(name, _StoredItem(value, n_bytes + _OVERHEAD))
+            item.owners[visitor] = None
+            self._items.move_to_end(name)
+            visitor_names = self._names_of(visitor)
+            while len(visitor_names) > 1 and (
+                len(visitor_names) > _N_OWN or self._size(visitor_names) > self.max_own_bytes
+            ):
+                self._give_up(visitor_names.pop(0), visitor)
             self._forget_read()
             self._make_room()
 
@@ -185,11 +187,11 @@ class UploadStore:
             of: the visitor who stored it; "" for any.
         """
         with self._lock:
-            kept = self._kept.get(name)
-            if kept is None or (of and of not in kept.owners):
+            item = self._items.get(name)
+            if item is None or (of and of not in item.owners):
                 return None
-            self._kept.move_to_end(name)
-            return kept.value
+            self._items.move_to_end(name)
+            return item.value
 
     def _check_arriving(self, visitor: str, n_bytes: int) -> None:
         if not self._fits(visitor, n_bytes):
@@ -206,7 +208,7 @@ class UploadStore:
 
     def _arriving(self, visitor: str | None = None) -> int:
         arrivals = self._arrivals.values()
-        return sum(own.n_bytes for own in arrivals if visitor in (None, own.visitor))
+        return sum(arrival.n_bytes for arrival in arrivals if visitor in (None, arrival.visitor))
 
     def _forget_read(self) -> None:
         """Forget files that were read, and drop those that were unread for too long."""
@@ -219,27 +221,27 @@ class UploadStore:
 
     def _make_room(self) -> None:
         """Drop texts until everything fits; the one stored last stays."""
-        while len(self._kept) > 1 and self._texts() + self._arriving() > self._max_bytes:
-            owners = {owner for kept in self._kept.values() for owner in kept.owners}
+        while len(self._items) > 1 and self._texts() + self._arriving() > self._max_bytes:
+            owners = {owner for item in self._items.values() for owner in item.owners}
             largest = max(owners, key=lambda owner: self._size(self._names_of(owner)))
             self._give_up(self._names_of(largest)[0], largest)
 
     def _names_of(self, visitor: str) -> list[str]:
         """Return the names of a visitor's items, least recently used first."""
-        return [name for name, kept in self._kept.items() if visitor in kept.owners]
+        return [name for name, item in self._items.items() if visitor in item.owners]
 
     def _size(self, names: list[str]) -> int:
-        return sum(self._kept[name].n_bytes for name in names)
+        return sum(self._items[name].n_bytes for name in names)
 
     def _texts(self) -> int:
-        return sum(kept.n_bytes for kept in self._kept.values())
+        return sum(item.n_bytes for item in self._items.values())
 
     def _give_up(self, name: str, visitor: str) -> None:
         """Remove an item from a visitor; it is deleted if no one else stored it."""
-        owners = self._kept[name].owners
+        owners = self._items[name].owners
         del owners[visitor]
         if not owners:
-            del self._kept[name]
+            del self._items[name]
 
 
 def _mb(n_bytes: int) -> str:

@@ -49,7 +49,7 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     from components.core.cache import CachedService
     from components.corpus.store.about import indexing_of
     from components.corpus.store.indexing import start
-    from components.features.senses.compute import picture_of, senses_in
+    from components.features.senses.compute import senses_in, word_map_of
     from components.features.senses.controls import WORD as WORD_CONTROL
     from components.ui.frame.startup import warm_up
     from components.ui.models import background, services
@@ -89,7 +89,7 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
         raw["index s"] = [time.perf_counter() - begin]
         corpus = background.store().open(name)
         raw["picture s"] = [
-            seconds(lambda: picture_of(senses_in(corpus, view, service), "sense"))  # type: ignore[arg-type]
+            seconds(lambda: word_map_of(senses_in(corpus, view, service), "sense"))  # type: ignore[arg-type]
         ]
         return raw
 

@@ -15,7 +15,7 @@ from components.corpus.live import LiveCorpus
 from components.features.map.compute import sense_tests
 from components.features.pairs.files import bundled_pairs
 from components.features.pairs.measures import SAME
-from components.features.senses.words import Found, course_of, word_in
+from components.features.senses.words import WordUses, course_of, word_in
 from components.maps.vectors import gather
 from components.ui.models import tasks
 from components.ui.widgets.comparison.ruler import pair_on_ruler
@@ -39,7 +39,7 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
     spans = corpus.spans or ()
     for word in WORDS:
         found = word_in(live, word, "sense")
-        assert isinstance(found, Found)
+        assert isinstance(found, WordUses)
         on_senses = verdict_of(course_of(found, live).curve, found.trial)
         rows = [i for i, own in enumerate(corpus.labels["word"]) if own == word]
         gathered = gather(

@@ -173,12 +173,12 @@ def from_json(text: str, *, version: int) -> About:
             f"This corpus was stored by a newer Contextlens (its format is {version}; this one "
             f"reads up to {VERSION}). Update this app, or index its file again."
         )
-    found: dict[str, Any] = json.loads(text)
-    if found["state"] not in get_args(State):
-        raise ValueError(f"no such state: {found['state']!r}")
-    own = found.pop("indexing")
-    indexing = Indexing(**{**own, "layers": tuple(own["layers"])})
-    return About(**{**found, "columns": tuple(found["columns"]), "indexing": indexing})
+    fields: dict[str, Any] = json.loads(text)
+    if fields["state"] not in get_args(State):
+        raise ValueError(f"no such state: {fields['state']!r}")
+    settings = fields.pop("indexing")
+    indexing = Indexing(**{**settings, "layers": tuple(settings["layers"])})
+    return About(**{**fields, "columns": tuple(fields["columns"]), "indexing": indexing})
 
 
 _N_TIMES = 5  # attempts if other processes write at the same moment

@@ -61,7 +61,7 @@ def reading(title: str) -> Iterator[None]:
     Raises:
         CorpusError: a file of it is damaged or missing, or object storage is away.
     """
-    with _told(
+    with _translated(
         f"{named(title)} cannot be read: a file of this corpus is damaged or missing. Delete it "
         "here, and index its file again."
     ):
@@ -75,7 +75,7 @@ def writing(title: str) -> Iterator[None]:
     Raises:
         CorpusError: the disk is full, or they cannot be written otherwise.
     """
-    with _told(
+    with _translated(
         f"{named(title)} cannot be stored: its folder cannot be written. Look at the server's log "
         "for the reason, and try again."
     ):
@@ -83,7 +83,7 @@ def writing(title: str) -> Iterator[None]:
 
 
 @contextmanager
-def _told(sentence: str) -> Iterator[None]:
+def _translated(sentence: str) -> Iterator[None]:
     try:
         yield
     except ContextlensError:
@@ -97,5 +97,7 @@ def _told(sentence: str) -> Iterator[None]:
 
 def known(error: BaseException) -> str | None:
     """Return the sentence for an error that is not the corpus's fault; None if it may be."""
-    found = (own for signs, own in _SENTENCES if re.search(signs, str(error), re.IGNORECASE))
-    return next(found, None)
+    matches = (
+        sentence for signs, sentence in _SENTENCES if re.search(signs, str(error), re.IGNORECASE)
+    )
+    return next(matches, None)

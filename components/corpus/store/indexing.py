@@ -27,7 +27,7 @@ from components.core.cache import CachedService
 from components.core.errors import BusyError, ContextlensError, CorpusError, SettingsError
 from components.corpus.store.about import About
 from components.corpus.store.rows import layer_column
-from components.corpus.store.run import Make, OnProgress, Run, here
+from components.corpus.store.run import IndexingRun, Make, OnProgress, rows_in_threads
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
 from components.jobs import (
@@ -81,10 +81,12 @@ def layers_without(store: Store, name: str) -> tuple[int, ...]:
         or store.root.startswith("memory://")
     ):
         return ()
-    there = {
+    indexed_columns = {
         column for index in store.occurrences_table(name).list_indices() for column in index.columns
     }
-    return tuple(layer for layer in about.indexing.layers if layer_column(layer) not in there)
+    return tuple(
+        layer for layer in about.indexing.layers if layer_column(layer) not in indexed_columns
+    )
 
 
 def index_vectors(jobs: Jobs, store: Store, name: str) -> Job | None:
@@ -172,7 +174,7 @@ def start(
     task = Task(
         index_key(store, name),
         INDEXES,
-        lambda report: _indexing_work(jobs, store, service, name, report),
+        lambda report: _run_to_end(jobs, store, service, name, report),
     )
     return jobs.start(task, visitor)
 
@@ -226,13 +228,13 @@ def index(
     Raises:
         ContextlensError: it failed; the reason is in the corpus, whose finished part can be used.
     """
-    own = service.uncached if isinstance(service, CachedService) else service
+    uncached_service = service.uncached if isinstance(service, CachedService) else service
     try:
         with (
             store.only_writer(name, lambda: report(_WAITING, 0.0)),
-            Run(store, name, report) as run,
+            IndexingRun(store, name, report) as run,
         ):
-            run.index(own, make or here(own))
+            run.index(uncached_service, make or rows_in_threads(uncached_service))
     except (StoppedError, BusyError):  # its state is unchanged
         raise
     except Exception as exc:
@@ -240,7 +242,7 @@ def index(
         raise
 
 
-def _indexing_work(
+def _run_to_end(
     jobs: Jobs, store: Store, service: EncoderService, name: str, report: OnProgress
 ) -> None:
     """Run `index` as a job: in a thread of its own, with a low priority."""
@@ -256,14 +258,14 @@ def _indexing_work(
 def _intact(store: Store) -> list[About]:
     """Return the descriptions of all readable corpora, oldest first."""
 
-    def ask(name: str) -> About | None:
+    def read(name: str) -> About | None:
         try:
             return store.about(name)
         except CorpusError:
             return None
 
-    found = [about for about in store.each(ask) if about is not None]
-    return sorted(found, key=lambda about: about.created)
+    descriptions = [about for about in store.for_each(read) if about is not None]
+    return sorted(descriptions, key=lambda about: about.created)
 
 
 def _note_failure(store: Store, name: str, error: Exception) -> None:

@@ -100,11 +100,11 @@ def _put_back(table: Any) -> None:
 
     Lance commits the second of two creations on top of the first.
     """
-    own = table.version
+    created_version = table.version
     table.checkout_latest()
-    if own == 1 or table.version != own:
+    if created_version == 1 or table.version != created_version:
         return
-    table.checkout(own - 1)
+    table.checkout(created_version - 1)
     if _read(table).holder:
         table.restore()
     table.checkout_latest()
@@ -149,8 +149,8 @@ def file_is_held(path: Path) -> bool:
 
 def is_held(table: Any) -> bool:
     """True if the table says that a process holds the lease."""
-    found = _row(table)
-    return found.holder != "" and time.time() < found.until
+    row = _row(table)
+    return row.holder != "" and time.time() < row.until
 
 
 def fence(table: Any) -> None:
@@ -184,14 +184,14 @@ class Lease:
         Raises:
             BusyError: another process holds it.
         """
-        first = found = _row(self._table)
-        while not self._swap(found):
-            if on_wait is None or (found.holder, found.said) != (first.holder, first.said):
+        first = row = _row(self._table)
+        while not self._swap(row):
+            if on_wait is None or (row.holder, row.said) != (first.holder, first.said):
                 raise _busy("")
             _wait(on_wait)
-            found = _row(self._table)
+            row = _row(self._table)
         self._thread.start()
-        return found.holder != ""
+        return row.holder != ""
 
     def check(self) -> None:
         """Check that this process still holds it.
@@ -229,14 +229,14 @@ class Lease:
         self._over.set()
         self._thread.join()
 
-    def _swap(self, found: _Row) -> bool:
+    def _swap(self, row: _Row) -> bool:
         """Take the lease unless another process was quicker, or still holds it."""
-        if found.holder and time.time() < found.until:
+        if row.holder and time.time() < row.until:
             return False
-        where = f"holder = '{found.holder}' AND said = {found.said}"
-        own = {"holder": f"'{self._holder_id}'", "said": "said + 1", "until": _later()}
+        where = f"holder = '{row.holder}' AND said = {row.said}"
+        new_values = {"holder": f"'{self._holder_id}'", "said": "said + 1", "until": _later()}
         try:
-            return self._update(where, **own)
+            return self._update(where, **new_values)
         except RuntimeError as exc:
             if _CONFLICT not in str(exc):
                 raise

@@ -65,7 +65,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Word:
+class WordInContext:
     """A word in its text, with the words beside it; "" at the text's ends."""
 
     span: Span
@@ -117,22 +117,22 @@ def schema(indexing: Indexing) -> pa.Schema:
     )
 
 
-def words_of(text: str, target: Target = None) -> list[Word]:
+def words_of(text: str, target: Target = None) -> list[WordInContext]:
     """Return the words of a text that may become rows, in order."""
     spans = [span for span in split_words(text) if any(map(str.isalnum, text[slice(*span)]))]
     words = [text[a:b].casefold() for a, b in spans]
     beside = ["", *words, ""]
-    found = [Word(span, beside[i], beside[i + 2]) for i, span in enumerate(spans)]
+    words_in_text = [WordInContext(span, beside[i], beside[i + 2]) for i, span in enumerate(spans)]
     if target is not None and target not in spans:
-        found.insert(bisect_left(spans, target), _marked(target, spans, words))
-    return found
+        words_in_text.insert(bisect_left(spans, target), _marked(target, spans, words))
+    return words_in_text
 
 
-def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> Word:
+def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> WordInContext:
     """Return a target that is more or less than one word of its text."""
     before = bisect_right([end for _, end in spans], target[0])
     after = bisect_left([start for start, _ in spans], target[1])
-    return Word(
+    return WordInContext(
         target, words[before - 1] if before else "", words[after] if after < len(words) else ""
     )
 
@@ -147,23 +147,25 @@ def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatAr
     Returns:
         (n_kept,) places in `spans`, and (n_layers, n_kept, n_dims) float32 means.
     """
-    own = np.flatnonzero(encoding.text_ids == 0)
-    if not own.size or not spans.size:
+    token_rows = np.flatnonzero(encoding.text_ids == 0)
+    if not token_rows.size or not spans.size:
         nothing = np.empty((len(encoding.layers), 0, encoding.hidden.shape[2]), np.float32)
         return np.empty(0, np.int64), nothing
-    starts, ends = encoding.offsets[own].T
-    if not _in_order(own, starts, ends):
-        return _one_by_one(encoding, own, spans)
+    starts, ends = encoding.offsets[token_rows].T
+    if not _in_order(token_rows, starts, ends):
+        return _one_by_one(encoding, token_rows, spans)
     first = np.searchsorted(ends, spans[:, 0], "right")  # the first token that ends after the start
     n_tokens = np.searchsorted(starts, spans[:, 1], "left") - first
-    kept = np.flatnonzero(n_tokens > 0)
-    return kept, _means(encoding.hidden, own[0] + first[kept], n_tokens[kept])
+    with_tokens = np.flatnonzero(n_tokens > 0)
+    return with_tokens, _means(
+        encoding.hidden, token_rows[0] + first[with_tokens], n_tokens[with_tokens]
+    )
 
 
-def _in_order(own: IntArray, starts: IntArray, ends: IntArray) -> bool:
+def _in_order(token_rows: IntArray, starts: IntArray, ends: IntArray) -> bool:
     """True if a text's tokens follow each other in its order, as they nearly always do."""
     return bool(
-        own[-1] - own[0] + 1 == len(own)
+        token_rows[-1] - token_rows[0] + 1 == len(token_rows)
         and np.all(np.diff(starts) >= 0)
         and np.all(np.diff(ends) >= 0)
     )
@@ -182,16 +184,18 @@ def _means(hidden: FloatArray, first: IntArray, n_tokens: IntArray) -> FloatArra
     return means
 
 
-def _one_by_one(encoding: Encoding, own: IntArray, spans: IntArray) -> tuple[IntArray, FloatArray]:
+def _one_by_one(
+    encoding: Encoding, token_rows: IntArray, spans: IntArray
+) -> tuple[IntArray, FloatArray]:
     """Return the same if a tokenizer reorders tokens."""
-    starts, ends = encoding.offsets[own].T
-    inside = [own[(starts < b) & (ends > a)] for a, b in spans.tolist()]
-    kept = [i for i, tokens in enumerate(inside) if tokens.size]
-    shape = len(encoding.layers), len(kept), encoding.hidden.shape[2]
+    starts, ends = encoding.offsets[token_rows].T
+    inside = [token_rows[(starts < b) & (ends > a)] for a, b in spans.tolist()]
+    with_tokens = [i for i, tokens in enumerate(inside) if tokens.size]
+    shape = len(encoding.layers), len(with_tokens), encoding.hidden.shape[2]
     vectors = np.empty(shape, np.float32)
-    for place, i in enumerate(kept):
+    for place, i in enumerate(with_tokens):
         vectors[:, place] = encoding.hidden[:, inside[i]].mean(axis=1, dtype=np.float32)
-    return np.array(kept, np.int64), vectors
+    return np.array(with_tokens, np.int64), vectors
 
 
 def rows_of(chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing) -> pa.RecordBatch:
@@ -213,8 +217,8 @@ def rows_of(chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing) -> 
         pa.array(spans[:, 0]),
         pa.array(spans[:, 1]),
         *(
-            pa.array(own, pa.string())
-            for own in (columns.words, columns.surfaces, columns.left, columns.right)
+            pa.array(texts, pa.string())
+            for texts in (columns.words, columns.surfaces, columns.left, columns.right)
         ),
         pa.array(columns.is_target, pa.bool_()),
         pa.array(cut),
@@ -236,10 +240,10 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
     text = encoding.text
     words = words_of(text, target)
     spans = np.array([word.span for word in words], np.int64).reshape(-1, 2)
-    kept, vectors = mean_vectors(encoding, spans)
-    columns.n_cut += len(words) - len(kept)
+    with_tokens, vectors = mean_vectors(encoding, spans)
+    columns.n_cut += len(words) - len(with_tokens)
     columns.vectors.append(vectors)
-    for word in (words[i] for i in kept.tolist()):
+    for word in (words[i] for i in with_tokens.tolist()):
         surface = text[slice(*word.span)]
         columns.texts.append(number)
         columns.spans.append(word.span)
@@ -251,31 +255,34 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
 
 
 def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa.Array]:
-    narrow = [_narrow([own[layer] for own in vectors]) for layer in range(len(indexing.layers))]
-    if not all(own is not None for own in narrow):
+    narrow = [
+        _narrow([layer_vectors[layer] for layer_vectors in vectors])
+        for layer in range(len(indexing.layers))
+    ]
+    if not all(layer_vectors is not None for layer_vectors in narrow):
         raise CorpusError(
             f"{indexing.model} gives vectors with values over 65,504 or none at all, which cannot "
             "be stored. Choose other layers, or another model."
         )
     return [
-        pa.FixedSizeListArray.from_arrays(pa.array(own.ravel()), indexing.n_dims)
-        for own in narrow
-        if own is not None
+        pa.FixedSizeListArray.from_arrays(pa.array(layer_vectors.ravel()), indexing.n_dims)
+        for layer_vectors in narrow
+        if layer_vectors is not None
     ]
 
 
 def _narrow(vectors: Sequence[FloatArray]) -> NDArray[np.float16] | None:
     """Return vectors stacked as float16; None if one does not fit."""
-    found = np.empty((sum(map(len, vectors)), vectors[0].shape[1]), np.float16)
+    stacked = np.empty((sum(map(len, vectors)), vectors[0].shape[1]), np.float16)
     at = 0
     with np.errstate(over="ignore"):  # the caller reports it
-        for own in vectors:
-            found[at : at + len(own)] = own
-            at += len(own)
+        for block in vectors:
+            stacked[at : at + len(block)] = block
+            at += len(block)
     # Comparing bits takes a third of the time of `isfinite`: an infinity or NaN has all exponent
     # bits set.
-    fits = (found.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
-    return found if fits else None
+    fits = (stacked.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
+    return stacked if fits else None
 
 
 def label_column(place: int) -> str:
@@ -292,7 +299,7 @@ def texts_schema(n_columns: int) -> pa.Schema:
 
 def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
     """Yield a corpus's texts as rows, in batches."""
-    own = texts_schema(len(corpus.labels))
+    columns_schema = texts_schema(len(corpus.labels))
     for start in range(0, len(corpus.texts), _BATCH):
         part = slice(start, start + _BATCH)
         spans: list[Target] = list(corpus.spans[part]) if corpus.spans is not None else []
@@ -303,8 +310,11 @@ def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
             [None if span is None else span[0] for span in spans],
             [None if span is None else span[1] for span in spans],
         ]
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, own, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=own)
+        arrays = [
+            pa.array(column, field.type)
+            for column, field in zip(columns, columns_schema, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=columns_schema)
 
 
 def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tuple[str, Target]]:
@@ -313,8 +323,8 @@ def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tu
     for start in range(first, stop, _BATCH):
         places = np.arange(start, min(start + _BATCH, stop))
         rows = take_texts(table, ["text", "target_start", "target_end"], places)
-        found = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-        yield from ((text, None if a is None else (a, b)) for text, a, b in found)
+        columns = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        yield from ((text, None if a is None else (a, b)) for text, a, b in columns)
 
 
 def take_texts(table: Any, columns: list[str], ids: IntArray) -> pa.Table:

@@ -36,16 +36,16 @@ from components.jobs import StoppedError, time_left
 
 __all__ = [
     "N_STREAMS",
+    "IndexingRun",
     "Made",
     "Make",
     "OnProgress",
-    "Run",
     "UntilOver",
     "checked_model",
     "cut_into_chunks",
-    "here",
     "in_order",
     "most_tokens",
+    "rows_in_threads",
     "rows_made",
 ]
 
@@ -86,15 +86,15 @@ Make = Callable[[Iterable[Chunk], About, ModelCard, UntilOver], Generator[Made, 
 """Makes the rows of chunks, in their order; it is closed once nobody reads it any more."""
 
 
-def here(service: EncoderService) -> Make:
+def rows_in_threads(service: EncoderService) -> Make:
     """Return a function that makes rows in threads of this process."""
 
     def make(
         chunks: Iterable[Chunk], about: About, card: ModelCard, until_over: UntilOver
     ) -> Generator[Made, None, None]:
-        rows = partial(rows_made, service, card, about)
-        with closing(in_order(rows, until_over(chunks))) as made:
-            yield from ((chunk.start, own) for chunk, own in made)
+        make_rows = partial(rows_made, service, card, about)
+        with closing(in_order(make_rows, until_over(chunks))) as made:
+            yield from ((chunk.start, rows) for chunk, rows in made)
 
     return make
 
@@ -108,21 +108,21 @@ def rows_made(
         RevisionError: the model's revision is no longer that of the corpus.
         CorpusError: another precision is used here.
     """
-    own = about.indexing
+    settings = about.indexing
     encodings = service.encode(
         card.id,
         chunk.texts,
-        layers=own.layers,
-        precision=own.precision,
-        checksum=own.checksum,
+        layers=settings.layers,
+        precision=settings.precision,
+        checksum=settings.checksum,
     )
     for encoding in encodings:
-        check_checksum(card.id, encoding.passport.checksum, own.checksum)
+        check_checksum(card.id, encoding.passport.checksum, settings.checksum)
         _check_precision(encoding, about)
-    return rows_of(chunk, encodings, own)
+    return rows_of(chunk, encodings, settings)
 
 
-class Run:
+class IndexingRun:
     """One run over a corpus. Rows are added in the background, a commit at a time."""
 
     def __init__(self, store: Store, name: str, report: OnProgress) -> None:
@@ -135,7 +135,7 @@ class Run:
         self._committed = self._began = time.monotonic()
         self._is_whole = True
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> IndexingRun:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -172,8 +172,8 @@ class Run:
 
     def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
         """Yield the chunks after the last stored row: all rows of a chunk are stored, or none."""
-        own = self._about.indexing
-        most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
+        settings = self._about.indexing
+        most = most_tokens(n_layers=len(settings.layers), n_dims=settings.n_dims)
         last = self._store.last_text(self._name)
         for chunk in cut_into_chunks(
             self._store.texts(self._name), max_length=card.max_length, most=most
@@ -232,28 +232,28 @@ def checked_model(service: EncoderService, about: About) -> ModelCard:
     Raises:
         CorpusError: the model is no longer here, or has changed.
     """
-    own = about.indexing
-    spec = service.spec(own.model)
+    settings = about.indexing
+    spec = service.spec(settings.model)
     if not (spec.loaded or spec.on_disk or spec.source != "hub"):
         raise CorpusError(
-            f"{named(about.title)} was to be indexed with {own.model}, which is not on this "
+            f"{named(about.title)} was to be indexed with {settings.model}, which is not on this "
             "machine any more. Choose that model on any page, which fetches it, and go on."
         )
-    card = service.load(own.model)
-    if (card.checksum, card.n_dims) != (own.checksum, own.n_dims):
+    card = service.load(settings.model)
+    if (card.checksum, card.n_dims) != (settings.checksum, settings.n_dims):
         raise CorpusError(
-            f"{named(about.title)} was indexed with other weights of {own.model} than those that "
-            "are here now: vectors of both are never mixed. Index its file again."
+            f"{named(about.title)} was indexed with other weights of {settings.model} than those "
+            "that are here now: vectors of both are never mixed. Index its file again."
         )
     return card
 
 
 def _check_precision(encoding: Encoding, about: About) -> None:
-    own, ran = about.indexing.precision, encoding.passport.precision
-    if own != ran:
+    wanted, ran = about.indexing.precision, encoding.passport.precision
+    if wanted != ran:
         raise CorpusError(
-            f"{named(about.title)} was indexed with the precision “{own}”, and “{ran}” runs here: "
-            "vectors of both are never mixed. Index its file again."
+            f"{named(about.title)} was indexed with the precision “{wanted}”, and “{ran}” runs "
+            "here: vectors of both are never mixed. Index its file again."
         )
 
 
@@ -275,12 +275,12 @@ def cut_into_chunks(
     start, n_tokens = 0, 0
     held: list[tuple[str, Target]] = []
     for text, target in texts:
-        own = min(max_length, _n_tokens(text))
-        if held and (n_tokens + own > most or len(held) >= _MOST_TEXTS):
+        n_text_tokens = min(max_length, _n_tokens(text))
+        if held and (n_tokens + n_text_tokens > most or len(held) >= _MOST_TEXTS):
             yield _chunk(start, held)
             start, n_tokens, held = start + len(held), 0, []
         held.append((text, target))
-        n_tokens += own
+        n_tokens += n_text_tokens
     if held:
         yield _chunk(start, held)
 

@@ -51,9 +51,9 @@ def estimated_bytes(corpus: Corpus, indexing: Indexing) -> int:
     sample = corpus.texts[places]
     n_words = sum(min(_MOST_WORDS, len(words_of(text))) for text in sample)
     columns = (sample, *(labels[places] for labels in corpus.labels.values()))
-    n_characters = sum(len(text.encode("utf-8", "replace")) for own in columns for text in own)
-    own = n_words * (_OVERHEAD * indexing.row_bytes + _LIGHT) + n_characters
-    return int(own * n / len(sample))
+    n_characters = sum(len(text.encode("utf-8", "replace")) for texts in columns for text in texts)
+    n_bytes = n_words * (_OVERHEAD * indexing.row_bytes + _LIGHT) + n_characters
+    return int(n_bytes * n / len(sample))
 
 
 class Space:

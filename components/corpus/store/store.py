@@ -139,7 +139,7 @@ class Store:
         """
         with reading(title):
             free = self._tables.free_bytes()
-            reserved = sum(self.each(self._reserved))
+            reserved = sum(self.for_each(self._reserved))
         self._space.check_new(title, n_bytes, reserved=reserved, free=free)
 
     def names(self) -> tuple[str, ...]:
@@ -166,9 +166,9 @@ class Store:
             CorpusError: there is none of that name, or only a part of it, or it is damaged, or of a
                 newer version.
         """
-        found = counted(self._tables, written(self._tables, name))
-        state, why = self._states.get(name, (found.state, found.why))
-        return replace(found, state=state, why=why)
+        about = counted(self._tables, written(self._tables, name))
+        state, why = self._states.get(name, (about.state, about.why))
+        return replace(about, state=state, why=why)
 
     def find(self, digest: str, indexing: Indexing, among: Iterable[str]) -> About | None:
         """Return the first of some corpora with the same content and indexing, or None."""
@@ -215,11 +215,11 @@ class Store:
     @property
     def n_bytes(self) -> int:
         """The bytes that all corpora take on disk."""
-        return sum(self.each(self._size))
+        return sum(self.for_each(self._size))
 
-    def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
+    def for_each(self, read: Callable[[str], Answer]) -> list[Answer]:
         """Return the result of a function for each corpus, by name."""
-        return self._tables.each(ask)
+        return self._tables.for_each(read)
 
     # For indexing
 
@@ -232,8 +232,8 @@ class Store:
 
     def state(self, name: str) -> State:
         """Return the wanted state of a corpus; faster than `about`."""
-        own = self._states.get(name)
-        return written(self._tables, name).state if own is None else own[0]
+        changed_state = self._states.get(name)
+        return written(self._tables, name).state if changed_state is None else changed_state[0]
 
     def last_text(self, name: str) -> int:
         """Return the number of the last text with a stored word, -1 if there is none."""
@@ -389,7 +389,7 @@ class Store:
         n_new += COMMIT_BYTES
         n_bytes = self._tables.n_bytes(about.name) + n_new
         count = self._size if n_bytes <= about.n_bytes_expected else self._reserved
-        others = sum(self.each(lambda name: 0 if name == about.name else count(name)))
+        others = sum(self.for_each(lambda name: 0 if name == about.name else count(name)))
         free = self._tables.free_bytes()
         self._space.check_growth(
             about.title, n_bytes, others=others, free=None if free is None else free - n_new

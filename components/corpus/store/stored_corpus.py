@@ -90,11 +90,13 @@ class StoredCorpus:
         lengths = pc.utf8_length(words).to_numpy(zero_copy_only=False)
         near = np.abs(lengths - len(wanted)) <= max(2, len(wanted) // 2)
         others = words.filter(pa.array(near)).to_pylist()
-        found = get_close_matches(
+        matches = get_close_matches(
             wanted, [other for other in others if other != wanted], n=n, cutoff=_ALIKE
         )
-        counts = dict(zip(words.to_pylist(), known.counts.tolist(), strict=False)) if found else {}
-        return tuple(WordCount(own, counts[own]) for own in found)
+        counts = (
+            dict(zip(words.to_pylist(), known.counts.tolist(), strict=False)) if matches else {}
+        )
+        return tuple(WordCount(match, counts[match]) for match in matches)
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.inside`."""
@@ -113,22 +115,22 @@ class StoredCorpus:
         wanted = word.casefold()
         with reading(self.title):
             if most is None:
-                found = self._of(wanted, list(LIGHT))
-                return _occurrences(wanted, found, found.num_rows)
-            rows = self._rows(wanted)
-            n_total = len(rows)
+                rows = self._of(wanted, list(LIGHT))
+                return _occurrences(wanted, rows, rows.num_rows)
+            row_numbers = self._rows(wanted)
+            n_total = len(row_numbers)
             if n_total > most:
                 chosen = np.random.default_rng(seed).choice(n_total, max(0, most), replace=False)
-                found = self._take(rows[np.sort(chosen)], list(LIGHT))
+                rows = self._take(row_numbers[np.sort(chosen)], list(LIGHT))
             else:
-                found = self._of(wanted, list(LIGHT))
-        return _occurrences(wanted, found, n_total)
+                rows = self._of(wanted, list(LIGHT))
+        return _occurrences(wanted, rows, n_total)
 
     def at(self, rows: IntArray) -> Occurrences:
         """See `SearchableCorpus.at`."""
         with reading(self.title):
-            found = self._take(self._checked(rows), list(LIGHT))
-        return _occurrences("", found, found.num_rows)
+            table = self._take(self._checked(rows), list(LIGHT))
+        return _occurrences("", table, table.num_rows)
 
     def text(self, ids: IntArray) -> tuple[str, ...]:
         """See `SearchableCorpus.text`."""
@@ -137,7 +139,7 @@ class StoredCorpus:
     def column(self, title: str, ids: IntArray) -> tuple[str, ...]:
         """See `SearchableCorpus.column`."""
         if title not in self.columns:
-            known = ", ".join(f"“{own}”" for own in self.columns) or "none"
+            known = ", ".join(f"“{column}”" for column in self.columns) or "none"
             raise CorpusError(f"This corpus has no column “{title}”; it has: {known}. Choose one.")
         return self._texts(label_column(self.columns.index(title)), ids)
 
@@ -180,14 +182,14 @@ class StoredCorpus:
         """Return columns of a word's occurrences, in order; "row" is one of them."""
         from lancedb.expr import col, lit  # no typed text becomes SQL
 
-        found = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
-        return self._known(found).sort_by("row")
+        rows = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
+        return self._known(rows).sort_by("row")
 
-    def _known(self, found: pa.Table) -> pa.Table:
+    def _known(self, rows: pa.Table) -> pa.Table:
         """Return a table without the rows that were added since the corpus was opened."""
         if self.about.state == "done":
-            return found
-        return found.filter(pc.less(found["row"], self.n_occurrences))
+            return rows
+        return rows.filter(pc.less(rows["row"], self.n_occurrences))
 
     def _rows(self, word: str) -> IntArray:
         """Return the rows of a word, in order."""
@@ -202,20 +204,20 @@ class StoredCorpus:
         if not rows.size:
             return self._table.schema.empty_table().select(columns)
         wanted = columns if "row" in columns else [*columns, "row"]
-        found = self._table.take_offsets(rows.tolist()).select(wanted).to_arrow()
-        there = found["row"].to_numpy()
-        if np.array_equal(there, rows):
-            return found
-        places = np.argsort(there, kind="stable")
-        return found.take(pa.array(places[np.argsort(np.argsort(rows, kind="stable"))]))
+        taken = self._table.take_offsets(rows.tolist()).select(wanted).to_arrow()
+        taken_rows = taken["row"].to_numpy()
+        if np.array_equal(taken_rows, rows):
+            return taken
+        places = np.argsort(taken_rows, kind="stable")
+        return taken.take(pa.array(places[np.argsort(np.argsort(rows, kind="stable"))]))
 
     def _vectors(self, rows: IntArray, layer: int) -> FloatArray:
         """(n, n_dims) float32: the vectors of these rows at a layer."""
         self._check_layer(layer)
         vectors = np.empty((len(rows), self.n_dims), np.float32)
         for start in range(0, len(rows), _BLOCK):
-            own = rows[start : start + _BLOCK]
-            vectors[start : start + len(own)] = self._block(own, layer)
+            block = rows[start : start + _BLOCK]
+            vectors[start : start + len(block)] = self._block(block, layer)
         return vectors
 
     def _block(self, rows: IntArray, layer: int) -> Any:
@@ -223,22 +225,22 @@ class StoredCorpus:
 
         def read() -> Any:
             with reading(self.title):
-                found = self._take(rows, [layer_column(layer)])[layer_column(layer)]
-                return found.combine_chunks().flatten().to_numpy().reshape(-1, self.n_dims)
+                vectors = self._take(rows, [layer_column(layer)])[layer_column(layer)]
+                return vectors.combine_chunks().flatten().to_numpy().reshape(-1, self.n_dims)
 
         digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
         return shared_cache().get((*self._key, "vectors", layer, digest), read)
 
     def _cosines(self, rows: IntArray, layer: int, wanted: FloatArray) -> FloatArray:
         """(n,) float32 in [-1, 1], a block at a time; 0 for a vector of length 0."""
-        found = np.zeros(len(rows), np.float32)
+        cosines = np.zeros(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK):
-            own = rows[start : start + _BLOCK]
-            wide = self._block(own, layer).astype(np.float32)
+            block = rows[start : start + _BLOCK]
+            wide = self._block(block, layer).astype(np.float32)
             lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide)) * np.linalg.norm(wanted)
-            part = found[start : start + len(own)]
+            part = cosines[start : start + len(block)]
             np.divide(wide @ wanted, lengths, out=part, where=lengths > 0)
-        return cast("FloatArray", np.clip(found, -1, 1))
+        return cast("FloatArray", np.clip(cosines, -1, 1))
 
     def _candidates(self, vector: FloatArray, layer: int, n: int) -> IntArray:
         if n < 1 or not self.n_occurrences or not vector.any():
@@ -251,8 +253,8 @@ class StoredCorpus:
             .limit(n)
             .select(["row", "_distance"])
         )
-        found = self._known(query.to_arrow())
-        return cast("IntArray", found["row"].to_numpy().astype(np.int64))
+        rows = self._known(query.to_arrow())
+        return cast("IntArray", rows["row"].to_numpy().astype(np.int64))
 
     def _texts(self, column: str, ids: IntArray) -> tuple[str, ...]:
         with reading(self.title):
@@ -263,10 +265,10 @@ class StoredCorpus:
         def read() -> _Vocabulary:
             with reading(self.title):
                 every = self._known(self._table.search().select(["row", "word"]).to_arrow())
-            found = every.group_by("word").aggregate([([], "count_all")])
-            found = found.sort_by([("count_all", "descending"), ("word", "ascending")])
-            counts = found["count_all"].to_numpy()
-            return _Vocabulary(found["word"].combine_chunks(), counts)
+            counted = every.group_by("word").aggregate([([], "count_all")])
+            counted = counted.sort_by([("count_all", "descending"), ("word", "ascending")])
+            counts = counted["count_all"].to_numpy()
+            return _Vocabulary(counted["word"].combine_chunks(), counts)
 
         return cast("_Vocabulary", shared_cache().get((*self._key, "words"), read))
 
@@ -275,7 +277,7 @@ class StoredCorpus:
         places = np.flatnonzero(matching(known.words).to_numpy(zero_copy_only=False))[: max(0, n)]
         words: Sequence[str] = known.words.take(pa.array(places)).to_pylist()
         counts = known.counts[places].tolist()
-        return tuple(WordCount(word, own) for word, own in zip(words, counts, strict=True))
+        return tuple(WordCount(word, count) for word, count in zip(words, counts, strict=True))
 
     @property
     def _key(self) -> tuple[str, ...]:
@@ -292,25 +294,28 @@ class StoredCorpus:
             )
 
     def _checked(self, rows: IntArray) -> IntArray:
-        found = np.asarray(rows, np.int64).ravel()
-        if found.size and not 0 <= found.min() <= found.max() < self.n_occurrences:
+        row_numbers = np.asarray(rows, np.int64).ravel()
+        if (
+            row_numbers.size
+            and not 0 <= row_numbers.min() <= row_numbers.max() < self.n_occurrences
+        ):
             raise CorpusError(
                 f"This corpus has {self.n_occurrences:,} occurrences, and one of another was asked "
                 "for. Search for the word again."
             )
-        return found
+        return row_numbers
 
 
-def _occurrences(word: str, found: pa.Table, n_total: int) -> Occurrences:
+def _occurrences(word: str, rows: pa.Table, n_total: int) -> Occurrences:
     return Occurrences(
         word=word,
-        rows=found["row"].to_numpy().astype(np.int64),
-        texts=found["text"].to_numpy().astype(np.int64),
-        spans=np.stack([found["start"].to_numpy(), found["end"].to_numpy()], 1).astype(np.int64),
-        surfaces=tuple(found["surface"].to_pylist()),
-        left=tuple(found["left"].to_pylist()),
-        right=tuple(found["right"].to_pylist()),
-        is_target=found["is_target"].to_numpy().astype(np.bool_),
+        rows=rows["row"].to_numpy().astype(np.int64),
+        texts=rows["text"].to_numpy().astype(np.int64),
+        spans=np.stack([rows["start"].to_numpy(), rows["end"].to_numpy()], 1).astype(np.int64),
+        surfaces=tuple(rows["surface"].to_pylist()),
+        left=tuple(rows["left"].to_pylist()),
+        right=tuple(rows["right"].to_pylist()),
+        is_target=rows["is_target"].to_numpy().astype(np.bool_),
         n_total=n_total,
     )
 
@@ -335,12 +340,12 @@ def export(corpus: StoredCorpus, path: Path) -> None:
 
 
 def _columns(corpus: StoredCorpus) -> pa.Schema:
-    own = schema(corpus.about.indexing)
-    light = [own.field(name) for name in _EXPORTED]
-    layers = [field for field in own if field.name.startswith("layer_")]
+    fields = schema(corpus.about.indexing)
+    light = [fields.field(name) for name in _EXPORTED]
+    layers = [field for field in fields if field.name.startswith("layer_")]
     labels = [pa.field(f"label: {title}", pa.string()) for title in corpus.columns]
-    said = {"contextlens": json.dumps(_passport(corpus.about), ensure_ascii=False)}
-    return pa.schema([pa.field("sentence", pa.string()), *labels, *light, *layers], said)
+    metadata = {"contextlens": json.dumps(_passport(corpus.about), ensure_ascii=False)}
+    return pa.schema([pa.field("sentence", pa.string()), *labels, *light, *layers], metadata)
 
 
 def _passport(about: About) -> dict[str, object]:
@@ -357,15 +362,15 @@ def _passport(about: About) -> dict[str, object]:
 def _batches(corpus: StoredCorpus, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
     for start in range(0, corpus.n_occurrences, _EXPORTED_ROWS):
         rows = np.arange(start, min(start + _EXPORTED_ROWS, corpus.n_occurrences))
-        found = corpus.rows(rows)
-        texts = found["text"].to_numpy()
+        table = corpus.rows(rows)
+        texts = table["text"].to_numpy()
         arrays = [
             pa.array(corpus.text(texts), pa.string()),
             *(pa.array(corpus.column(title, texts), pa.string()) for title in corpus.columns),
             *(
-                found[field.name].combine_chunks()
+                table[field.name].combine_chunks()
                 for field in columns
-                if field.name in found.schema.names
+                if field.name in table.schema.names
             ),
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=columns)

@@ -156,22 +156,22 @@ class Tables:
         """Return the names of all corpora, including damaged and incomplete ones."""
         if self.folder is not None and not self.folder.is_dir():
             return ()
-        found, token = set[str](), None
+        names, token = set[str](), None
         with reading("The place where corpora are stored"), self._asking():
             while True:
                 page = self._database.list_tables(page_token=token)
                 keys = (table.rpartition(".") for table in page.tables)
-                found.update(name for name, _, part in keys if part in _PARTS)
+                names.update(name for name, _, part in keys if part in _PARTS)
                 token = page.page_token
                 if not token:
-                    return tuple(sorted(filter(is_name, found)))
+                    return tuple(sorted(filter(is_name, names)))
 
-    def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
+    def for_each(self, read: Callable[[str], Answer]) -> list[Answer]:
         """Return the result of a function for each corpus; in parallel if they are remote."""
         if not self._is_remote:
-            return [ask(name) for name in self.names()]
+            return [read(name) for name in self.names()]
         with ThreadPoolExecutor(_N_AT_ONCE, "contextlens-ask") as threads:
-            return list(threads.map(ask, self.names()))
+            return list(threads.map(read, self.names()))
 
     def has(self, name: str) -> bool:
         """True if a corpus of that name was stored completely."""

@@ -32,24 +32,24 @@ from components.ui.models.background import store
 from components.ui.state.view import ViewState
 
 __all__ = [
-    "Estimate",
+    "CorpusResult",
     "FileChoice",
-    "Shown",
+    "IndexingCost",
+    "WordCounts",
     "WordRow",
-    "Words",
     "all_counts",
     "caption_of",
     "corpus_from",
     "counted_in",
     "counted_of",
-    "estimate",
     "guess",
+    "indexing_cost",
     "is_content",
     "passport_of",
     "ready_made",
+    "result_of",
     "sense_column",
     "senses_of",
-    "shown_of",
     "usual_layers",
     "word_arrays",
     "word_rows",
@@ -78,7 +78,7 @@ class WordRow:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordCounts:
     """The words of a corpus.
 
     Attributes:
@@ -106,10 +106,10 @@ class Words:
         return next((row for row in self.rows if row.word == word), None)
 
 
-def counted_in(corpus: Corpus) -> Words:
+def counted_in(corpus: Corpus) -> WordCounts:
     """The words of texts that are in memory."""
 
-    def count() -> Words:
+    def count() -> WordCounts:
         sense = sense_column(tuple(corpus.labels)) if corpus.spans is not None else ""
         labels = corpus.labels.get(sense, ())
         senses = senses_of(_marked(corpus), labels) if sense else {}
@@ -125,12 +125,12 @@ def all_counts(corpus: Corpus) -> list[WordCount]:
         for text, span in _marked(corpus)
         for word in words_of(text, span)
     )
-    return [WordCount(*own) for own in sorted(counts.items(), key=_first_the_frequent)]
+    return [WordCount(*item) for item in sorted(counts.items(), key=_first_the_frequent)]
 
 
 def counted_of(
     corpus: SearchableCorpus, targets: Callable[[], Iterable[tuple[str, Span | None]]]
-) -> Words:
+) -> WordCounts:
     """The words of a stored corpus, as far as it is indexed.
 
     Args:
@@ -147,9 +147,9 @@ def counted_of(
         labels = corpus.column(sense, np.arange(corpus.n_texts))
         return _Senses(senses_of(targets(), labels))
 
-    def count() -> Words:
-        found = remembered("senses of a corpus", corpus.name, sense, compute=senses).of
-        return _words(corpus.words(n=_EVERY), found, sense if found else "")
+    def count() -> WordCounts:
+        n_senses = remembered("senses of a corpus", corpus.name, sense, compute=senses).of
+        return _words(corpus.words(n=_EVERY), n_senses, sense if n_senses else "")
 
     return remembered("words of a corpus", corpus.name, corpus.n_occurrences, compute=count)
 
@@ -158,11 +158,11 @@ def senses_of(
     targets: Iterable[tuple[str, Span | None]], labels: Sequence[str]
 ) -> Mapping[str, int]:
     """The number of different labels of each marked word, casefolded."""
-    found: dict[str, set[str]] = {}
+    labels_by_word: dict[str, set[str]] = {}
     for (text, span), label in zip(targets, labels, strict=True):
         if span is not None and label:
-            found.setdefault(text[slice(*span)].casefold(), set()).add(label)
-    return {word: len(own) for word, own in found.items()}
+            labels_by_word.setdefault(text[slice(*span)].casefold(), set()).add(label)
+    return {word: len(word_labels) for word, word_labels in labels_by_word.items()}
 
 
 def sense_column(columns: Sequence[str]) -> str:
@@ -187,18 +187,18 @@ def _marked(corpus: Corpus) -> Iterable[tuple[str, Span | None]]:
     return zip(corpus.texts, spans, strict=True)
 
 
-def _words(ordered: Sequence[WordCount], senses: Mapping[str, int], sense: str) -> Words:
+def _words(ordered: Sequence[WordCount], senses: Mapping[str, int], sense: str) -> WordCounts:
     rows = []
-    for own in ordered:
-        if own.word in senses or is_content(own.word):
-            rows.append(WordRow(own.word, own.n, senses.get(own.word, 0)))
+    for count in ordered:
+        if count.word in senses or is_content(count.word):
+            rows.append(WordRow(count.word, count.n, senses.get(count.word, 0)))
         if len(rows) == _LISTED:
             break
     rows.sort(key=lambda row: (-row.n, -row.n_senses, row.word))
-    return Words(
-        n=sum(own.n for own in ordered),
+    return WordCounts(
+        n=sum(count.n for count in ordered),
         n_different=len(ordered),
-        n_once=sum(own.n == 1 for own in ordered),
+        n_once=sum(count.n == 1 for count in ordered),
         rows=tuple(rows),
         sense=sense,
     )
@@ -248,17 +248,17 @@ def guess(sheet: Sheet) -> FileChoice:
     text, titles = sheet.text_column, list(sheet.columns)
     marks = _marks(sheet, text)
     taken = {text, marks.start, marks.end, marks.span, marks.index}
-    own = [title for title in sheet.label_columns if title not in taken]
+    label_titles = [title for title in sheet.label_columns if title not in taken]
     sense = sense_column([title for title in titles if title not in taken])
-    if sense and sense not in own and len(set(sheet.columns[sense])) <= _MOST_SENSES:
-        own.append(sense)
+    if sense and sense not in label_titles and len(set(sheet.columns[sense])) <= _MOST_SENSES:
+        label_titles.append(sense)
     plain = {title.strip().casefold(): title for title in reversed(titles)}
     split = next((plain[name] for name in _SPLITS if name in plain), "")
     if split and not _is_split(sheet.columns[split]):
         split = ""
-    if split and split not in own:
-        own.append(split)
-    return FileChoice(text, tuple(title for title in titles if title in own), split, marks)
+    if split and split not in label_titles:
+        label_titles.append(split)
+    return FileChoice(text, tuple(title for title in titles if title in label_titles), split, marks)
 
 
 def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
@@ -277,26 +277,26 @@ def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
         return to_corpus(sheet, chosen.text, labels, max_texts=MOST_TEXTS)
     if chosen.text not in sheet.columns:
         return to_corpus(sheet, chosen.text)  # raises with the reason
-    found = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
-    rows = [i for i, span in enumerate(found.spans) if span is not None]
+    targets = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
+    rows = [i for i, span in enumerate(targets.spans) if span is not None]
     if not rows:
-        raise CorpusError(_none_placed(sheet, found))
+        raise CorpusError(_none_placed(sheet, targets))
     corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MOST_TEXTS)
-    spans = [span for span in found.spans if span is not None][: len(corpus.texts)]
+    spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
-    return replace(placed, notes=(*placed.notes, *_missed_notes(found)))
+    return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
 
 
 def _marks(sheet: Sheet, text: str) -> MarkColumns:
     """The columns that mark a word in most of the first rows, if any."""
-    found = guess_marks([title for title in sheet.columns if title != text])
-    if not found:
-        return found
+    marks = guess_marks([title for title in sheet.columns if title != text])
+    if not marks:
+        return marks
     some = {title: cells[:_N_TRIED] for title, cells in sheet.columns.items()}
-    spans = targets_of(some, some[text], found).spans
+    spans = targets_of(some, some[text], marks).spans
     n_texts = sum(1 for cell in some[text] if cell and not cell.isspace())
     placed = sum(span is not None for span in spans)
-    return found if 2 * placed > n_texts else MarkColumns()
+    return marks if 2 * placed > n_texts else MarkColumns()
 
 
 def _is_split(cells: Sequence[str | None]) -> bool:
@@ -326,26 +326,26 @@ def _within(corpus: Corpus, spans: Sequence[Span]) -> Corpus:
         corpus,
         texts=tuple(corpus.texts[i] for i in fits),
         labels=MappingProxyType(
-            {title: tuple(own[i] for i in fits) for title, own in corpus.labels.items()}
+            {title: tuple(labels[i] for i in fits) for title, labels in corpus.labels.items()}
         ),
         spans=tuple(spans[i] for i in fits),
         notes=(*corpus.notes, _left_out(len(corpus.texts) - len(fits), "their word was cut off.")),
     )
 
 
-def _missed_notes(found: Targets) -> tuple[str, ...]:
-    if not found.n_missed:
+def _missed_notes(targets: Targets) -> tuple[str, ...]:
+    if not targets.n_missed:
         return ()
-    first = found.examples[0] if found.examples else ""
-    return (_left_out(found.n_missed, f"their marked word could not be placed. {first}").strip(),)
+    first = targets.examples[0] if targets.examples else ""
+    return (_left_out(targets.n_missed, f"their marked word could not be placed. {first}").strip(),)
 
 
 def _left_out(n: int, why: str) -> str:
     return f"{n:,} {'row was' if n == 1 else 'rows were'} left out: {why}"
 
 
-def _none_placed(sheet: Sheet, found: Targets) -> str:
-    first = found.examples[0] if found.examples else "No row has a text with a marked word."
+def _none_placed(sheet: Sheet, targets: Targets) -> str:
+    first = targets.examples[0] if targets.examples else "No row has a text with a marked word."
     return (
         f"{named(sheet.name)}: no marked word could be placed in its text. {first} Choose other "
         "columns, or mark no word."
@@ -361,7 +361,7 @@ _LONGER = 1.2  # than encoding alone: words are gathered and written
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IndexingCost:
     """The approximate cost of indexing.
 
     Attributes:
@@ -385,13 +385,13 @@ def usual_layers(corpus: Corpus, card: ModelCard) -> tuple[int, ...]:
     return tuple(sorted({0, card.n_layers // 2, card.n_layers}))
 
 
-def estimate(
+def indexing_cost(
     corpus: Corpus,
     indexing: Indexing,
     card: ModelCard,
     service: EncoderService,
     token_seconds: float,
-) -> Estimate:
+) -> IndexingCost:
     """The cost of indexing a corpus, from a sample of its texts cut into words and tokens.
 
     Args:
@@ -405,8 +405,8 @@ def estimate(
     sample = _spread(corpus.texts, _N_SAMPLES)
     n_words = sum(len(words_of(text)) for text in sample) * n / len(sample)
     cut = service.tokenize(card.id, _spread(corpus.texts, _N_TOKENIZED))
-    n_tokens = sum(min(own.n_tokens, card.max_length) for own in cut) * n / len(cut)
-    return Estimate(
+    n_tokens = sum(min(tokens.n_tokens, card.max_length) for tokens in cut) * n / len(cut)
+    return IndexingCost(
         n_texts=n,
         n_words=round(n_words),
         n_bytes=estimated_bytes(corpus, indexing),
@@ -423,18 +423,18 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
 _MOST_ROWS = 100_000
 """The maximum number of words in a download."""
 _LONGEST = 100  # characters of a word in an array, which is as wide as its longest
-_NO_WORDS = Words(0, 0, 0, ())
+_NO_WORDS = WordCounts(0, 0, 0, ())
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class CorpusResult:
     """A corpus as the page shows it.
 
     Attributes:
         key: its name in the view.
         title: its title on the page.
         corpus: the texts of a ready-made corpus, else None.
-        kept: a stored corpus, else None.
+        known_corpus: a stored corpus, else None.
         words: as far as it is indexed; empty before.
         problem: the reason why it cannot be shown, in a sentence, or "".
         word: the selected word, or "".
@@ -443,8 +443,8 @@ class Shown:
     key: str
     title: str
     corpus: Corpus | None
-    kept: Kept | None
-    words: Words
+    known_corpus: Kept | None
+    words: WordCounts
     problem: str
     word: str
 
@@ -453,13 +453,15 @@ class Shown:
         """The number of texts whose words are counted."""
         if self.corpus is not None:
             return len(self.corpus.texts)
-        about = None if self.kept is None else self.kept.about
+        about = None if self.known_corpus is None else self.known_corpus.about
         return 0 if about is None else about.n_texts_done
 
     @property
     def is_whole(self) -> bool:
         """True if all of its words are counted."""
-        return self.corpus is not None or (self.kept is not None and self.kept.is_indexed)
+        return self.corpus is not None or (
+            self.known_corpus is not None and self.known_corpus.is_indexed
+        )
 
     @property
     def first(self) -> tuple[Any, ...]:
@@ -474,57 +476,59 @@ def ready_made(key: str) -> Corpus:
     return sentiment_corpus() if key == "sentiment" else ambiguous_corpus()
 
 
-def shown_of(view: ViewState) -> Shown:
+def result_of(view: ViewState) -> CorpusResult:
     """Return the corpus that a view names."""
     key = CORPUS.asked(view) or CORPUS.default
     if key in READY:
         corpus = ready_made(key)
         words = counted_in(corpus)
-        return Shown(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
-    kept = kept_of(key)
-    if kept.about is None:
-        return Shown(key, kept.title, None, kept, _NO_WORDS, kept.problem, "")
+        return CorpusResult(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
+    known_corpus = kept_of(key)
+    if known_corpus.about is None:
+        return CorpusResult(
+            key, known_corpus.title, None, known_corpus, _NO_WORDS, known_corpus.problem, ""
+        )
     try:
         words = counted_of(store().open(key), lambda: store().texts(key))
     except CorpusError as exc:
-        return Shown(key, kept.title, None, kept, _NO_WORDS, str(exc), "")
-    return Shown(key, kept.title, None, kept, words, "", _word(view, words))
+        return CorpusResult(key, known_corpus.title, None, known_corpus, _NO_WORDS, str(exc), "")
+    return CorpusResult(key, known_corpus.title, None, known_corpus, words, "", _word(view, words))
 
 
-def word_rows(shown: Shown) -> Sequence[Mapping[str, Any]]:
+def word_rows(result: CorpusResult) -> Sequence[Mapping[str, Any]]:
     """Every word with its occurrences and their share, most frequent first, up to a limit."""
-    senses = {row.word: row.n_senses for row in shown.words.rows}
-    total = max(1, shown.words.n)
+    senses = {row.word: row.n_senses for row in result.words.rows}
+    total = max(1, result.words.n)
     return [
         {
-            "word": own.word,
-            "occurrences": own.n,
-            "share": own.n / total,
-            **({"senses": senses.get(own.word) or ""} if shown.words.sense else {}),
+            "word": count.word,
+            "occurrences": count.n,
+            "share": count.n / total,
+            **({"senses": senses.get(count.word) or ""} if result.words.sense else {}),
         }
-        for own in _counts(shown)
+        for count in _counts(result)
     ]
 
 
-def word_arrays(shown: Shown) -> Mapping[str, NDArray[Any]]:
+def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
     """The same as arrays, with the texts of a ready-made corpus."""
-    counts = _counts(shown)
-    found: dict[str, NDArray[Any]] = {
-        "words": np.array([own.word[:_LONGEST] for own in counts], dtype=np.str_),
-        "counts": np.array([own.n for own in counts], dtype=np.int64),
+    counts = _counts(result)
+    arrays: dict[str, NDArray[Any]] = {
+        "words": np.array([count.word[:_LONGEST] for count in counts], dtype=np.str_),
+        "counts": np.array([count.n for count in counts], dtype=np.int64),
     }
-    if shown.corpus is not None:
-        found["texts"] = np.array(shown.corpus.texts)
-    return found
+    if result.corpus is not None:
+        arrays["texts"] = np.array(result.corpus.texts)
+    return arrays
 
 
-def _counts(shown: Shown) -> Sequence[WordCount]:
-    if shown.corpus is not None:
-        return all_counts(shown.corpus)[:_MOST_ROWS]
-    return store().open(shown.key).words(n=_MOST_ROWS)
+def _counts(result: CorpusResult) -> Sequence[WordCount]:
+    if result.corpus is not None:
+        return all_counts(result.corpus)[:_MOST_ROWS]
+    return store().open(result.key).words(n=_MOST_ROWS)
 
 
-def _word(view: ViewState, words: Words) -> str:
+def _word(view: ViewState, words: WordCounts) -> str:
     chosen = WORD.of(view)
     if words.row(chosen) is not None:
         return chosen
@@ -536,13 +540,13 @@ def _word(view: ViewState, words: Words) -> str:
 _NO_MODEL = "none: words are counted without one"
 
 
-def passport_of(shown: Shown) -> Passport:
+def passport_of(result: CorpusResult) -> Passport:
     """The passport of the corpus on screen."""
-    about = None if shown.kept is None else shown.kept.about
+    about = None if result.known_corpus is None else result.known_corpus.about
     if about is None:
-        digest = "" if shown.corpus is None else shown.corpus.digest
-        own = {"corpus": shown.title, "corpus_sha256": digest, "n_texts": shown.n_texts}
-        return Passport(_NO_MODEL, "", "", "exact", {"regex": version("regex")}, own)
+        digest = "" if result.corpus is None else result.corpus.digest
+        settings = {"corpus": result.title, "corpus_sha256": digest, "n_texts": result.n_texts}
+        return Passport(_NO_MODEL, "", "", "exact", {"regex": version("regex")}, settings)
     indexing = about.indexing
     return Passport(
         indexing.model,
@@ -563,14 +567,14 @@ def passport_of(shown: Shown) -> Passport:
     )
 
 
-def caption_of(shown: Shown) -> str:
+def caption_of(result: CorpusResult) -> str:
     """The caption of a saved picture."""
-    words: Words = shown.words
-    passport = passport_of(shown)
+    words: WordCounts = result.words
+    passport = passport_of(result)
     parts = [
-        shown.title,
-        f"{shown.n_texts:,} texts",
+        result.title,
+        f"{result.n_texts:,} texts",
         f"{words.n:,} words",
-        *(f"{name} {own}" for name, own in passport.versions.items()),
+        *(f"{name} {number}" for name, number in passport.versions.items()),
     ]
     return " · ".join(parts)

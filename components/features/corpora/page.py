@@ -18,15 +18,15 @@ from components.corpus.readers import Sheet
 from components.corpus.store.about import indexing_of
 from components.corpus.targets import MarkColumns
 from components.features.corpora.compute import (
+    CorpusResult,
     FileChoice,
-    Shown,
     caption_of,
     corpus_from,
-    estimate,
     guess,
+    indexing_cost,
     passport_of,
     ready_made,
-    shown_of,
+    result_of,
     usual_layers,
     word_arrays,
     word_rows,
@@ -35,8 +35,8 @@ from components.features.corpora.controls import CORPUS, READY, WORD
 from components.features.corpora.explain import FORMULA, SCHEMA
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
+    cost_claim,
     date,
-    estimate_claim,
     facts,
     indexed_with,
     model_note,
@@ -75,10 +75,10 @@ __all__ = [
     "HEIGHT",
     "adding_panel",
     "await_model",
+    "corpus_list",
     "downloads",
     "explain",
     "picture",
-    "shelf",
     "toolbar",
 ]
 
@@ -90,21 +90,21 @@ _DELETING = "corpora_deleting"
 _LONGEST = 60
 
 
-def menu(view: ViewState, kept: Kept) -> None:
+def menu(view: ViewState, known_corpus: Kept) -> None:
     """Export and deletion, in a menu."""
     with st.popover(say("corpora.managing.menu"), icon=":material/folder_managed:"):
-        about = kept.about
+        about = known_corpus.about
         if about is not None and about.n_occurrences and changing.may_export(about):
             st.caption(say("corpora.managing.rows", n=about.n_occurrences))
             st.link_button(
                 say("corpora.managing.export"),
-                exports.address(kept.name),
+                exports.address(known_corpus.name),
                 icon=":material/download:",
                 width="stretch",
             )
-        if may_delete(view, kept):
-            ask_to_delete(kept, say("corpora.managing.delete"), key="corpora_delete")
-        elif kept.file is not None:
+        if may_delete(view, known_corpus):
+            ask_to_delete(known_corpus, say("corpora.managing.delete"), key="corpora_delete")
+        elif known_corpus.file is not None:
             st.caption(say("corpora.managing.offered"))
         else:
             may_export = about is not None and changing.may_export(about)
@@ -112,20 +112,20 @@ def menu(view: ViewState, kept: Kept) -> None:
 
 
 def ask_to_delete(
-    kept: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
+    known_corpus: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
 ) -> None:
     """A button, and after a click the warning with a way back."""
-    if session.kept(_DELETING) != (kept.name, key):
+    if session.kept(_DELETING) != (known_corpus.name, key):
         st.button(label, icon=":material/delete:", key=key, width=width,
-                  on_click=session.keep, args=(_DELETING, (kept.name, key)))  # fmt: skip
+                  on_click=session.keep, args=(_DELETING, (known_corpus.name, key)))  # fmt: skip
         return
     with st.container(gap="small"):
-        _confirm(kept, key)
+        _confirm(known_corpus, key)
 
 
-def _confirm(kept: Kept, key: str) -> None:
+def _confirm(known_corpus: Kept, key: str) -> None:
     """A warning of what is lost, with the button that deletes it."""
-    title, about = escape(shortened(kept.title, _LONGEST)), kept.about
+    title, about = escape(shortened(known_corpus.title, _LONGEST)), known_corpus.about
     n = 0 if about is None else about.n_occurrences
     st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
     with st.container(horizontal=True, gap="small"):
@@ -134,7 +134,7 @@ def _confirm(kept: Kept, key: str) -> None:
             type="primary",
             key=f"{key}_yes",
             on_click=delete,
-            args=(kept.name,),
+            args=(known_corpus.name,),
         )
         leave = say("corpora.managing.leave")
         st.button(leave, key=f"{key}_no", on_click=session.keep, args=(_DELETING, None))
@@ -159,26 +159,26 @@ def delete(name: str) -> None:
 _SECONDS = 2.0
 
 
-def indexing_panel(kept: Kept) -> None:
+def indexing_panel(known_corpus: Kept) -> None:
     """The progress of a corpus and the available actions; nothing if it is complete."""
-    about = kept.about
+    about = known_corpus.about
     if about is None or about.state == "done":
         note = "" if about is None else model_note(about, service())
         if note:
             st.caption(escape(note))
         return
     with st.container(border=True, gap="small", key="corpora_indexing"):
-        if kept.job is not None:
-            _progress(kept.job, kept.name, is_pausing=about.state == "paused")
-        elif kept.is_elsewhere:
-            _progress_elsewhere(kept.name)
+        if known_corpus.job is not None:
+            _progress(known_corpus.job, known_corpus.name, is_pausing=about.state == "paused")
+        elif known_corpus.is_elsewhere:
+            _progress_elsewhere(known_corpus.name)
         else:
             state = state_of(about, is_under_way=False).capitalize()
             numbers = {"n": about.n_texts, "done": about.n_texts_done}
             done = say("corpora.progress.state", state=state, **numbers)
             st.markdown(f"{done} {escape(about.why)}")
         with st.container(horizontal=True, gap="small"):
-            _buttons(kept)
+            _buttons(known_corpus)
 
 
 def begin(name: str) -> None:
@@ -213,18 +213,18 @@ def _note(*, is_pausing: bool) -> str:
     return say(f"corpora.progress.{'pausing' if is_pausing else 'leave'}")
 
 
-def _buttons(kept: Kept) -> None:
-    about = kept.about
+def _buttons(known_corpus: Kept) -> None:
+    about = known_corpus.about
     if about is None:
         return
-    if not kept.is_under_way:
+    if not known_corpus.is_under_way:
         st.button(
             say("corpora.progress.go_on"),
             icon=":material/play_arrow:",
             type="primary",
             key="corpora_go_on",
             on_click=begin,
-            args=(kept.name,),
+            args=(known_corpus.name,),
         )
     elif about.state != "paused":
         st.button(
@@ -232,11 +232,11 @@ def _buttons(kept: Kept) -> None:
             icon=":material/pause:",
             key="corpora_pause",
             on_click=_pause,
-            args=(kept.name,),
+            args=(known_corpus.name,),
         )
-    if may_delete(session.current(), kept):
+    if may_delete(session.current(), known_corpus):
         cancel = say("corpora.progress.cancel")
-        ask_to_delete(kept, cancel, key="corpora_cancel", width="content")
+        ask_to_delete(known_corpus, cancel, key="corpora_cancel", width="content")
 
 
 def _pause(name: str) -> None:
@@ -256,7 +256,7 @@ ADDING = "corpora_adding"
 """The session key for whether the visitor is adding a file."""
 
 
-def toolbar(view: ViewState, shown: Shown) -> None:
+def toolbar(view: ViewState, result: CorpusResult) -> None:
     """The controls of the page."""
     why_not = guard.refusal(KEEP)
     with st.container(
@@ -271,24 +271,24 @@ def toolbar(view: ViewState, shown: Shown) -> None:
             help=escape(why_not) if why_not else None,
             on_click=_toggle,
         )
-        if shown.words.rows:
-            _look(view, shown)
-        if shown.kept is not None:
-            menu(view, shown.kept)
+        if result.words.rows:
+            _look(view, result)
+        if result.known_corpus is not None:
+            menu(view, result.known_corpus)
 
 
-def _look(view: ViewState, shown: Shown) -> None:
+def _look(view: ViewState, result: CorpusResult) -> None:
     """Links to the pages that show a corpus."""
     if corpora_known.has_page("senses"):
-        label = say("corpora.senses_of", word=quoted(shown.word))
-        opened = corpora_known.on_senses(view, shown.key, shown.word)
+        label = say("corpora.senses_of", word=quoted(result.word))
+        opened = corpora_known.on_senses(view, result.key, result.word)
         navigation.link(navigation.row("senses"), opened, label=label)
-    if shown.key == "ambiguous":
+    if result.key == "ambiguous":
         navigation.link(
             navigation.row("map"), corpora_known.on_ready_map(view), label=say("corpora.on_map")
         )
-    elif shown.kept is not None:
-        opened = corpora_known.on_map(view, shown.key)
+    elif result.known_corpus is not None:
+        opened = corpora_known.on_map(view, result.key)
         navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
 
@@ -392,8 +392,8 @@ def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
     marks = {}
     for place, role in zip(rest, _ROLES[way], strict=False):
         column, label = "word" if role == _CHECK else role, say(f"corpora.roles.{role}")
-        own = getattr(now.marks, column)
-        marks[column] = _column(place, label, others, own, f"{key}_{column}")
+        current = getattr(now.marks, column)
+        marks[column] = _column(place, label, others, current, f"{key}_{column}")
     return FileChoice(text, tuple(labels), split, MarkColumns(**marks))
 
 
@@ -418,9 +418,9 @@ def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
         CorpusError: it cannot be used.
     """
     name = f"{secret} {chosen}"
-    found = shared(name)
-    if isinstance(found, Corpus):
-        return found
+    cached = shared(name)
+    if isinstance(cached, Corpus):
+        return cached
     corpus = corpus_from(sheet, chosen)
     keep_shared(session.session(), name, corpus, corpus.n_bytes)
     return corpus
@@ -440,8 +440,8 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
     """The cost, before the click that starts indexing."""
-    own = indexing_of(card, layers, "exact")
-    expected = estimate(corpus, own, card, service(), maps().token_seconds(card))
+    indexing = indexing_of(card, layers, "exact")
+    expected = indexing_cost(corpus, indexing, card, service(), maps().token_seconds(card))
     why_not = ""
     try:
         store().check_room(corpus.name, expected.n_bytes)
@@ -459,29 +459,29 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
             on_click=_index,
             args=(corpus, card, layers, split),
         )
-        st.markdown(str(estimate_claim(expected)), width="stretch")
+        st.markdown(str(cost_claim(expected)), width="stretch")
 
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
     """Store the texts and start indexing; a corpus that exists already is opened instead."""
-    own, view = indexing_of(card, layers, "exact"), session.current()
+    indexing, view = indexing_of(card, layers, "exact"), session.current()
     try:
         guard.require(KEEP)
-        found = store().find(corpus.digest, own, own_names(view))
-        if found is None:
+        existing = store().find(corpus.digest, indexing, own_names(view))
+        if existing is None:
             check_may_add(view)
-            name = changing.create(corpus, own, split=split).name
+            name = changing.create(corpus, indexing, split=split).name
         else:
-            name = found.name
+            name = existing.name
     except ContextlensError as exc:  # the file stays chosen
         session.remember(str(exc))
         return
     session.keep(_PENDING, None)
     session.keep(ADDING, False)
-    if found is None:
+    if existing is None:
         begin(name)
     else:
-        session.remember(say("corpora.adding.known", date=date(found.created)))
+        session.remember(say("corpora.adding.known", date=date(existing.created)))
     view = with_own(view, name)
     session.write(WORD.put(CORPUS.put(view, name), ""))
 
@@ -490,48 +490,48 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
 
 CHART = "corpora_chart"
 HEIGHT = 440
-_PICTURE_SECONDS = 8.0  # interval at which the words of a corpus are recounted while it is indexed
+_RECOUNT_SECONDS = 8.0  # interval at which the words of a corpus are recounted while it is indexed
 
 
-def picture(shown: Shown) -> None:
+def picture(result: CorpusResult) -> None:
     """The picture with its reading and, while the corpus is indexed, its progress."""
-    if shown.problem:
-        st.error(escape(shown.problem), icon=":material/error:")
+    if result.problem:
+        st.error(escape(result.problem), icon=":material/error:")
         return
-    if shown.kept is not None:
-        indexing_panel(shown.kept)
-    if shown.kept is None or not shown.kept.is_under_way:
-        _words(shown)
+    if result.known_corpus is not None:
+        indexing_panel(result.known_corpus)
+    if result.known_corpus is None or not result.known_corpus.is_under_way:
+        _words(result)
         return
 
-    @st.fragment(run_every=_PICTURE_SECONDS)
+    @st.fragment(run_every=_RECOUNT_SECONDS)
     def words() -> None:
-        now = shown_of(session.current())  # a word may have been chosen in this fragment
-        _words(now if now.key == shown.key else shown)
+        now = result_of(session.current())  # a word may have been chosen in this fragment
+        _words(now if now.key == result.key else result)
 
     words()
 
 
-def _words(shown: Shown) -> None:
-    if not shown.words.n:
+def _words(result: CorpusResult) -> None:
+    if not result.words.n:
         with st.container(
             height=HEIGHT, border=True, horizontal_alignment="center", vertical_alignment="center"
         ):
-            st.caption(_nothing(shown), width="content")
+            st.caption(_nothing(result), width="content")
         return
-    rows, title = shown.first, words_title(shown.words, is_whole=shown.is_whole)
+    rows, title = result.first, words_title(result.words, is_whole=result.is_whole)
     if rows:
         kit.chart(
-            word_bars(rows, chosen=shown.word, title=title, height=HEIGHT),
+            word_bars(rows, chosen=result.word, title=title, height=HEIGHT),
             key=CHART,
             alt=say("corpora.alt", title=title),
             on_select=_on_select(tuple(row.word for row in rows)),
         )
-    kit.reading(words_claims(shown.title, shown.n_texts, shown.words, is_whole=shown.is_whole))
+    kit.reading(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
 
 
-def _nothing(shown: Shown) -> str:
-    about = None if shown.kept is None else shown.kept.about
+def _nothing(result: CorpusResult) -> str:
+    about = None if result.known_corpus is None else result.known_corpus.about
     if about is not None and about.state == "done":
         return say("corpora.no_words")
     return say("corpora.place")
@@ -552,31 +552,39 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
 
 # --- The stored corpora as cards
 
-_SHELF_LONGEST = 26  # characters of a title
+_LONGEST_TITLE = 26  # characters of a title
 _HIGH = 4  # cards; a longer list scrolls
 _HEIGHT = 560
-_SHELF_SECONDS = 3.0
+_POLL_SECONDS = 3.0
 
 
-def shelf(view: ViewState, shown: Shown) -> None:
+def corpus_list(view: ViewState, result: CorpusResult) -> None:
     """All corpora that the visit knows, with the selected one marked."""
     try:
         stored: Sequence[Kept] = known(view)
     except CorpusError as exc:  # corpora that ship with the app are available anyway
         st.error(escape(str(exc)), icon=":material/error:")
         stored = ()
-    if shown.kept is not None and shown.kept.name not in {kept.name for kept in stored}:
-        stored = (shown.kept, *stored)
+    if result.known_corpus is not None and result.known_corpus.name not in {
+        known_corpus.name for known_corpus in stored
+    }:
+        stored = (result.known_corpus, *stored)
     n = len(stored) + len(READY)
-    st.markdown(say("corpora.shelf.title", n=n))
+    st.markdown(say("corpora.stored.title", n=n))
     with st.container(
         height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
     ):
-        for kept in stored:
-            _stored_card(view, kept, is_chosen=kept.name == shown.key)
+        for known_corpus in stored:
+            _stored_card(view, known_corpus, is_chosen=known_corpus.name == result.key)
         for key, title in CORPUS.options.items():
-            _ready_card(key, title, is_chosen=key == shown.key)
-    _watch([kept.name for kept in stored if kept.name != shown.key and kept.is_under_way])
+            _ready_card(key, title, is_chosen=key == result.key)
+    _watch(
+        [
+            known_corpus.name
+            for known_corpus in stored
+            if known_corpus.name != result.key and known_corpus.is_under_way
+        ]
+    )
 
 
 def _watch(names: Sequence[str]) -> None:
@@ -584,7 +592,7 @@ def _watch(names: Sequence[str]) -> None:
     if not names:
         return
 
-    @st.fragment(run_every=_SHELF_SECONDS)
+    @st.fragment(run_every=_POLL_SECONDS)
     def look() -> None:
         if not all(kept_of(name).is_under_way for name in names):
             st.rerun()
@@ -597,41 +605,41 @@ def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
     with _card(key):
         _name(key, title, is_chosen=is_chosen)
         texts = say("corpora.facts.texts", n=len(corpus.texts))
-        st.caption(say("corpora.shelf.labels", texts=texts, labels=", ".join(corpus.labels)))
-        st.caption(say("corpora.shelf.ready_made"))
+        st.caption(say("corpora.stored.labels", texts=texts, labels=", ".join(corpus.labels)))
+        st.caption(say("corpora.stored.ready_made"))
 
 
-def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
-    about = kept.about
-    with _card(kept.name):
-        if kept.file is not None and about is None and not kept.problem:
-            _offered_card(view, kept.name, kept.file)
+def _stored_card(view: ViewState, known_corpus: Kept, *, is_chosen: bool) -> None:
+    about = known_corpus.about
+    with _card(known_corpus.name):
+        if known_corpus.file is not None and about is None and not known_corpus.problem:
+            _offered_card(view, known_corpus.name, known_corpus.file)
             return
-        _name(kept.name, kept.title, is_chosen=is_chosen)
+        _name(known_corpus.name, known_corpus.title, is_chosen=is_chosen)
         if about is None:
-            st.caption(escape(kept.problem))
+            st.caption(escape(known_corpus.problem))
             return
         st.caption(facts(about))
         st.caption(escape(indexed_with(about)))
-        state = state_of(about, is_under_way=kept.is_under_way)
-        case = "own" if kept.file is None else "everybody"
-        st.caption(say(f"corpora.shelf.{case}", state=state, date=date(about.created)))
+        state = state_of(about, is_under_way=known_corpus.is_under_way)
+        case = "own" if known_corpus.file is None else "everybody"
+        st.caption(say(f"corpora.stored.{case}", state=state, date=date(about.created)))
 
 
 def _offered_card(view: ViewState, name: str, file: Offered) -> None:
     """The card of a shared file that nobody has indexed with this model yet."""
-    st.markdown(f"**{escape(shortened(file.title, _SHELF_LONGEST))}**")
-    st.caption(say("corpora.shelf.offered", size=file.mark[0] / 1e6))
+    st.markdown(f"**{escape(shortened(file.title, _LONGEST_TITLE))}**")
+    st.caption(say("corpora.stored.offered", size=file.mark[0] / 1e6))
     listed = {spec.id for spec in service().models()}
     if view.model not in listed:
-        st.caption(say("corpora.shelf.listed_only"))
+        st.caption(say("corpora.stored.listed_only"))
     elif guard.refusal(KEEP):
         st.caption(escape(guard.refusal(KEEP)))
     elif not runtime.is_loaded(view.model):
-        st.caption(say("corpora.shelf.needs_model"))
+        st.caption(say("corpora.stored.needs_model"))
     else:
         st.button(
-            say("corpora.shelf.index_offered"),
+            say("corpora.stored.index_offered"),
             key=f"corpora_offered_{name}",
             on_click=_index_offered,
             args=(name, file),
@@ -645,11 +653,11 @@ def _card(key: str) -> st.delta_generator.DeltaGenerator:
 def _name(key: str, title: str, *, is_chosen: bool) -> None:
     sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
     st.button(
-        escape(shortened(title, _SHELF_LONGEST)),
+        escape(shortened(title, _LONGEST_TITLE)),
         icon=f":material/{sign}:",
         type="tertiary",
         key=f"corpora_show_{key}",
-        help=None if is_chosen else say("corpora.shelf.show"),
+        help=None if is_chosen else say("corpora.stored.show"),
         on_click=_show,
         args=(key,),
     )
@@ -666,7 +674,7 @@ def _loaded_card(model: str) -> ModelCard:
         ModelError: it has been unloaded since.
     """
     if not runtime.is_loaded(model):
-        raise ModelError(say("corpora.shelf.model_gone"))
+        raise ModelError(say("corpora.stored.model_gone"))
     return service().load(model)
 
 
@@ -680,9 +688,9 @@ def _store_offered(name: str, file: Offered) -> None:
     chosen = guess(sheet)
     corpus = corpus_from(sheet, chosen)
     card = _loaded_card(session.current().model)
-    own = indexing_of(card, usual_layers(corpus, card), "exact")
+    indexing = indexing_of(card, usual_layers(corpus, card), "exact")
     try:
-        changing.create(corpus, own, split=chosen.split, for_everybody=name)
+        changing.create(corpus, indexing, split=chosen.split, for_everybody=name)
     except CorpusError:
         if not store().has(name):
             raise
@@ -706,54 +714,54 @@ def _index_offered(name: str, file: Offered) -> None:
 _FILE = "word-counts"
 
 
-def explain(shown: Shown) -> None:
+def explain(result: CorpusResult) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown), say("corpora.limits"))
+    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result), say("corpora.limits"))
 
 
-def downloads(shown: Shown, place: DeltaGenerator) -> None:
+def downloads(result: CorpusResult, place: DeltaGenerator) -> None:
     """The page's Download menu: every word with its count."""
     view = session.current()
-    with kit.downloads(place, caption_of(shown), chart=CHART, name=_FILE):
+    with kit.downloads(place, caption_of(result), chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
-            passport_of(shown),
-            rows=lambda: word_rows(shown_of(view)),
-            arrays=lambda: word_arrays(shown_of(view)),
+            passport_of(result),
+            rows=lambda: word_rows(result_of(view)),
+            arrays=lambda: word_arrays(result_of(view)),
         )
 
 
-def _numbers(shown: Shown) -> None:
-    total = max(1, shown.words.n)
+def _numbers(result: CorpusResult) -> None:
+    total = max(1, result.words.n)
     rows = [
         {
             "word": row.word,
             "occurrences": row.n,
             "share of all words": row.n / total,
-            **({"senses": row.n_senses or None} if shown.words.sense else {}),
+            **({"senses": row.n_senses or None} if result.words.sense else {}),
         }
-        for row in shown.words.rows
+        for row in result.words.rows
     ]
     kit.table(rows, key="corpora_table", exact=["share of all words"])
     st.caption(say("corpora.table"))
 
 
-def _under_the_hood(shown: Shown) -> None:
+def _under_the_hood(result: CorpusResult) -> None:
     kit.under_the_hood(
         formula=[FORMULA],
-        snippet=[_snippet(shown)],
-        passport=passport_of(shown),
+        snippet=[_snippet(result)],
+        passport=passport_of(result),
         shapes=kit.shapes(
-            [{"table": table, "columns": own, "type": kind} for table, own, kind in SCHEMA],
+            [{"table": table, "columns": columns, "type": kind} for table, columns, kind in SCHEMA],
             key="corpora_schema",
         ),
     )
 
 
-def _snippet(shown: Shown) -> tuple[str, str]:
-    about = None if shown.kept is None else shown.kept.about
+def _snippet(result: CorpusResult) -> tuple[str, str]:
+    about = None if result.known_corpus is None else result.known_corpus.about
     if about is None:
         return say("corpora.texts_snippet"), texts_snippet(f"{_FILE}.npz")
     return say("corpora.export_snippet"), export_snippet(
-        file_name(about.title), word=shown.word, layer=about.indexing.layers[-1]
+        file_name(about.title), word=result.word, layer=about.indexing.layers[-1]
     )

@@ -9,11 +9,11 @@ from components.content.wording import escape, listed, shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError
 from components.corpus.store.about import About
-from components.features.corpora.compute import Estimate, Words
+from components.features.corpora.compute import IndexingCost, WordCounts
 
 __all__ = [
+    "cost_claim",
     "date",
-    "estimate_claim",
     "facts",
     "indexed_with",
     "megabytes",
@@ -26,7 +26,7 @@ __all__ = [
 _LONGEST = 60
 
 
-def words_title(words: Words, *, is_whole: bool = True) -> str:
+def words_title(words: WordCounts, *, is_whole: bool = True) -> str:
     """The headline: the most frequent word shown, of all texts or of those indexed so far."""
     rows = words.rows
     case = "several"
@@ -40,7 +40,9 @@ def words_title(words: Words, *, is_whole: bool = True) -> str:
     return say(f"corpora.title.{'whole' if is_whole else 'so_far'}.{case}", word=word, times=n)
 
 
-def words_claims(title: str, n_texts: int, words: Words, *, is_whole: bool = True) -> list[Claim]:
+def words_claims(
+    title: str, n_texts: int, words: WordCounts, *, is_whole: bool = True
+) -> list[Claim]:
     """The number of words, and how many occur only once and so cannot be compared.
 
     Args:
@@ -71,10 +73,10 @@ def facts(about: About) -> str:
 
 def indexed_with(about: About) -> str:
     """Model, layers and precision in one line."""
-    own = about.indexing
-    model = own.model.rpartition("/")[2].removeprefix("folder:")
-    case = "exact" if own.precision == "exact" else "fast"
-    return say(f"corpora.facts.{case}", model=shortened(model, 40), layers=listed(own.layers))
+    indexing = about.indexing
+    model = indexing.model.rpartition("/")[2].removeprefix("folder:")
+    case = "exact" if indexing.precision == "exact" else "fast"
+    return say(f"corpora.facts.{case}", model=shortened(model, 40), layers=listed(indexing.layers))
 
 
 def state_of(about: About, *, is_under_way: bool) -> str:
@@ -87,19 +89,19 @@ def state_of(about: About, *, is_under_way: bool) -> str:
 
 def model_note(about: About, service: EncoderService) -> str:
     """The limits of a corpus whose model is no longer available; "" if it is available."""
-    own = about.indexing
+    indexing = about.indexing
     try:
-        spec = service.spec(own.model)
-        if spec.loaded and service.load(own.model).checksum != own.checksum:
-            return say("corpora.model.other_weights", model=own.model)
+        spec = service.spec(indexing.model)
+        if spec.loaded and service.load(indexing.model).checksum != indexing.checksum:
+            return say("corpora.model.other_weights", model=indexing.model)
         if spec.loaded or spec.on_disk or spec.source != "hub":
             return ""
     except ContextlensError:
         pass
-    return say("corpora.model.gone", model=own.model)
+    return say("corpora.model.gone", model=indexing.model)
 
 
-def estimate_claim(expected: Estimate) -> Claim:
+def cost_claim(expected: IndexingCost) -> Claim:
     """The cost of indexing."""
     return claim(
         "corpora.estimate.cost",

@@ -50,15 +50,15 @@ from components.features.senses.figures import MAX_COLORED, Spot
 from components.features.senses.snippet import SnippetRow
 from components.features.senses.words import (
     Course,
-    Found,
     Grouping,
-    Missing,
-    Own,
+    MissingWord,
+    OwnSentence,
+    WordUses,
     around,
     column_of,
     course_of,
     grouping_of,
-    own_of,
+    sentence_of,
     units_at,
     word_in,
 )
@@ -69,12 +69,11 @@ from components.ui.widgets.sense_claims import senses_title_at, uses_title_at
 
 __all__ = [
     "PAGE_SIZE",
-    "Again",
     "Concordance",
     "ConcordanceLine",
     "InTable",
     "Senses",
-    "Shown",
+    "WordResult",
     "arrays",
     "beside",
     "color_of_code",
@@ -85,12 +84,13 @@ __all__ = [
     "name_of",
     "other_view",
     "passport_of",
-    "picture_of",
+    "result_of",
+    "senses_again",
     "senses_in",
     "senses_of",
-    "shown_of",
     "snippet_rows",
     "table_of",
+    "word_map_of",
 ]
 
 
@@ -145,7 +145,7 @@ class Concordance:
 
 
 def concordance(
-    found: Found,
+    uses: WordUses,
     groups: IntArray,
     cosines: FloatArray | None,
     *,
@@ -167,60 +167,60 @@ def concordance(
         within: the indices selected on the map; all occurrences if there are none.
     """
     by = "text" if sort == "cosine" and cosines is None else sort
-    places = _shown(found, groups, only)
+    places = _listed_places(uses, groups, only)
     drawn = places[np.isin(places, within)] if len(within) else places
     places = drawn if len(drawn) else places
-    order = places[np.argsort(_keys(found, groups, cosines, by)[places], kind="stable")]
+    order = places[np.argsort(_keys(uses, groups, cosines, by)[places], kind="stable")]
     n_pages = max(1, -(-len(order) // PAGE_SIZE))
-    own = min(max(page, 1), n_pages)
-    chosen = order[(own - 1) * PAGE_SIZE : own * PAGE_SIZE].tolist()
-    return Concordance(lines_at(found, groups, cosines, chosen), order, by, own, n_pages)
+    current = min(max(page, 1), n_pages)
+    chosen = order[(current - 1) * PAGE_SIZE : current * PAGE_SIZE].tolist()
+    return Concordance(lines_at(uses, groups, cosines, chosen), order, by, current, n_pages)
 
 
 def lines_at(
-    found: Found, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
+    uses: WordUses, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
 ) -> tuple[ConcordanceLine, ...]:
     """The occurrences at some indices, in the given order."""
-    return tuple(_line(found, groups, cosines, place) for place in places)
+    return tuple(_line(uses, groups, cosines, place) for place in places)
 
 
 def concordance_rows(
-    found: Found, groups: IntArray, cosines: FloatArray | None
+    uses: WordUses, groups: IntArray, cosines: FloatArray | None
 ) -> list[dict[str, str | int | float]]:
     """A row for each occurrence in text order, with its whole text, for a download.
 
     "tested sense" is the label used in the test, "fold" the one that tests it, -1 for none; the
     snippet reads both.
     """
-    own, trial = found.occurrences, found.trial
+    occurrences, trial = uses.occurrences, uses.trial
     return [
         {
             "number": place + 1,
-            "text": int(own.texts[place]),
-            "start": int(own.spans[place, 0]),
-            "end": int(own.spans[place, 1]),
-            "word": own.surfaces[place],
-            "before": own.left[place],
-            "after": own.right[place],
-            "sense": found.labels[place],
+            "text": int(occurrences.texts[place]),
+            "start": int(occurrences.spans[place, 0]),
+            "end": int(occurrences.spans[place, 1]),
+            "word": occurrences.surfaces[place],
+            "before": occurrences.left[place],
+            "after": occurrences.right[place],
+            "sense": uses.labels[place],
             "group": int(groups[place]) + 1 if groups[place] >= 0 else "",
             "tested sense": trial.senses[trial.codes[place]] if trial.codes[place] >= 0 else "",
             "fold": int(trial.folds[place]),
             **({} if cosines is None else {"cosine": float(cosines[place])}),
-            "sentence": found.texts[place],
+            "sentence": uses.texts[place],
         }
-        for place in range(found.n)
+        for place in range(uses.n)
     ]
 
 
-def snippet_rows(found: Found) -> list[SnippetRow]:
+def snippet_rows(uses: WordUses) -> list[SnippetRow]:
     """The occurrences used in the test, as the snippet takes them."""
-    own, trial = found.occurrences, found.trial
+    occurrences, trial = uses.occurrences, uses.trial
     return [
         SnippetRow(
-            text=found.texts[place],
-            start=int(own.spans[place, 0]),
-            end=int(own.spans[place, 1]),
+            text=uses.texts[place],
+            start=int(occurrences.spans[place, 0]),
+            end=int(occurrences.spans[place, 1]),
             sense=trial.senses[trial.codes[place]],
             fold=int(trial.folds[place]),
         )
@@ -228,41 +228,41 @@ def snippet_rows(found: Found) -> list[SnippetRow]:
     ]
 
 
-def _shown(found: Found, groups: IntArray, only: str) -> IntArray:
+def _listed_places(uses: WordUses, groups: IntArray, only: str) -> IntArray:
     """The indices of a sense or a group; all indices if there is no such one."""
-    every = np.arange(found.n)
+    every = np.arange(uses.n)
     if _ONLY.fullmatch(only):
-        own = (found.codes if only[0] == "s" else groups) == int(only[1:])
-        return np.flatnonzero(own) if own.any() else every
+        is_member = (uses.codes if only[0] == "s" else groups) == int(only[1:])
+        return np.flatnonzero(is_member) if is_member.any() else every
     return every
 
 
-def _keys(found: Found, groups: IntArray, cosines: FloatArray | None, by: str) -> NDArray[Any]:
+def _keys(uses: WordUses, groups: IntArray, cosines: FloatArray | None, by: str) -> NDArray[Any]:
     """(n,) the sort keys; equal ones stay in text order."""
-    own = found.occurrences
+    occurrences = uses.occurrences
     if by == "cosine" and cosines is not None:
         return -cosines
     if by in {"sense", "group"}:  # those without one come last
-        numbers = found.codes if by == "sense" else groups
-        return np.where(numbers < 0, found.n + 1, numbers)
+        numbers = uses.codes if by == "sense" else groups
+        return np.where(numbers < 0, uses.n + 1, numbers)
     if by in {"left", "right"}:
-        words = own.left if by == "left" else own.right
+        words = occurrences.left if by == "left" else occurrences.right
         return np.unique(np.array(words, dtype=object), return_inverse=True)[1]
-    return np.arange(found.n)
+    return np.arange(uses.n)
 
 
 def _line(
-    found: Found, groups: IntArray, cosines: FloatArray | None, place: int
+    uses: WordUses, groups: IntArray, cosines: FloatArray | None, place: int
 ) -> ConcordanceLine:
-    left, keyword, right = around(found, place, _WIDTH)
+    left, keyword, right = around(uses, place, _WIDTH)
     return ConcordanceLine(
         place=place,
-        row=int(found.occurrences.rows[place]),
+        row=int(uses.occurrences.rows[place]),
         number=place + 1,
         left=left,
         keyword=keyword,
         right=right,
-        sense=found.labels[place],
+        sense=uses.labels[place],
         group=int(groups[place]),
         cosine=None if cosines is None else float(cosines[place]),
     )
@@ -294,18 +294,18 @@ class InTable:
     problem: str = ""
 
 
-def in_table(found: Found, corpus: SearchableCorpus, service: EncoderService) -> InTable:
+def in_table(uses: WordUses, corpus: SearchableCorpus, service: EncoderService) -> InTable:
     """The word's row and its similarities at layer 0, if both have the same number of dimensions.
 
     Raises:
         ContextlensError: the model cannot be used.
     """
-    own = found.occurrences
-    surface = Counter(own.surfaces).most_common(1)[0][0]
-    place = own.surfaces.index(surface)
-    (tokens,) = service.tokenize(corpus.model, [found.texts[place]])
+    occurrences = uses.occurrences
+    surface = Counter(occurrences.surfaces).most_common(1)[0][0]
+    place = occurrences.surfaces.index(surface)
+    (tokens,) = service.tokenize(corpus.model, [uses.texts[place]])
     starts, ends = tokens.offsets.T
-    start, end = (int(edge) for edge in own.spans[place])
+    start, end = (int(edge) for edge in occurrences.spans[place])
     inside = np.flatnonzero((starts < end) & (ends > start) & (tokens.text_ids == 0))
     pieces = tuple(tokens.tokens[i] for i in inside)
     row = service.word_rows(corpus.model, tokens.token_ids[inside]).mean(axis=0)
@@ -313,12 +313,12 @@ def in_table(found: Found, corpus: SearchableCorpus, service: EncoderService) ->
     if problem:
         none = np.zeros(0, dtype=np.float32)
         return InTable(surface, pieces, (), none, none.reshape(0, 0), float("nan"), problem)
-    units = units_at(found, corpus, 0)
-    centres = centroids(units, found.codes, len(found.senses))
+    units = units_at(uses, corpus, 0)
+    centres = centroids(units, uses.codes, len(uses.senses))
     return InTable(
         surface=surface,
         pieces=pieces,
-        senses=found.senses,
+        senses=uses.senses,
         cosines=cosines_to(centres, row),
         between=cosine_table(centres),
         average=float(cosines_to(units, row).mean()),
@@ -341,12 +341,12 @@ class Senses:
     """One word in one corpus, as a view shows it.
 
     Attributes:
-        found: the word, its occurrences and their labels.
+        uses: the word, its occurrences and their labels.
         layer: the layer shown.
         course: the data at every layer.
         grouping: the groups at this layer.
         chosen: the index of the chosen occurrence; None for none.
-        own: the visitor's sentence; None without one.
+        sentence: the visitor's sentence; None without one.
         cosines: (n,) to the visitor's sentence, or else to the chosen occurrence; None without
         either.
         cosine_to: the target of the cosines: "own", "chosen" or "".
@@ -354,12 +354,12 @@ class Senses:
         notes: further notes, each one plain sentence.
     """
 
-    found: Found
+    uses: WordUses
     layer: int
     course: Course
     grouping: Grouping
     chosen: int | None
-    own: Own | None
+    sentence: OwnSentence | None
     cosines: FloatArray | None
     cosine_to: Literal["own", "chosen", ""]
     concordance: Concordance
@@ -383,7 +383,7 @@ class Senses:
 
 def senses_of(
     view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
-) -> Senses | Missing:
+) -> Senses | MissingWord:
     """The senses that a view shows, or the reason why its word has none.
 
     Args:
@@ -399,20 +399,20 @@ def senses_of(
 
 def senses_in(
     corpus: SearchableCorpus, view: ViewState, service: EncoderService
-) -> Senses | Missing:
+) -> Senses | MissingWord:
     """The senses that a view shows in a corpus that is open already."""
     typed = WORD.of(view).strip() or first_word(view, corpus)
-    found = word_in(corpus, typed, column_of(view, corpus))
-    if isinstance(found, Missing):
-        return found
+    uses = word_in(corpus, typed, column_of(view, corpus))
+    if isinstance(uses, MissingWord):
+        return uses
     layer = view.layer_among(corpus.layers)
-    units = units_at(found, corpus, layer)
-    course = course_of(found, corpus)
-    grouping = grouping_of(found, units, layer, GROUPS.of(view))
-    chosen = found.place_of(CHOSEN.of(view))
-    own = own_of(
+    units = units_at(uses, corpus, layer)
+    course = course_of(uses, corpus)
+    grouping = grouping_of(uses, units, layer, GROUPS.of(view))
+    chosen = uses.place_of(CHOSEN.of(view))
+    sentence = sentence_of(
         OWN.of(view),
-        found,
+        uses,
         corpus,
         service,
         course=course,
@@ -420,25 +420,25 @@ def senses_in(
         units=units,
         groups=grouping.groups,
     )
-    cosines, to = _cosines(units, chosen, own)
+    cosines, to = _cosines(units, chosen, sentence)
     return Senses(
-        found=found,
+        uses=uses,
         layer=layer,
         course=course,
         grouping=grouping,
         chosen=chosen,
-        own=own,
+        sentence=sentence,
         cosines=cosines,
         cosine_to=to,
         concordance=concordance(
-            found,
+            uses,
             grouping.groups,
             cosines,
             sort=SORT.of(view),
             page=ROWS.of(view),
             only=ONLY.asked(view) or "",
         ),
-        notes=tuple(_notes(view, corpus, found, layer)),
+        notes=tuple(_notes(view, corpus, uses, layer)),
     )
 
 
@@ -460,7 +460,7 @@ def other_view(view: ViewState) -> ViewState | None:
 
 def beside(
     view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
-) -> Senses | Missing | None:
+) -> Senses | MissingWord | None:
     """The comparison with a word: the same word in another corpus, layer or model, or another word.
 
     The word is the one shown, even if none is typed.
@@ -472,7 +472,7 @@ def beside(
     if other is None:
         return None
     if BESIDE.of(view) != "word":
-        other = WORD.put(other, one.found.word)
+        other = WORD.put(other, one.uses.word)
     return senses_of(other, service, open_stored)
 
 
@@ -486,7 +486,7 @@ def table_of(
     """
     if BESIDE.of(view) != "table":
         return None
-    return in_table(one.found, corpus_of(view, service, open_stored), service)
+    return in_table(one.uses, corpus_of(view, service, open_stored), service)
 
 
 def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[int, ...]:
@@ -494,56 +494,56 @@ def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[in
 
     None between two corpora, or two words.
     """
-    if (one.found.corpus, one.found.word) != (other.found.corpus, other.found.word):
+    if (one.uses.corpus, one.uses.word) != (other.uses.corpus, other.uses.word):
         return ()
     known = {spot: place for place, spot in enumerate(_spots(other))}
-    own = _spots(one)
-    return tuple(known[own[place]] for place in places if own[place] in known)
+    spots = _spots(one)
+    return tuple(known[spots[place]] for place in places if spots[place] in known)
 
 
-def _spots(own: Senses) -> list[tuple[int, ...]]:
-    found: IntArray = own.found.occurrences.texts
+def _spots(senses: Senses) -> list[tuple[int, ...]]:
+    texts: IntArray = senses.uses.occurrences.texts
     return [
         (int(text), int(start), int(end))
-        for text, (start, end) in zip(found, own.found.occurrences.spans, strict=True)
+        for text, (start, end) in zip(texts, senses.uses.occurrences.spans, strict=True)
     ]
 
 
 def _cosines(
-    units: FloatArray, chosen: int | None, own: Own | None
+    units: FloatArray, chosen: int | None, sentence: OwnSentence | None
 ) -> tuple[FloatArray | None, Literal["own", "chosen", ""]]:
-    if own is not None and not own.problem:
-        return own.cosines, "own"
+    if sentence is not None and not sentence.problem:
+        return sentence.cosines, "own"
     if chosen is not None:
         return cosines_to(units, units[chosen]), "chosen"
     return None, ""
 
 
-def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) -> list[str]:
-    said = []
-    own = found.occurrences
-    if own.is_sample:
-        said.append(say("senses.notes.sample", n=found.n, total=own.n_total))
+def _notes(view: ViewState, corpus: SearchableCorpus, uses: WordUses, layer: int) -> list[str]:
+    notes = []
+    occurrences = uses.occurrences
+    if occurrences.is_sample:
+        notes.append(say("senses.notes.sample", n=uses.n, total=occurrences.n_total))
     if view.layer is not None and view.layer not in corpus.layers:
-        said.append(say("senses.notes.other_layer", asked=view.layer, layer=layer))
+        notes.append(say("senses.notes.other_layer", asked=view.layer, layer=layer))
     if isinstance(corpus, LiveCorpus) and corpus.n_cut:
-        said.append(say("senses.notes.cut", n=corpus.n_cut))
-    if found.trial.left_out:
-        said.append(say("senses.notes.single", n=len(found.trial.left_out)))
-    if found.trial.has_split and found.trial.how == "folds":
-        said.append(say("senses.no_split"))
+        notes.append(say("senses.notes.cut", n=corpus.n_cut))
+    if uses.trial.left_out:
+        notes.append(say("senses.notes.single", n=len(uses.trial.left_out)))
+    if uses.trial.has_split and uses.trial.how == "folds":
+        notes.append(say("senses.no_split"))
     if CORPUS.of(view) == SENTENCES and any(sentence.pair for sentence in view.sentences):
-        said.append(say("meaning.second_text"))
-    return said
+        notes.append(say("meaning.second_text"))
+    return notes
 
 
 # --- The data of the word's map
 
-_PICTURE_WIDTH = 40  # characters on each side of the word on hover
+_HOVER_WIDTH = 40  # characters on each side of the word on hover
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class WordMap:
     """The arguments of `figures.senses_map`.
 
     Attributes:
@@ -553,7 +553,7 @@ class Picture:
         by: "sense" or "group".
         none: the name for occurrences without one.
         titles: the finding at each layer, plain text.
-        own: (2,) by layer, the position of the visitor's sentence; None without one.
+        sentence_places: (2,) by layer, the position of the visitor's sentence; None without one.
         near: the indices of its nearest occurrences.
     """
 
@@ -564,53 +564,56 @@ class Picture:
     by: str
     none: str
     titles: Mapping[int, str]
-    own: Mapping[int, FloatArray] | None
+    sentence_places: Mapping[int, FloatArray] | None
     near: tuple[int, ...]
 
 
-def picture_of(senses: Senses, by: str) -> Picture:
+def word_map_of(senses: Senses, by: str) -> WordMap:
     """The map of a word, coloured by sense if requested and labelled, else by group."""
-    found, course = senses.found, senses.course
-    is_sense = by == "sense" and bool(found.senses)
-    own = senses.own if senses.own is not None and not senses.own.problem else None
-    return Picture(
+    uses, course = senses.uses, senses.course
+    is_sense = by == "sense" and bool(uses.senses)
+    sentence = (
+        senses.sentence if senses.sentence is not None and not senses.sentence.problem else None
+    )
+    return WordMap(
         places={
-            layer: own_places.places
-            for layer, own_places in zip(course.layers, course.placed, strict=True)
+            layer: placed.places for layer, placed in zip(course.layers, course.placed, strict=True)
         },
         spots=_spots_of(senses),
-        names=found.senses if is_sense else tuple(g.name for g in senses.grouping.each),
-        codes=found.codes if is_sense else senses.grouping.groups,
+        names=uses.senses if is_sense else tuple(g.name for g in senses.grouping.descriptions),
+        codes=uses.codes if is_sense else senses.grouping.groups,
         by="sense" if is_sense else "group",
         none="no sense" if is_sense else "in no group",
-        titles=_titles(found, course),
-        own=None if own is None else dict(zip(course.layers, own.places, strict=True)),
-        near=() if own is None else own.near,
+        titles=_titles(uses, course),
+        sentence_places=None
+        if sentence is None
+        else dict(zip(course.layers, sentence.places, strict=True)),
+        near=() if sentence is None else sentence.near,
     )
 
 
-def _titles(found: Found, course: Course) -> dict[int, str]:
+def _titles(uses: WordUses, course: Course) -> dict[int, str]:
     if course.curve:
-        return {own.layer: senses_title_at(found.word, own, found.trial) for own in course.curve}
-    return {layer: uses_title_at(found.word, found.n, layer) for layer in course.layers}
+        return {test.layer: senses_title_at(uses.word, test, uses.trial) for test in course.curve}
+    return {layer: uses_title_at(uses.word, uses.n, layer) for layer in course.layers}
 
 
 def _spots_of(senses: Senses) -> tuple[Spot, ...]:
-    found, groups = senses.found, senses.grouping.groups.tolist()
+    uses, groups = senses.uses, senses.grouping.groups.tolist()
     contexts = remembered(
         "senses: contexts",
-        found.key,
-        compute=lambda: tuple(around(found, place, _PICTURE_WIDTH) for place in range(found.n)),
+        uses.key,
+        compute=lambda: tuple(around(uses, place, _HOVER_WIDTH) for place in range(uses.n)),
     )
     cosines = senses.cosines
     return tuple(
         Spot(
             *contexts[place],
-            sense=found.labels[place],
+            sense=uses.labels[place],
             group=f"group {groups[place] + 1}" if groups[place] >= 0 else "",
             cosine=None if cosines is None else float(cosines[place]),
         )
-        for place in range(found.n)
+        for place in range(uses.n)
     )
 
 
@@ -623,28 +626,28 @@ def passport_of(senses: Senses, corpus: SearchableCorpus, service: EncoderServic
     Raises:
         ContextlensError: a live corpus's model cannot be used.
     """
-    found = senses.found
+    uses = senses.uses
     if isinstance(corpus, StoredCorpus):
-        own = _stored(corpus)
+        passport = _stored(corpus)
     else:
-        text, layer = found.texts[0], corpus.layers[0]
-        own = remembered(
+        text, layer = uses.texts[0], corpus.layers[0]
+        passport = remembered(
             "senses: passport",
-            found.key,
+            uses.key,
             compute=lambda: service.encode(corpus.model, [text], layers=[layer])[0].passport,
         )
     settings = {
         "pooling": "mean",
-        "corpus": found.corpus,
-        "word": found.word,
-        "n_occurrences": found.n,
-        "n_total": found.occurrences.n_total,
-        "senses": found.column,
+        "corpus": uses.corpus,
+        "word": uses.word,
+        "n_occurrences": uses.n,
+        "n_total": uses.occurrences.n_total,
+        "senses": uses.column,
         "layer": senses.layer,
         "groups": senses.grouping.method,
     }
-    versions = {**own.versions, "scikit-learn": version("scikit-learn")}
-    return replace(own, settings=settings, versions=versions)
+    versions = {**passport.versions, "scikit-learn": version("scikit-learn")}
+    return replace(passport, settings=settings, versions=versions)
 
 
 def _stored(corpus: StoredCorpus) -> Passport:
@@ -659,27 +662,27 @@ def _stored(corpus: StoredCorpus) -> Passport:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class WordResult:
     """A word as the page shows it.
 
     Attributes:
         view: the current view.
         corpus: the corpus of the word.
         senses: the word.
-        picture: its map.
+        word_map: its map.
         drawn: the rows selected on the map; none without a selection.
     """
 
     view: ViewState
     corpus: SearchableCorpus
     senses: Senses
-    picture: Picture
+    word_map: WordMap
     drawn: tuple[int, ...] = ()
 
     @property
     def is_selected(self) -> bool:
         """True if the concordance lists only a part of the occurrences."""
-        return len(self.senses.concordance.order) < self.senses.found.n
+        return len(self.senses.concordance.order) < self.senses.uses.n
 
     @property
     def selected(self) -> tuple[int, ...] | None:
@@ -689,49 +692,43 @@ class Shown:
     @property
     def rows(self) -> tuple[int, ...]:
         """The identifiers of the listed occurrences, in the order of the concordance."""
-        own = self.senses.found.occurrences.rows
-        return tuple(own[self.senses.concordance.order].tolist())
+        rows = self.senses.uses.occurrences.rows
+        return tuple(rows[self.senses.concordance.order].tolist())
 
     @property
     def every_row(self) -> tuple[int, ...]:
         """The identifier of each occurrence, by index."""
-        return tuple(self.senses.found.occurrences.rows.tolist())
+        return tuple(self.senses.uses.occurrences.rows.tolist())
 
     def color(self, place: int) -> str:
         """The colour of an occurrence, the same as that of its point."""
-        return color_of_code(int(self.picture.codes[place]), len(self.picture.names))
+        return color_of_code(int(self.word_map.codes[place]), len(self.word_map.names))
 
     def mark(self, place: int) -> str:
         """The name behind an occurrence's colour: its sense or its group."""
-        code = int(self.picture.codes[place])
-        return self.picture.names[code] if code >= 0 else self.picture.none
+        code = int(self.word_map.codes[place])
+        return self.word_map.names[code] if code >= 0 else self.word_map.none
 
 
-@dataclass(frozen=True)
-class Again:
-    """The settings that restore what is shown; small, so that a session may keep it."""
+def senses_again(view: ViewState) -> tuple[Senses, SearchableCorpus]:
+    """The word that a view shows, once more: a session that keeps the view keeps little.
 
-    view: ViewState
-
-    def senses(self) -> tuple[Senses, SearchableCorpus]:
-        """The word as it was shown.
-
-        Raises:
-            ContextlensError: the corpus is gone, or no longer has the word.
-        """
-        corpus = corpus_of(self.view, service(), open_stored)
-        senses = senses_in(corpus, self.view, service())
-        if isinstance(senses, Missing):
-            raise CorpusError(senses.problem)
-        return senses, corpus
+    Raises:
+        ContextlensError: the corpus is gone, or no longer has the word.
+    """
+    corpus = corpus_of(view, service(), open_stored)
+    senses = senses_in(corpus, view, service())
+    if isinstance(senses, MissingWord):
+        raise CorpusError(senses.problem)
+    return senses, corpus
 
 
-def shown_of(
+def result_of(
     view: ViewState,
     corpus: SearchableCorpus,
     service: EncoderService,
     drawn: tuple[str, tuple[int, ...]] | None = None,
-) -> Shown | Missing:
+) -> WordResult | MissingWord:
     """The content of the page for a view, or the reason why its word has none.
 
     Args:
@@ -744,17 +741,17 @@ def shown_of(
         ContextlensError: the corpus or the model cannot be used.
     """
     senses = senses_in(corpus, view, service)
-    if isinstance(senses, Missing):
+    if isinstance(senses, MissingWord):
         return senses
     rows = drawn[1] if drawn is not None and drawn[0] == name_of(senses) else ()
     if rows:
         senses = replace(senses, concordance=_within(senses, view, rows))
-    return Shown(view, corpus, senses, picture_of(senses, COLOR.of(view)), rows)
+    return WordResult(view, corpus, senses, word_map_of(senses, COLOR.of(view)), rows)
 
 
 def name_of(senses: Senses) -> str:
     """A short name that only the same occurrences share."""
-    return hashlib.sha256(senses.found.key.encode("utf-8", "replace")).hexdigest()[:12]
+    return hashlib.sha256(senses.uses.key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def color_of_code(code: int, n: int) -> str:
@@ -767,31 +764,31 @@ def color_of_code(code: int, n: int) -> str:
 
 def arrays(senses: Senses, corpus: SearchableCorpus) -> dict[str, NDArray[Any]]:
     """The arrays of the NPZ download: the vectors at the shown layer, and results from them."""
-    found, course = senses.found, senses.course
-    own = found.occurrences
+    uses, course = senses.uses, senses.course
+    occurrences = uses.occurrences
     curve = course.curve
     return {
-        "rows": own.rows,
-        "texts": own.texts,
-        "spans": own.spans,
+        "rows": occurrences.rows,
+        "texts": occurrences.texts,
+        "spans": occurrences.spans,
         "layer": np.array(senses.layer),
-        "vectors": units_at(found, corpus, senses.layer).astype(np.float32),
+        "vectors": units_at(uses, corpus, senses.layer).astype(np.float32),
         "layers": np.array(course.layers),
         "places": np.stack([placed.places for placed in course.placed]),
         "groups": senses.grouping.groups,
-        "senses": np.array(found.senses, dtype=np.str_),
-        "sense_codes": found.codes,
-        "folds": found.trial.folds,
-        "accuracy": np.array([each.accuracy for each in curve], dtype=np.float64),
-        "interval": np.array([each.interval for each in curve], dtype=np.float64).reshape(-1, 2),
-        "silhouette": np.array([each.silhouette for each in curve], dtype=np.float64),
+        "senses": np.array(uses.senses, dtype=np.str_),
+        "sense_codes": uses.codes,
+        "folds": uses.trial.folds,
+        "accuracy": np.array([test.accuracy for test in curve], dtype=np.float64),
+        "interval": np.array([test.interval for test in curve], dtype=np.float64).reshape(-1, 2),
+        "silhouette": np.array([test.silhouette for test in curve], dtype=np.float64),
     }
 
 
 def _within(senses: Senses, view: ViewState, rows: Sequence[int]) -> Concordance:
-    places = [place for row in rows if (place := senses.found.place_of(row)) is not None]
+    places = [place for row in rows if (place := senses.uses.place_of(row)) is not None]
     return concordance(
-        senses.found,
+        senses.uses,
         senses.grouping.groups,
         senses.cosines,
         sort=SORT.of(view),

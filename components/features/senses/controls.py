@@ -102,6 +102,6 @@ def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> C
     )
 
 
-def other_model_among(models: Iterable[ModelSpec], own: str) -> Choice:
+def other_model_among(models: Iterable[ModelSpec], page_model: str) -> Choice:
     """Any model except the page's own, by ID."""
-    return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != own})
+    return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != page_model})

@@ -100,15 +100,19 @@ def _suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words = corpus.words(n=_N_SUGGESTED)
-    plain = [own.word in ENGLISH_STOP_WORDS or len(own.word) < _LEAST_LETTERS for own in words]
+    plain = [
+        count.word in ENGLISH_STOP_WORDS or len(count.word) < _LEAST_LETTERS for count in words
+    ]
     pairs = list(zip(words, plain, strict=True))
-    return tuple(own for wanted in (False, True) for own, is_plain in pairs if is_plain is wanted)
+    return tuple(
+        count for wanted in (False, True) for count, is_plain in pairs if is_plain is wanted
+    )
 
 
 def _frequent(corpus: SearchableCorpus) -> str:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    words = [own.word for own in corpus.words(n=_N_LOOKED)]
+    words = [count.word for count in corpus.words(n=_N_LOOKED)]
     telling = [
         word
         for word in words

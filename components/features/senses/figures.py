@@ -71,21 +71,21 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
         codes: (n,) the number of each occurrence, -1 for none.
         none: the name for occurrences without one.
     """
-    n_own = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
-    own = [
+    n_named = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
+    named_kinds = [
         ColorKind(
             plain(names[i]), CATEGORICAL[i], SHAPES[i % len(SHAPES)], np.flatnonzero(codes == i)
         )
-        for i in range(n_own)
+        for i in range(n_named)
     ]
-    rest = np.flatnonzero(codes >= n_own)
-    others = f"other ({len(names) - n_own})"
-    found = [
+    rest = np.flatnonzero(codes >= n_named)
+    others = f"other ({len(names) - n_named})"
+    kinds = [
         ColorKind(none, NEUTRAL, "circle-open", np.flatnonzero(codes < 0)),
         ColorKind(others, CATEGORICAL[-1], "hexagon", rest),
-        *own,
+        *named_kinds,
     ]
-    return tuple(kind for kind in found if len(kind.places))
+    return tuple(kind for kind in kinds if len(kind.places))
 
 
 # --- The separation of senses at every layer
@@ -122,7 +122,7 @@ def separation_curve(
         traces += _with_band(curve, plain(name), color)
     if len(curves) == 1:
         traces += _silhouettes(curves[0][1])
-    layers = sorted({own.layer for _, curve in curves for own in curve})
+    layers = sorted({test.layer for _, curve in curves for test in curve})
     layout = {
         "xaxis": {
             "title": {"text": "layer (0 is the embedding layer)"},
@@ -144,13 +144,13 @@ def separation_curve(
 
 
 def confusion_heatmap(
-    own: Separation, senses: Sequence[str], *, title: str, height: int = 320
+    test: Separation, senses: Sequence[str], *, title: str, height: int = 320
 ) -> go.Figure:
     """Counts of each sense (down) by given name (across), of the most frequent `MAX_CONFUSED`."""
     n = min(len(senses), MAX_CONFUSED)
-    counts = own.confusion[:n, :n]
+    counts = test.confusion[:n, :n]
     names = _different([plain(sense) for sense in senses[:n]])
-    shares = counts / np.maximum(own.confusion[:n].sum(axis=1, keepdims=True), 1)
+    shares = counts / np.maximum(test.confusion[:n].sum(axis=1, keepdims=True), 1)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": names,
@@ -182,8 +182,8 @@ def confusion_heatmap(
 
 
 def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[str, Any]]:
-    x = [own.layer for own in curve]
-    low, high = ([own.interval[i] for own in curve] for i in (0, 1))
+    x = [test.layer for test in curve]
+    low, high = ([test.interval[i] for test in curve] for i in (0, 1))
     band = {
         "type": "scatter",
         "mode": "lines",
@@ -198,11 +198,11 @@ def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[
         "type": "scatter",
         "mode": "lines+markers",
         "x": x,
-        "y": _rounded([own.accuracy for own in curve]),
+        "y": _rounded([test.accuracy for test in curve]),
         "name": name,
         "line": {"color": color, "width": 2.5},
         "marker": {"size": 7},
-        "customdata": [[own.right, own.n, *own.interval] for own in curve],
+        "customdata": [[test.right, test.n, *test.interval] for test in curve],
         "hovertemplate": (
             f"{name}<br>layer %{{x}}: %{{y:.4f}}<br>%{{customdata[0]}} of %{{customdata[1]}} "
             "right<br>95% from %{customdata[2]:.4f} to %{customdata[3]:.4f}<extra></extra>"
@@ -216,8 +216,10 @@ def _silhouettes(curve: Sequence[Separation]) -> list[dict[str, Any]]:
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "x": [own.layer for own in curve],
-            "y": [None if np.isnan(own.silhouette) else round(own.silhouette, 5) for own in curve],
+            "x": [test.layer for test in curve],
+            "y": [
+                None if np.isnan(test.silhouette) else round(test.silhouette, 5) for test in curve
+            ],
             "name": "silhouette",
             "line": {"color": _SECOND, "width": 1.75, "dash": "dot"},
             "marker": {"size": 5},
@@ -229,7 +231,7 @@ def _silhouettes(curve: Sequence[Separation]) -> list[dict[str, Any]]:
 def _silhouette_floor(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[float]:
     if len(curves) != 1:
         return []
-    return [own.silhouette - 0.02 for own in curves[0][1] if own.silhouette < 0]
+    return [test.silhouette - 0.02 for test in curves[0][1] if test.silhouette < 0]
 
 
 def _ends(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[dict[str, Any]]:
@@ -325,7 +327,7 @@ def senses_map(
     chosen: int | None = None,
     selected: Sequence[int] | None = None,
     near: Sequence[int] = (),
-    own: Mapping[int, FloatArray] | None = None,
+    sentence_places: Mapping[int, FloatArray] | None = None,
     narrow: bool = False,
     height: int = 520,
 ) -> go.Figure:
@@ -341,7 +343,7 @@ def senses_map(
         chosen: the occurrence with a ring and its word; None for none.
         selected: those that stay while all others fade; None for no selection.
         near: occurrences with a thin ring: the nearest to the own sentence.
-        own: (2,) by layer, the position of the visitor's sentence; None without one.
+        sentence_places: (2,) by layer, the position of the visitor's sentence; None without one.
         narrow: True if it has a phone's width.
         height: in pixels.
 
@@ -352,8 +354,16 @@ def senses_map(
     kinds = kinds_of(names, codes, none=none)
     hovers = [_hover(spot) for spot in spots]
     traces = [_points(kind, places[layer], hovers, n, selected) for kind in kinds]
-    traces += _rings(places[layer], chosen, near, own=None if own is None else own[layer])
-    ranges = {at: ranges_of(_with_own(own_places, own, at)) for at, own_places in places.items()}
+    traces += _rings(
+        places[layer],
+        chosen,
+        near,
+        sentence_place=None if sentence_places is None else sentence_places[layer],
+    )
+    ranges = {
+        at: ranges_of(_with_sentence(layer_places, sentence_places, at))
+        for at, layer_places in places.items()
+    }
     x, y = _axes(ranges[layer])
     layout: dict[str, Any] = {
         "xaxis": x,
@@ -368,11 +378,12 @@ def senses_map(
     whole = figure(traces, layout, title=titles[layer], height=height, narrow=narrow)
     if len(places) > 1 and len(places) * n <= MAX_PLAYED:
         moved = {
-            at: _moved(kinds, own_places, chosen, near, own, at)
-            for at, own_places in places.items()
+            at: _moved(kinds, layer_places, chosen, near, sentence_places, at)
+            for at, layer_places in places.items()
         }
         looks = {
-            at: dict(zip(("xaxis", "yaxis"), _axes(own), strict=True)) for at, own in ranges.items()
+            at: dict(zip(("xaxis", "yaxis"), _axes(bounds), strict=True))
+            for at, bounds in ranges.items()
         }
         add_frames(whole, moved, layer, [titles[at] for at in moved], looks=looks, narrow=narrow)
     return whole
@@ -399,7 +410,7 @@ def _checked(
     places: Mapping[int, FloatArray], layer: int, spots: Sequence[Spot], codes: IntArray
 ) -> int:
     n = len(spots)
-    shapes = {own.shape for own in places.values()}
+    shapes = {coordinates.shape for coordinates in places.values()}
     if shapes != {(n, 2)} or len(codes) != n or layer not in places:
         raise RequestError(
             f"{n} occurrences at layer {layer} need two coordinates and a number for each; given "
@@ -408,8 +419,12 @@ def _checked(
     return n
 
 
-def _with_own(places: FloatArray, own: Mapping[int, FloatArray] | None, layer: int) -> FloatArray:
-    return places if own is None else np.concatenate([places, own[layer][None]])
+def _with_sentence(
+    places: FloatArray, sentence_places: Mapping[int, FloatArray] | None, layer: int
+) -> FloatArray:
+    if sentence_places is None:
+        return places
+    return np.concatenate([places, sentence_places[layer][None]])
 
 
 def _axes(ranges: Ranges) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -447,7 +462,7 @@ def _points(
 
 
 def _rings(
-    places: FloatArray, chosen: int | None, near: Sequence[int], own: FloatArray | None
+    places: FloatArray, chosen: int | None, near: Sequence[int], sentence_place: FloatArray | None
 ) -> list[dict[str, Any]]:
     """Thin rings for the nearest, a thick one for the chosen, a star for the visitor's sentence."""
     rings = []
@@ -455,8 +470,8 @@ def _rings(
         rings.append(_ring(places[list(near)], "nearest to your sentence", "circle-open", 13, 1))
     if chosen is not None:
         rings.append(_ring(places[[chosen]], "chosen", "circle-open", 16, 3))
-    if own is not None:
-        rings.append(_ring(own[None], "your sentence", "star", 15, 1))
+    if sentence_place is not None:
+        rings.append(_ring(sentence_place[None], "your sentence", "star", 15, 1))
     return rings
 
 
@@ -481,12 +496,12 @@ def _moved(
     places: FloatArray,
     chosen: int | None,
     near: Sequence[int],
-    own: Mapping[int, FloatArray] | None,
+    sentence_places: Mapping[int, FloatArray] | None,
     layer: int,
 ) -> list[dict[str, Any]]:
     """The coordinates of the traces at another layer."""
     moved = [_xy(places[kind.places]) for kind in kinds]
-    star = None if own is None else own[layer]
+    star = None if sentence_places is None else sentence_places[layer]
     return moved + [
         {axis: ring[axis] for axis in "xy"} for ring in _rings(places, chosen, near, star)
     ]

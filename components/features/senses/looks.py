@@ -20,15 +20,15 @@ from components.features.senses import controls, looks
 from components.features.senses.compute import (
     PAGE_SIZE,
     Senses,
-    Shown,
+    WordResult,
     beside,
     color_of_code,
     lines_at,
     linked_places,
     name_of,
     other_view,
-    picture_of,
     table_of,
+    word_map_of,
 )
 from components.features.senses.controls import (
     CHOSEN,
@@ -50,8 +50,8 @@ from components.features.senses.figures import (
 )
 from components.features.senses.reading import (
     groups_claims,
-    own_claims,
-    own_sure,
+    sentence_claims,
+    sentence_sure,
     side_names,
     sides_claims,
     sides_sure,
@@ -60,17 +60,17 @@ from components.features.senses.reading import (
 )
 from components.features.senses.widgets import (
     Card,
-    Cosines,
-    Example,
-    Part,
-    Row,
+    CentralUse,
+    ColorShare,
+    CosineColumn,
+    MarkedLine,
     concordance_lines,
     group_cards,
 )
 from components.features.senses.words import (
-    Group,
-    Missing,
-    Own,
+    MissingWord,
+    OwnSentence,
+    UseGroup,
     around,
     column_of,
 )
@@ -95,10 +95,10 @@ __all__ = [
     "groups",
     "in_words",
     "model_card",
-    "opened",
-    "own_look",
+    "open_corpus",
     "picture",
     "places_of",
+    "sentence_look",
     "taken_look",
     "toolbar",
 ]
@@ -130,10 +130,10 @@ def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
 
 def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
     """The stored corpora that a visit knows, by name, including the requested one."""
-    asked = control.asked(view) or ""
-    known = titles(view, *([asked] if asked and asked not in controls.LIVE else []))
-    if asked and asked not in {*controls.LIVE, *known}:
-        return {**known, asked: say("senses.not_here")}
+    requested = control.asked(view) or ""
+    known = titles(view, *([requested] if requested and requested not in controls.LIVE else []))
+    if requested and requested not in {*controls.LIVE, *known}:
+        return {**known, requested: say("senses.not_here")}
     return known
 
 
@@ -153,7 +153,7 @@ def word_field(
         words: the suggested words.
         then: makes any other changes to a view with another word.
     """
-    counts = {own.word: f"{shortened(own.word, 40)} · {own.n:,}" for own in words}
+    counts = {count.word: f"{shortened(count.word, 40)} · {count.n:,}" for count in words}
     chosen = control.of(view).strip() or first
     options = list(dict.fromkeys([*counts, *([chosen] if chosen else [])]))
     key = session.bind(control.key, chosen or None)
@@ -216,29 +216,29 @@ _DRAWN = "senses_drawn"
 
 def drawn() -> tuple[str, tuple[int, ...]] | None:
     """The name of a word and the rows selected on its map; None without a selection."""
-    own: tuple[str, tuple[int, ...]] | None = session.kept(_DRAWN)
-    return own
+    selection: tuple[str, tuple[int, ...]] | None = session.kept(_DRAWN)
+    return selection
 
 
-def choose(row: int, shown: Sequence[int]) -> None:
+def choose(row: int, listed: Sequence[int]) -> None:
     """Select an occurrence, or deselect it if it is selected; the concordance turns to it.
 
     Args:
         row: its identifier.
-        shown: the rows of the concordance in order; if it is not among them, all are shown.
+        listed: the rows of the concordance in order; if it is not among them, all are shown.
     """
     view = session.current()
     if CHOSEN.of(view) == row:
         let_go()
         return
     view = CHOSEN.put(view, row)
-    if row not in shown:
+    if row not in listed:
         session.keep(_DRAWN, None)
         view = _all(view)
     elif SORT.of(view) == "cosine":
         view = first_page(view)
     else:
-        view = ROWS.put(view, shown.index(row) // PAGE_SIZE + 1)
+        view = ROWS.put(view, listed.index(row) // PAGE_SIZE + 1)
     session.write(view)
 
 
@@ -284,7 +284,7 @@ def to_page(page: int) -> None:
 
 
 def on_map(
-    key: str, name: str, order: Sequence[IntArray], rows: Sequence[int], shown: Sequence[int]
+    key: str, name: str, order: Sequence[IntArray], rows: Sequence[int], listed: Sequence[int]
 ) -> Callable[[], None]:
     """The callback of a map: a click chooses an occurrence, a lasso selects many.
 
@@ -295,7 +295,7 @@ def on_map(
         name: the word's name.
         order: the indices of each of its first traces.
         rows: the identifier of the occurrence at each index; -1 for one that cannot be chosen.
-        shown: the rows of the concordance in order.
+        listed: the rows of the concordance in order.
     """
 
     def selected() -> None:
@@ -303,13 +303,13 @@ def on_map(
         if event is None:
             return
         happened = event["selection"]
-        found = [rows[place] for place in places_of(happened["points"], order)]
-        own = [row for row in found if row >= 0]
+        clicked = [rows[place] for place in places_of(happened["points"], order)]
+        picked = [row for row in clicked if row >= 0]
         if happened["box"] or happened["lasso"]:
-            session.keep(_DRAWN, (name, tuple(sorted(set(own)))) if own else None)
+            session.keep(_DRAWN, (name, tuple(sorted(set(picked)))) if picked else None)
             session.write(_all(session.current()))
-        elif own:
-            choose(own[0], shown)
+        elif picked:
+            choose(picked[0], listed)
         elif not happened["points"]:  # the same point again, or a double click outside
             session.keep(_DRAWN, None)
             let_go()
@@ -319,14 +319,14 @@ def on_map(
 
 def places_of(points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]) -> list[int]:
     """The occurrences among the points that a chart reports; rings and other marks are left out."""
-    found = []
+    places = []
     for point in points:
         trace, index = point.get("curve_number"), point.get("point_index")
         if type(trace) is not int or type(index) is not int:
             continue
         if 0 <= trace < len(order) and 0 <= index < len(order[trace]):
-            found.append(int(order[trace][index]))
-    return found
+            places.append(int(order[trace][index]))
+    return places
 
 
 def _all(view: ViewState) -> ViewState:
@@ -337,7 +337,7 @@ def _all(view: ViewState) -> ViewState:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedCorpus:
     """A corpus, or the reason why there is none, in a plain sentence."""
 
     corpus: SearchableCorpus | None
@@ -349,7 +349,7 @@ def is_stored(view: ViewState) -> bool:
     return (CORPUS.asked(view) or CORPUS.default) not in LIVE
 
 
-def opened(view: ViewState, *, height: int) -> Opened:
+def open_corpus(view: ViewState, *, height: int) -> OpenedCorpus:
     """Open the corpus that a view names; for a live one, load the page's model first.
 
     Args:
@@ -359,9 +359,9 @@ def opened(view: ViewState, *, height: int) -> Opened:
     if not is_stored(view):
         runtime.load(view.model, height=height)
     try:
-        return Opened(corpus_of(view, runtime.service(), open_stored))
+        return OpenedCorpus(corpus_of(view, runtime.service(), open_stored))
     except CorpusError as exc:
-        return Opened(None, str(exc))
+        return OpenedCorpus(None, str(exc))
 
 
 def await_model(view: ViewState, corpus: SearchableCorpus) -> None:
@@ -414,66 +414,66 @@ _MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards than that scroll
 _AROUND = 44  # characters on each side of an example's word
 
 
-def groups(shown: Shown, *, height: int | None = None) -> None:
+def groups(result: WordResult, *, height: int | None = None) -> None:
     """The groups, in words and as cards.
 
     Args:
         shown: the word.
         height: of the scrolling cards, in pixels; None for their natural height.
     """
-    senses = shown.senses
-    if len(senses.grouping.each) > _MOST_AT_ONCE:
+    senses = result.senses
+    if len(senses.grouping.descriptions) > _MOST_AT_ONCE:
         height = height or _HEIGHT
     with st.container(height=height or "content", border=False, key="senses_group_box"):
         problem = escape(senses.grouping.problem)
         claims = [problem] if problem else groups_claims(senses.grouping, senses.layer)
         kit.reading(claims, key="reading_groups")
-        if senses.grouping.each:
-            rows = shown.rows
+        if senses.grouping.descriptions:
+            rows = result.rows
             group_cards(
-                [_card(shown, group) for group in senses.grouping.each],
+                [_card(result, group) for group in senses.grouping.descriptions],
                 key="senses_group_cards",
-                chosen=ONLY.asked(shown.view) or "" if shown.is_selected else "",
-                row=None if senses.chosen is None else shown.every_row[senses.chosen],
+                chosen=ONLY.asked(result.view) or "" if result.is_selected else "",
+                row=None if senses.chosen is None else result.every_row[senses.chosen],
                 on_group=choose_group,
                 on_row=lambda row: choose(row, rows),
             )
 
 
-def _card(shown: Shown, group: Group) -> Card:
+def _card(result: WordResult, group: UseGroup) -> Card:
     return Card(
         key=f"g{group.number}",
         title=group.name,
         n=group.n,
         words=", ".join(group.words),
-        parts=tuple(_parts(shown, group)),
+        parts=tuple(_parts(result, group)),
         made_of=_made_of(group),
-        examples=tuple(_example(shown, place) for place in group.central),
+        examples=tuple(_example(result, place) for place in group.central),
     )
 
 
-def _parts(shown: Shown, group: Group) -> Iterator[Part]:
+def _parts(result: WordResult, group: UseGroup) -> Iterator[ColorShare]:
     """A group's senses in their colours, or its own colour if groups are coloured."""
-    found, n_groups = shown.senses.found, len(shown.senses.grouping.each)
-    if shown.picture.by == "group":
-        yield Part(color_of_code(group.number, n_groups), group.n)
+    uses, n_groups = result.senses.uses, len(result.senses.grouping.descriptions)
+    if result.word_map.by == "group":
+        yield ColorShare(color_of_code(group.number, n_groups), group.n)
         return
     for name, n in group.senses:
-        yield Part(color_of_code(found.senses.index(name), len(found.senses)), n)
+        yield ColorShare(color_of_code(uses.senses.index(name), len(uses.senses)), n)
     n_none = group.n - sum(n for _, n in group.senses)
     if n_none:
-        yield Part(color_of_code(-1, 0), n_none)
+        yield ColorShare(color_of_code(-1, 0), n_none)
 
 
-def _made_of(group: Group) -> str:
+def _made_of(group: UseGroup) -> str:
     """A group's most frequent senses, with their counts."""
     if group.senses and group.senses[0][1] == group.n:
         return f"all {group.senses[0][0]}"
     return ", ".join(f"{name} {n:,}" for name, n in group.senses[:_N_NAMED])
 
 
-def _example(shown: Shown, place: int) -> Example:
-    return Example(shown.every_row[place], *around(shown.senses.found, place, _AROUND))
+def _example(result: WordResult, place: int) -> CentralUse:
+    return CentralUse(result.every_row[place], *around(result.senses.uses, place, _AROUND))
 
 
 # --- The first screen of Senses
@@ -489,33 +489,33 @@ _CONFIG = {
 }
 
 
-def picture(shown: Shown) -> None:
+def picture(result: WordResult) -> None:
     """The map with the curve, or with the groups if the word's senses cannot be tested."""
     left, right = st.columns(2, gap="medium")
     with left:
-        word_map(shown, key=CHART, rows=shown.every_row, selected=shown.selected)
+        word_map(result, key=CHART, rows=result.every_row, selected=result.selected)
         layer_bar(
-            shown.view, shown.senses.layers, shown=shown.senses.layer, framed=[CHART], plays=True
+            result.view, result.senses.layers, shown=result.senses.layer, framed=[CHART], plays=True
         )
     with right:
-        if shown.senses.course.curve:
-            _curve(shown)
+        if result.senses.course.curve:
+            _curve(result)
         else:
-            groups(shown, height=HEIGHT)
+            groups(result, height=HEIGHT)
 
 
-def in_words(shown: Shown) -> None:
+def in_words(result: WordResult) -> None:
     """The reading, and in small type its basis."""
-    senses = shown.senses
-    found, curve = senses.found, senses.course.curve
-    claim = senses_claim(found.word, curve, found.trial, senses.layer)
-    kit.reading([*claim, uses_claim(found)], sure=senses_sure(curve, found.trial))
+    senses = result.senses
+    uses, curve = senses.uses, senses.course.curve
+    claim = senses_claim(uses.word, curve, uses.trial, senses.layer)
+    kit.reading([*claim, uses_claim(uses)], sure=senses_sure(curve, uses.trial))
     for note in senses.notes:
         st.caption(escape(note))
 
 
 def word_map(
-    shown: Shown,
+    result: WordResult,
     *,
     key: str,
     rows: tuple[int, ...],
@@ -531,19 +531,19 @@ def word_map(
         selected: indices that stay while others fade; None without a selection.
         listed: the rows in the page's concordance; by default those of this word.
     """
-    senses, own = shown.senses, shown.picture
+    senses, data = result.senses, result.word_map
     figure = senses_map(
-        own.places,
+        data.places,
         senses.layer,
-        own.spots,
-        own.names,
-        own.codes,
-        titles=own.titles,
-        none=own.none,
+        data.spots,
+        data.names,
+        data.codes,
+        titles=data.titles,
+        none=data.none,
         chosen=senses.chosen,
         selected=selected,
-        near=own.near,
-        own=own.own,
+        near=data.near,
+        sentence_places=data.sentence_places,
         narrow=True,
         height=_PHONE_HEIGHT if _is_phone() else HEIGHT,
     )
@@ -554,12 +554,12 @@ def word_map(
         on_select=on_map(
             key,
             name_of(senses),
-            map_order(own.names, own.codes),
+            map_order(data.names, data.codes),
             rows,
-            shown.rows if listed is None else listed,
+            result.rows if listed is None else listed,
         ),
         selection_mode=("points", "box", "lasso"),
-        alt=say("senses.map_alt", title=own.titles[senses.layer], n=senses.found.n, by=own.by),
+        alt=say("senses.map_alt", title=data.titles[senses.layer], n=senses.uses.n, by=data.by),
     )
 
 
@@ -568,13 +568,13 @@ def _is_phone() -> bool:
     return "Mobi" in str(st.context.headers.get("User-Agent", ""))
 
 
-def _curve(shown: Shown) -> None:
-    senses = shown.senses
-    found, curve = senses.found, senses.course.curve
-    title = senses_title(found.word, curve, found.trial)
+def _curve(result: WordResult) -> None:
+    senses = result.senses
+    uses, curve = senses.uses, senses.course.curve
+    title = senses_title(uses.word, curve, uses.trial)
     figure = separation_curve(
         [("right sense", curve)],
-        senses.found.trial.chance,
+        senses.uses.trial.chance,
         layer=senses.layer,
         title=title,
         narrow=True,
@@ -590,19 +590,19 @@ def _curve(shown: Shown) -> None:
 # --- The concordance: every occurrence in its context
 
 
-def concordance(shown: Shown, band: Band | None) -> None:
+def concordance(result: WordResult, band: Band | None) -> None:
     """The selected occurrences, or all.
 
     Args:
         shown: the word.
         band: cosines of random pairs of words by layer; None if they are unknown.
     """
-    senses = shown.senses
-    own = senses.concordance
+    senses = result.senses
+    listing = senses.concordance
     with kit.controls("concordance"):
-        _sort(shown)
-        _only(shown)
-        if shown.drawn and shown.is_selected:
+        _sort(result)
+        _only(result)
+        if result.drawn and result.is_selected:
             st.button("Show all", icon=":material/close:", key="senses_clear", type="tertiary",
                       on_click=clear)  # fmt: skip
         if senses.chosen is not None:
@@ -613,59 +613,64 @@ def concordance(shown: Shown, band: Band | None) -> None:
                 type="tertiary",
                 on_click=let_go,
             )
-        _pages(shown)
-    row = None if senses.chosen is None else shown.every_row[senses.chosen]
+        _pages(result)
+    row = None if senses.chosen is None else result.every_row[senses.chosen]
     to = "to your sentence" if senses.cosine_to == "own" else "to the chosen"
-    rows = shown.rows
+    rows = result.rows
     concordance_lines(
-        [Row(line, shown.color(line.place), shown.mark(line.place)) for line in own.lines],
+        [
+            MarkedLine(line, result.color(line.place), result.mark(line.place))
+            for line in listing.lines
+        ],
         key="senses_concordance",
-        name=f"Occurrences of {senses.found.word}, page {own.page} of {own.n_pages}",
-        marked_by=shown.picture.by,
+        name=f"Occurrences of {senses.uses.word}, page {listing.page} of {listing.n_pages}",
+        marked_by=result.word_map.by,
         chosen=row,
-        cosines=Cosines(f"cosine {to}", random_mean(shown, band)) if senses.cosine_to else None,
+        cosines=CosineColumn(f"cosine {to}", random_mean(result, band))
+        if senses.cosine_to
+        else None,
         on_pick=lambda picked: choose(picked, rows),
     )
 
 
-def random_mean(shown: Shown, band: Band | None) -> float | None:
+def random_mean(result: WordResult, band: Band | None) -> float | None:
     """The mean cosine of random pairs at the shown layer; None if it is unknown."""
-    layer = shown.senses.layer
+    layer = result.senses.layer
     return float(band.mean[layer]) if band is not None and layer < len(band.mean) else None
 
 
-def _sort(shown: Shown) -> None:
+def _sort(result: WordResult) -> None:
     """The menu of the available sort keys."""
-    senses, offered = shown.senses, dict(SORT.options)
+    senses, offered = result.senses, dict(SORT.options)
     if senses.cosines is None:
         offered.pop("cosine")
-    if not senses.found.senses:
+    if not senses.uses.senses:
         offered.pop("sense")
-    if not senses.grouping.each:
+    if not senses.grouping.descriptions:
         offered.pop("group")
-    select(shown.view, SORT.among(offered), first_page)
+    select(result.view, SORT.among(offered), first_page)
 
 
-def _only(shown: Shown) -> None:
-    senses = shown.senses
+def _only(result: WordResult) -> None:
+    senses = result.senses
     grouping = senses.grouping
-    some = bool(grouping.n_none and grouping.each)
-    control = only_among(senses.found.senses, len(grouping.each), some_in_none=some)
+    some = bool(grouping.n_none and grouping.descriptions)
+    control = only_among(senses.uses.senses, len(grouping.descriptions), some_in_none=some)
     if len(control.options) > 2:
-        select(shown.view, control, undrawn)
+        select(result.view, control, undrawn)
 
 
 def _to(first: int) -> None:
     to_page(first // PAGE_SIZE + 1)
 
 
-def _pages(shown: Shown) -> None:
+def _pages(result: WordResult) -> None:
     """The range of the current page, with buttons to step back and forward."""
-    own = shown.senses.concordance
-    n, first = len(own.order), (own.page - 1) * PAGE_SIZE
+    listing = result.senses.concordance
+    n, first = len(listing.order), (listing.page - 1) * PAGE_SIZE
     if n <= PAGE_SIZE:
-        what = "occurrence" if n == 1 else "occurrences"
-        st.markdown(f"{n:,} {what}", width="content")
+        noun = "occurrence" if n == 1 else "occurrences"
+        st.markdown(f"{n:,} {noun}", width="content")
         return
     inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
 
@@ -673,32 +678,32 @@ def _pages(shown: Shown) -> None:
 # --- The comparison with another word, corpus, layer or model
 
 _OTHER_CHART = "senses_chart_other"
-_OWN_CHART = "senses_chart_beside"
+_PAGE_WORD_CHART = "senses_chart_beside"
 
 
-def beside_look(view: ViewState, shown: Shown) -> None:
+def beside_look(view: ViewState, result: WordResult) -> None:
     """The comparison with the word, and its controls."""
     with kit.controls("beside"):
-        is_ready = _choices(view, shown)
+        is_ready = _choices(view, result)
     kind = controls.BESIDE.of(view)
     if not kind:
         st.caption(say("senses.sides.empty"))
     elif is_ready and kind == "table":
-        _table(view, shown)
+        _table(view, result)
     elif is_ready:
-        _sides(view, shown)
+        _sides(view, result)
 
 
-def _choices(view: ViewState, shown: Shown) -> bool:
+def _choices(view: ViewState, result: WordResult) -> bool:
     """Draw the controls of the comparison; return True if it is available."""
     offered = dict(controls.BESIDE.options)
     if is_stored(view):  # the corpus has vectors of its own model only
         offered.pop("model")
-    if len(shown.senses.layers) < 2:
+    if len(result.senses.layers) < 2:
         offered.pop("layer")
     kind = inputs.select(view, controls.BESIDE.among(offered))
     if kind == "word":
-        words = tuple(w for w in suggested(shown.corpus) if w.word != shown.senses.found.word)
+        words = tuple(w for w in suggested(result.corpus) if w.word != result.senses.uses.word)
         word_field(view, controls.OTHER_WORD, "", words)
         return bool(controls.OTHER_WORD.of(view).strip())
     if kind == "corpus":
@@ -706,12 +711,12 @@ def _choices(view: ViewState, shown: Shown) -> bool:
             view, controls.other_corpus_among(corpus_options(view, controls.OTHER_CORPUS))
         )
     if kind == "layer":
-        layers = shown.senses.layers
+        layers = result.senses.layers
         inputs.number(view, controls.OTHER_LAYER.between(layers[0], layers[-1]))
     if kind == "model":
         return _model(view)
-    if kind == "table" and model_card(shown.corpus) is None:
-        return get_model(shown.corpus)
+    if kind == "table" and model_card(result.corpus) is None:
+        return get_model(result.corpus)
     return True
 
 
@@ -734,36 +739,38 @@ def _named(view: ViewState) -> ViewState:
     return controls.OTHER_MODEL.put(view, control.of(view))
 
 
-def _sides(view: ViewState, shown: Shown) -> None:
-    own_view = _named(view)
+def _sides(view: ViewState, result: WordResult) -> None:
+    named_view = _named(view)
     try:
-        other = beside(own_view, shown.senses, runtime.service(), open_stored)
+        other = beside(named_view, result.senses, runtime.service(), open_stored)
     except ContextlensError as exc:
         st.info(escape(str(exc)), icon=":material/info:")
         return
-    if isinstance(other, Missing):
+    if isinstance(other, MissingWord):
         st.info(escape(other.problem), icon=":material/search_off:")
         return
-    far = other_view(own_view)
+    far = other_view(named_view)
     if other is None or far is None:
         return
-    _maps(shown, Shown(far, shown.corpus, other, picture_of(other, controls.COLOR.of(view))))
-    _curves(shown.senses, other)
+    _maps(
+        result, WordResult(far, result.corpus, other, word_map_of(other, controls.COLOR.of(view)))
+    )
+    _curves(result.senses, other)
 
 
-def _maps(shown: Shown, other: Shown) -> None:
+def _maps(result: WordResult, other: WordResult) -> None:
     """Both maps; a choice or selection in one applies to the other if it is for the same word."""
-    one, two = shown.senses, other.senses
+    one, two = result.senses, other.senses
     names = side_names(one, two)
     chosen = () if one.chosen is None else linked_places(one, two, (one.chosen,))
     linked = replace(two, chosen=chosen[0] if chosen else None)
-    selected = None if shown.selected is None else linked_places(one, two, shown.selected)
-    back = dict(zip(linked_places(one, two, range(one.found.n)), shown.every_row, strict=False))
-    rows = tuple(back.get(place, -1) for place in range(two.found.n))
+    selected = None if result.selected is None else linked_places(one, two, result.selected)
+    back = dict(zip(linked_places(one, two, range(one.uses.n)), result.every_row, strict=False))
+    rows = tuple(back.get(place, -1) for place in range(two.uses.n))
     left, right = st.columns(2, gap="medium")
     with left:
         st.caption(f"**{escape(names[0])}**")
-        word_map(shown, key=_OWN_CHART, rows=shown.every_row, selected=shown.selected)
+        word_map(result, key=_PAGE_WORD_CHART, rows=result.every_row, selected=result.selected)
     with right:
         st.caption(f"**{escape(names[1])}**")
         word_map(
@@ -771,7 +778,7 @@ def _maps(shown: Shown, other: Shown) -> None:
             key=_OTHER_CHART,
             rows=rows,
             selected=selected or None,
-            listed=shown.rows,
+            listed=result.rows,
         )
 
 
@@ -784,7 +791,7 @@ def _curves(one: Senses, other: Senses) -> None:
     title = say("senses.sides.curves", a=names[0], b=names[1])
     figure = separation_curve(
         [(names[0], one.course.curve), (names[1], other.course.curve)],
-        one.found.trial.chance,
+        one.uses.trial.chance,
         layer=one.layer,
         title=title,
         height=320,
@@ -792,17 +799,23 @@ def _curves(one: Senses, other: Senses) -> None:
     kit.chart(figure, key="senses_curves", alt=say("senses.sides.curves_alt", title=title))
 
 
-def _table(view: ViewState, shown: Shown) -> None:
-    own = table_of(view, shown.senses, runtime.service(), open_stored)
-    if own is None:
+def _table(view: ViewState, result: WordResult) -> None:
+    in_table = table_of(view, result.senses, runtime.service(), open_stored)
+    if in_table is None:
         return
-    kit.reading([escape(own.problem)] if own.problem else table_claims(own), key="reading_table")
-    if own.problem or len(own.senses) < 2:
+    kit.reading(
+        [escape(in_table.problem)] if in_table.problem else table_claims(in_table),
+        key="reading_table",
+    )
+    if in_table.problem or len(in_table.senses) < 2:
         return
     rows = [
-        {"sense": name, "the word's row": float(own.cosines[i])}
-        | {f"to {other}": float(own.between[i, j]) for j, other in enumerate(own.senses[:6])}
-        for i, name in enumerate(own.senses)
+        {"sense": name, "the word's row": float(in_table.cosines[i])}
+        | {
+            f"to {other}": float(in_table.between[i, j])
+            for j, other in enumerate(in_table.senses[:6])
+        }
+        for i, name in enumerate(in_table.senses)
     ]
     kit.table(rows, key="senses_in_table", after=1)
     st.caption(say("senses.table.caption"))
@@ -811,38 +824,38 @@ def _table(view: ViewState, shown: Shown) -> None:
 # --- The visitor's own sentence
 
 
-def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:
+def sentence_look(view: ViewState, result: WordResult, band: Band | None) -> None:
     """The text field, and the nearest uses once a sentence is typed."""
     inputs.text(view, OWN)
     if not OWN.of(view).strip():
         st.caption(say("senses.own.empty"))
         return
-    if model_card(shown.corpus) is None:
-        if get_model(shown.corpus):
+    if model_card(result.corpus) is None:
+        if get_model(result.corpus):
             st.rerun()  # the new sentence also affects the elements above
         return
-    own = shown.senses.own
-    if own is None:
+    sentence = result.senses.sentence
+    if sentence is None:
         return
-    if own.problem:
-        st.info(escape(own.problem), icon=":material/info:")
+    if sentence.problem:
+        st.info(escape(sentence.problem), icon=":material/info:")
         return
-    claims = own_claims(own, shown.senses.found, shown.senses.layer)
-    kit.reading(claims, sure=own_sure(own), key="reading_own")
-    _near(shown, own, band)
+    claims = sentence_claims(sentence, result.senses.uses, result.senses.layer)
+    kit.reading(claims, sure=sentence_sure(sentence), key="reading_own")
+    _near(result, sentence, band)
 
 
-def _near(shown: Shown, own: Own, band: Band | None) -> None:
-    senses, rows = shown.senses, shown.rows
-    lines = lines_at(senses.found, senses.grouping.groups, own.cosines, own.near)
-    random = random_mean(shown, band)
+def _near(result: WordResult, sentence: OwnSentence, band: Band | None) -> None:
+    senses, rows = result.senses, result.rows
+    lines = lines_at(senses.uses, senses.grouping.groups, sentence.cosines, sentence.near)
+    random = random_mean(result, band)
     concordance_lines(
-        [Row(line, shown.color(line.place), shown.mark(line.place)) for line in lines],
+        [MarkedLine(line, result.color(line.place), result.mark(line.place)) for line in lines],
         key="senses_near",
         name="The contexts nearest to your sentence",
-        marked_by=shown.picture.by,
-        chosen=None if senses.chosen is None else shown.every_row[senses.chosen],
-        cosines=Cosines("cosine", random),
+        marked_by=result.word_map.by,
+        chosen=None if senses.chosen is None else result.every_row[senses.chosen],
+        cosines=CosineColumn("cosine", random),
         on_pick=lambda picked: choose(picked, rows),
     )
     if random is not None:
@@ -852,21 +865,21 @@ def _near(shown: Shown, own: Own, band: Band | None) -> None:
 # --- The confusion of senses at the shown layer
 
 
-def taken_look(shown: Shown) -> None:
+def taken_look(result: WordResult) -> None:
     """The counts, senses down and names across; the reason why there are none without a test."""
-    senses = shown.senses
-    own, trial = senses.separation, senses.found.trial
-    if own is None:
-        st.caption(" ".join(senses_claim(senses.found.word, (), trial, senses.layer)))
+    senses = result.senses
+    test, trial = senses.separation, senses.uses.trial
+    if test is None:
+        st.caption(" ".join(senses_claim(senses.uses.word, (), trial, senses.layer)))
         return
-    title = say("senses.mixups.title", layer=own.layer, right=own.right, n=own.n)
+    title = say("senses.mixups.title", layer=test.layer, right=test.right, n=test.n)
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        figure = confusion_heatmap(own, trial.senses, title=title)
+        figure = confusion_heatmap(test, trial.senses, title=title)
         kit.chart(figure, key="senses_taken", alt=say("senses.mixups.alt", title=title))
     with right:
-        numbers = {"share": own.accuracy, "right": own.right, "n": own.n}
-        claims = [claim("senses.mixups.share", layer=own.layer, **numbers)]
+        numbers = {"share": test.accuracy, "right": test.right, "n": test.n}
+        claims = [claim("senses.mixups.share", layer=test.layer, **numbers)]
         kit.reading(claims, key="reading_taken")
         if len(trial.senses) > MAX_CONFUSED:
             st.caption(say("senses.mixups.most", most=MAX_CONFUSED, n=len(trial.senses)))

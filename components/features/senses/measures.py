@@ -26,8 +26,8 @@ __all__ = [
     "best_k",
     "central",
     "components_of",
+    "dense_groups",
     "first_placed",
-    "found_groups",
     "k_groups",
     "next_placed",
     "shuffled_agreement",
@@ -64,10 +64,10 @@ def first_placed(units: FloatArray) -> Placed:
     n, n_dims = units.shape
     middle = units.mean(axis=0, dtype=np.float64) if n else np.zeros(n_dims)
     axes, held = np.zeros((2, n_dims)), float("nan")
-    own = principal(units, 2)
-    if own is not None:
-        axes[: len(own.components_)] = own.components_
-        held = float(own.explained_variance_ratio_.sum())
+    pca = principal(units, 2)
+    if pca is not None:
+        axes[: len(pca.components_)] = pca.components_
+        held = float(pca.explained_variance_ratio_.sum())
     return _placed(units, middle, axes, held)
 
 
@@ -87,10 +87,10 @@ def next_placed(units: FloatArray, before: Placed) -> Placed:
 
     Orthogonal Procrustes (Schönemann 1966).
     """
-    own = first_placed(units)
-    left, _, right = np.linalg.svd(own.places.T.astype(np.float64) @ before.places)
-    turned = (left @ right).T @ own.axes
-    return _placed(units, own.middle, turned, own.held)
+    placed = first_placed(units)
+    left, _, right = np.linalg.svd(placed.places.T.astype(np.float64) @ before.places)
+    turned = (left @ right).T @ placed.axes
+    return _placed(units, placed.middle, turned, placed.held)
 
 
 def _placed(units: FloatArray, middle: NDArray[Any], axes: NDArray[Any], held: float) -> Placed:
@@ -114,14 +114,14 @@ _HIGH = 0.95
 
 def components_of(units: FloatArray, n: int = N_COMPONENTS) -> FloatArray:
     """(n_vectors, at most n) float32: the vectors on their first principal components."""
-    own = principal(units, n)
-    if own is None:
+    pca = principal(units, n)
+    if pca is None:
         return np.zeros((len(units), 1), dtype=np.float32)
-    places: FloatArray = own.transform(units.astype(np.float64)).astype(np.float32)
+    places: FloatArray = pca.transform(units.astype(np.float64)).astype(np.float32)
     return places
 
 
-def found_groups(units: FloatArray) -> IntArray:
+def dense_groups(units: FloatArray) -> IntArray:
     """(n,) the group of each, 0 the largest, -1 for none: HDBSCAN, as for maps.
 
     A group has at least 5 members, or half the square root of the number of vectors if that is
@@ -140,11 +140,11 @@ def best_k(units: FloatArray) -> int:
         rows = np.random.default_rng(_SEED).choice(len(units), _MANY, replace=False)
         units = units[np.sort(rows)]
     n, places = len(np.unique(units, axis=0)), components_of(units)
-    found = {
+    scores = {
         k: silhouette(units, _k_means(places, k, n_starts=3))
         for k in range(2, min(MOST_TRIED, n // _LEAST) + 1)
     }
-    return max(found, key=lambda k: found[k]) if found else 0
+    return max(scores, key=lambda k: scores[k]) if scores else 0
 
 
 def k_groups(units: FloatArray, k: int) -> IntArray:
@@ -166,11 +166,11 @@ def k_groups(units: FloatArray, k: int) -> IntArray:
 def _k_means(vectors: FloatArray, k: int, *, n_starts: int) -> IntArray:
     from sklearn.cluster import KMeans
 
-    own = KMeans(k, n_init=n_starts, random_state=_SEED).fit(vectors.astype(np.float64)).labels_
-    numbers, counts = np.unique(own, return_counts=True)
+    labels = KMeans(k, n_init=n_starts, random_state=_SEED).fit(vectors.astype(np.float64)).labels_
+    numbers, counts = np.unique(labels, return_counts=True)
     new = np.zeros(k, dtype=np.int64)
     new[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))
-    groups: IntArray = new[own]
+    groups: IntArray = new[labels]
     return groups
 
 
@@ -182,20 +182,20 @@ def agreement(groups: IntArray, codes: IntArray) -> float:
     """
     from sklearn.metrics import adjusted_rand_score
 
-    own = codes >= 0
-    if own.sum() < 2:
+    is_labelled = codes >= 0
+    if is_labelled.sum() < 2:
         return float("nan")
-    return float(adjusted_rand_score(codes[own], groups[own]))
+    return float(adjusted_rand_score(codes[is_labelled], groups[is_labelled]))
 
 
 def shuffled_agreement(groups: IntArray, codes: IntArray) -> float:
     """The agreement that 5 of 100 shufflings of the labels reach; nan for under two."""
-    own = codes >= 0
-    if own.sum() < 2:
+    is_labelled = codes >= 0
+    if is_labelled.sum() < 2:
         return float("nan")
     random = np.random.default_rng(_SEED)
-    labels, kept = codes[own], groups[own]
-    values = [agreement(kept, random.permutation(labels)) for _ in range(N_SHUFFLES)]
+    labels, labelled_groups = codes[is_labelled], groups[is_labelled]
+    values = [agreement(labelled_groups, random.permutation(labels)) for _ in range(N_SHUFFLES)]
     return float(np.quantile(values, _HIGH))
 
 

@@ -16,22 +16,28 @@ from components.core.schema import Passport
 from components.corpus.searchable import SearchableCorpus, WordCount
 from components.features.senses import looks
 from components.features.senses.compute import (
-    Again,
-    Shown,
+    WordResult,
     arrays,
     concordance_rows,
     passport_of,
-    shown_of,
+    result_of,
+    senses_again,
     snippet_rows,
 )
 from components.features.senses.controls import GROUPS, OWN, PAGE, PANEL, WORD
 from components.features.senses.corpora import first_word
 from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE, TABLE
-from components.features.senses.looks import CHART, beside_look, model_card, own_look, taken_look
+from components.features.senses.looks import (
+    CHART,
+    beside_look,
+    model_card,
+    sentence_look,
+    taken_look,
+)
 from components.features.senses.snippet import separation_snippet
 from components.features.senses.words import (
-    Found,
-    Missing,
+    MissingWord,
+    WordUses,
     column_of,
     course_of,
     curve_rows,
@@ -49,12 +55,12 @@ from components.ui.widgets import export, kit
 
 __all__ = [
     "WORDS",
+    "await_result",
     "downloads",
     "explain",
     "look_closer",
     "missing",
     "no_corpus",
-    "shown",
 ]
 
 
@@ -63,14 +69,14 @@ __all__ = [
 _MOST = 8
 
 
-def missing(found: Missing) -> None:
+def missing(word: MissingWord) -> None:
     """The reason why a word has no occurrences, with similar words."""
-    st.info(escape(found.problem), icon=":material/search_off:")
-    words = {own.word: own for own in (*found.similar, *found.inside)}
+    st.info(escape(word.problem), icon=":material/search_off:")
+    words = {count.word: count for count in (*word.similar, *word.inside)}
     if words:
         with st.container(horizontal=True, gap="small", key="senses_instead"):
-            for own in list(words.values())[:_MOST]:
-                _button(own)
+            for count in list(words.values())[:_MOST]:
+                _button(count)
 
 
 def no_corpus(problem: str) -> None:
@@ -78,9 +84,9 @@ def no_corpus(problem: str) -> None:
     st.info(f"{escape(problem)}", icon=":material/folder_off:")
 
 
-def _button(own: WordCount) -> None:
-    label = f"{escape(shortened(own.word, 40))} · {own.n:,}"
-    st.button(label, key=f"senses_instead_{own.word}", on_click=partial(_look_at, own.word))
+def _button(count: WordCount) -> None:
+    label = f"{escape(shortened(count.word, 40))} · {count.n:,}"
+    st.button(label, key=f"senses_instead_{count.word}", on_click=partial(_look_at, count.word))
 
 
 def _look_at(word: str) -> None:
@@ -92,81 +98,81 @@ def _look_at(word: str) -> None:
 _FILE = "senses"
 
 
-def look_closer(view: ViewState, shown: Shown, band: Band | None) -> None:
+def look_closer(view: ViewState, result: WordResult, band: Band | None) -> None:
     """Draw the chosen closer look."""
     looks = {
-        "own": lambda: own_look(view, shown, band),
-        "beside": lambda: beside_look(view, shown),
-        "taken": lambda: taken_look(shown),
+        "own": lambda: sentence_look(view, result, band),
+        "beside": lambda: beside_look(view, result),
+        "taken": lambda: taken_look(result),
     }
     offered = dict(PANEL.options)
-    if not shown.senses.course.curve:
+    if not result.senses.course.curve:
         offered.pop("taken")
     kit.look_closer(view, PANEL.among(offered), {name: looks[name] for name in offered})
 
 
-def explain(shown: Shown, card: ModelCard | None) -> None:
+def explain(result: WordResult, card: ModelCard | None) -> None:
     """The tabs under the picture.
 
     Args:
         shown: the word.
         card: the card of the corpus's model; None if it is not in memory.
     """
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("senses.limits"))
+    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result, card), say("senses.limits"))
 
 
-def downloads(shown: Shown, place: DeltaGenerator) -> None:
+def downloads(result: WordResult, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    passport, again = _passport(shown), Again(shown.view)
+    passport, view = _passport(result), result.view
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: _rows(again),
-            arrays=lambda: arrays(*again.senses()),
+            rows=lambda: _rows(view),
+            arrays=lambda: arrays(*senses_again(view)),
         )
 
 
-def _rows(again: Again) -> list[dict[str, str | int | float]]:
-    senses, _ = again.senses()
-    return concordance_rows(senses.found, senses.grouping.groups, senses.cosines)
+def _rows(view: ViewState) -> list[dict[str, str | int | float]]:
+    senses, _ = senses_again(view)
+    return concordance_rows(senses.uses, senses.grouping.groups, senses.cosines)
 
 
-def _passport(shown: Shown) -> Passport:
-    return passport_of(shown.senses, shown.corpus, runtime.service())
+def _passport(result: WordResult) -> Passport:
+    return passport_of(result.senses, result.corpus, runtime.service())
 
 
-def _numbers(shown: Shown) -> None:
-    senses = shown.senses
+def _numbers(result: WordResult) -> None:
+    senses = result.senses
     if senses.course.curve:
-        rows = curve_rows(senses.found, senses.course.curve)
+        rows = curve_rows(senses.uses, senses.course.curve)
         exact = ["accuracy", "95% from", "95% to", "always guessing", "silhouette"]
         kit.table(rows, key="senses_layers", exact=exact)
-    if senses.grouping.each:
-        kit.table(groups_rows(senses.found, senses.grouping), key="senses_groups_table")
-    if not senses.course.curve and not senses.grouping.each:
+    if senses.grouping.descriptions:
+        kit.table(groups_rows(senses.uses, senses.grouping), key="senses_groups_table")
+    if not senses.course.curve and not senses.grouping.descriptions:
         st.caption(say("senses.no_numbers"))
 
 
-def _under_the_hood(shown: Shown, card: ModelCard | None) -> None:
-    senses = shown.senses
+def _under_the_hood(result: WordResult, card: ModelCard | None) -> None:
+    senses = result.senses
     snippet = ""
     if card is not None and senses.course.curve:
-        snippet = separation_snippet(card, snippet_rows(senses.found))
+        snippet = separation_snippet(card, snippet_rows(senses.uses))
     kit.under_the_hood(
         formula=[FORMULA, GROUPING, OWN_SENTENCE, TABLE],
         snippet=snippet or [],
-        passport=_passport(shown),
-        shapes=kit.shapes(_shapes(shown), key="senses_shapes"),
+        passport=_passport(result),
+        shapes=kit.shapes(_shapes(result), key="senses_shapes"),
     )
 
 
-def _shapes(shown: Shown) -> list[dict[str, str]]:
-    senses, corpus = shown.senses, shown.corpus
+def _shapes(result: WordResult) -> list[dict[str, str]]:
+    senses, corpus = result.senses, result.corpus
     return [
-        {"array": "vectors (occurrences, dims)", "shape": f"({senses.found.n}, {corpus.n_dims})"},
+        {"array": "vectors (occurrences, dims)", "shape": f"({senses.uses.n}, {corpus.n_dims})"},
         {"array": "places (layers, occurrences, 2)",
-         "shape": f"({len(senses.layers)}, {senses.found.n}, 2)"},
+         "shape": f"({len(senses.layers)}, {senses.uses.n}, 2)"},
     ]  # fmt: skip
 
 
@@ -186,7 +192,9 @@ _COURSE = 0.5
 """The share of the work for all layers; the groups at one layer are the rest."""
 
 
-def shown(view: ViewState, corpus: SearchableCorpus, *, height: int) -> Shown | Missing | None:
+def await_result(
+    view: ViewState, corpus: SearchableCorpus, *, height: int
+) -> WordResult | MissingWord | None:
     """Return the data of the page; while it is computed, show progress and return None.
 
     The visitor's sentence is included once the model of the corpus is in memory.
@@ -202,19 +210,19 @@ def shown(view: ViewState, corpus: SearchableCorpus, *, height: int) -> Shown | 
     if OWN.of(view).strip() and model_card(corpus) is None:
         view = OWN.put(view, OWN.default)
     place = st.empty()  # in every run, else the browser sees the next element as new
-    job, found = _job(view, corpus), None
+    job, result = _job(view, corpus), None
     with kit.room(PAGE, height=height):
         is_ready = job is None or waiting.shortly(job)
         if is_ready:
             error = None if job is None or job.was_stopped else job.exception()
             if error is not None:
                 raise error
-            found = shown_of(view, corpus, runtime.service(), looks.drawn())
+            result = result_of(view, corpus, runtime.service(), looks.drawn())
     if job is not None and not is_ready:
         with place.container():
             waiting.follow(job, _PLACE, cancel="")
             _room(height)
-    return found
+    return result
 
 
 def _room(height: int) -> None:
@@ -227,17 +235,17 @@ def _room(height: int) -> None:
 def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:
     """The job that reads a word at every layer; None if that takes no time."""
     typed = WORD.of(view).strip() or first_word(view, corpus)
-    found = word_in(corpus, typed, column_of(view, corpus))
-    if not isinstance(found, Found) or found.n * len(corpus.layers) <= _AT_ONCE:
+    uses = word_in(corpus, typed, column_of(view, corpus))
+    if not isinstance(uses, WordUses) or uses.n * len(corpus.layers) <= _AT_ONCE:
         return None
     layer, how = view.layer_among(corpus.layers), GROUPS.of(view)
-    key: Hashable = ("senses", found.key, layer, how)
+    key: Hashable = ("senses", uses.key, layer, how)
 
     def work(report: Report) -> bool:
         report("Reading the word at every layer", 0.0)
-        course_of(found, corpus)
+        course_of(uses, corpus)
         report(f"Looking for groups at layer {layer}", _COURSE)
-        grouping_of(found, units_at(found, corpus, layer), layer, how)
+        grouping_of(uses, units_at(uses, corpus, layer), layer, how)
         return True
 
     known = jobs().get(key)

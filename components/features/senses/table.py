@@ -14,7 +14,7 @@ from components.content.wording import percent
 from components.core import BUNDLED_ID, EncoderService, open_service
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.words import Found, course_of, word_in
+from components.features.senses.words import WordUses, course_of, word_in
 
 __all__ = ["main", "table"]
 
@@ -22,10 +22,10 @@ __all__ = ["main", "table"]
 def table(service: EncoderService, model: str = BUNDLED_ID) -> str:
     """The table in Markdown: words down, layers across, the best of each word in bold."""
     corpus = LiveCorpus(ambiguous_corpus(), service, model)
-    curves: list[tuple[Found, Sequence[Separation]]] = []
+    curves: list[tuple[WordUses, Sequence[Separation]]] = []
     for word in dict.fromkeys(ambiguous_corpus().labels["word"]):
         found = word_in(corpus, word, "sense")
-        if isinstance(found, Found):
+        if isinstance(found, WordUses):
             curves.append((found, course_of(found, corpus).curve))
     head = ["word", "senses", "n", "guessing", *(f"layer {n}" for n in corpus.layers)]
     lines = [_row(head), _row(["---", *["--:"] * (len(head) - 1)])]
@@ -42,7 +42,7 @@ def main(given: Sequence[str] | None = None) -> None:
     print(table(open_service(), parser.parse_args(given).model))
 
 
-def _cells(found: Found, curve: Sequence[Separation]) -> list[str]:
+def _cells(found: WordUses, curve: Sequence[Separation]) -> list[str]:
     most = max(own.right for own in curve)
     shares = [percent(own.accuracy) for own in curve]
     marked = [
@@ -53,7 +53,7 @@ def _cells(found: Found, curve: Sequence[Separation]) -> list[str]:
     return [found.word, str(len(found.senses)), str(curve[0].n), percent(trial.chance), *marked]
 
 
-def _means(curves: Sequence[tuple[Found, Sequence[Separation]]]) -> list[str]:
+def _means(curves: Sequence[tuple[WordUses, Sequence[Separation]]]) -> list[str]:
     """The mean over the words, with equal weights."""
     chance = math.fsum(found.trial.chance for found, _ in curves) / len(curves)
     layers = zip(*(curve for _, curve in curves), strict=True)

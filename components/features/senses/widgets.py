@@ -10,14 +10,22 @@ from components.features.senses.compute import ConcordanceLine
 from components.ui.widgets.chips import direction_of, visible
 from components.ui.widgets.component import component
 
-__all__ = ["Card", "Cosines", "Example", "Part", "Row", "concordance_lines", "group_cards"]
+__all__ = [
+    "Card",
+    "CentralUse",
+    "ColorShare",
+    "CosineColumn",
+    "MarkedLine",
+    "concordance_lines",
+    "group_cards",
+]
 
 
 # --- Occurrences in their contexts
 
 
 @dataclass(frozen=True)
-class Row:
+class MarkedLine:
     """A line of the concordance, with its mark.
 
     Attributes:
@@ -32,7 +40,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Cosines:
+class CosineColumn:
     """The description of the column of cosines.
 
     Attributes:
@@ -45,13 +53,13 @@ class Cosines:
 
 
 def concordance_lines(
-    rows: Sequence[Row],
+    rows: Sequence[MarkedLine],
     *,
     key: str,
     name: str,
     marked_by: str,
     chosen: int | None,
-    cosines: Cosines | None,
+    cosines: CosineColumn | None,
     on_pick: Callable[[int], None],
 ) -> None:
     """Show lines; call `on_pick(row)` with the identifier of a picked occurrence.
@@ -82,7 +90,7 @@ def concordance_lines(
     component("components.features.senses", "concordance", data, key=key, on_pick=receive)
 
 
-def _line(row: Row) -> dict[str, object]:
+def _line(row: MarkedLine) -> dict[str, object]:
     line = row.line
     return {
         "row": line.row,
@@ -106,7 +114,7 @@ def _direction(line: ConcordanceLine) -> Literal["ltr", "rtl"]:
 
 
 @dataclass(frozen=True)
-class Part:
+class ColorShare:
     """A share of a group: its colour and its number of occurrences."""
 
     color: str
@@ -114,7 +122,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Example:
+class CentralUse:
     """A central example: the identifier of the occurrence in its corpus, and its context."""
 
     row: int
@@ -141,9 +149,9 @@ class Card:
     title: str
     n: int
     words: str
-    parts: tuple[Part, ...]
+    parts: tuple[ColorShare, ...]
     made_of: str
-    examples: tuple[Example, ...]
+    examples: tuple[CentralUse, ...]
 
 
 def group_cards(
@@ -191,11 +199,11 @@ def _card(card: Card) -> dict[str, object]:
         "madeOf": visible(card.made_of),
         "examples": [
             {
-                "row": own.row,
-                "left": visible(own.left),
-                "keyword": visible(own.keyword),
-                "right": visible(own.right),
+                "row": example.row,
+                "left": visible(example.left),
+                "keyword": visible(example.keyword),
+                "right": visible(example.right),
             }
-            for own in card.examples
+            for example in card.examples
         ],
     }

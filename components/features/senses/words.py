@@ -37,21 +37,21 @@ from components.maps.typical import count_terms, typical_of
 from components.ui.state.view import ViewState
 
 __all__ = [
-    "LONGEST_OWN",
+    "LONGEST_SENTENCE",
     "Course",
-    "Fall",
-    "Found",
-    "Group",
     "Grouping",
-    "Missing",
-    "Own",
+    "MissingWord",
+    "OwnSentence",
+    "SenseMatch",
+    "UseGroup",
+    "WordUses",
     "around",
     "column_of",
     "course_of",
     "curve_rows",
     "grouping_of",
     "groups_rows",
-    "own_of",
+    "sentence_of",
     "units_at",
     "word_in",
 ]
@@ -70,7 +70,7 @@ _LABEL_TITLES = (
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingWord:
     """A word that the corpus does not have.
 
     Attributes:
@@ -87,7 +87,7 @@ class Missing:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class WordUses:
     """A word's occurrences in a corpus, without the data of any layer.
 
     Attributes:
@@ -127,7 +127,7 @@ class Found:
         return place if place < len(rows) and int(rows[place]) == row else None
 
 
-def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missing:
+def word_in(corpus: SearchableCorpus, typed: str, column: str) -> WordUses | MissingWord:
     """A word's occurrences in a corpus, or the reason why there are none.
 
     Args:
@@ -137,44 +137,44 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missin
     """
     word = " ".join(typed.split())
     if not word:
-        return Missing("", say("senses.missing.nothing_typed"))
+        return MissingWord("", say("senses.missing.nothing_typed"))
     if len(word) > LONGEST_WORD:
-        return Missing(
+        return MissingWord(
             shortened(word, LONGEST_WORD),
             say("senses.missing.too_long", n=len(word), most=LONGEST_WORD),
         )
     version = corpus.name, corpus.model, corpus.n_occurrences
     key = repr((*version, word.casefold(), column, corpus.split))
-    found = remembered("senses: word", key, compute=lambda: _found(corpus, word, column, key))
-    return found if found.n else _missing(corpus, word)
+    uses = remembered("senses: word", key, compute=lambda: _uses_of(corpus, word, column, key))
+    return uses if uses.n else _missing(corpus, word)
 
 
 def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
     """The title of the column of senses that a view names, or the default one; or ""."""
-    asked = LABELS.asked(view) or GUESSED
-    if asked == NO_LABELS:
+    requested = LABELS.asked(view) or GUESSED
+    if requested == NO_LABELS:
         return ""
-    if asked.isascii() and asked.isdigit() and int(asked) < len(corpus.columns):
-        return corpus.columns[int(asked)]
+    if requested.isascii() and requested.isdigit() and int(requested) < len(corpus.columns):
+        return corpus.columns[int(requested)]
     titles = {title.strip().casefold(): title for title in corpus.columns if title != corpus.split}
     return next((titles[known] for known in _LABEL_TITLES if known in titles), "")
 
 
-def _found(corpus: SearchableCorpus, word: str, column: str, key: str) -> Found:
-    own = corpus.occurrences(word, most=MOST)
-    labels = _labels(corpus, own, column) if column else ("",) * len(own)
-    split = corpus.column(corpus.split, own.texts) if corpus.split else ()
+def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> WordUses:
+    occurrences = corpus.occurrences(word, most=MOST)
+    labels = _labels(corpus, occurrences, column) if column else ("",) * len(occurrences)
+    split = corpus.column(corpus.split, occurrences.texts) if corpus.split else ()
     trial = trial_of(labels, split)
     counts = {label: labels.count(label) for label in set(labels) - {""}}
     senses = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
     places = {sense: i for i, sense in enumerate(senses)}
-    return Found(
+    return WordUses(
         key=key,
-        word=own.word,
+        word=occurrences.word,
         corpus=corpus.title,
         model=corpus.model,
-        occurrences=own,
-        texts=corpus.text(own.texts),
+        occurrences=occurrences,
+        texts=corpus.text(occurrences.texts),
         column=column if counts else "",
         labels=labels,
         senses=senses,
@@ -183,43 +183,43 @@ def _found(corpus: SearchableCorpus, word: str, column: str, key: str) -> Found:
     )
 
 
-def _labels(corpus: SearchableCorpus, own: Occurrences, column: str) -> tuple[str, ...]:
+def _labels(corpus: SearchableCorpus, occurrences: Occurrences, column: str) -> tuple[str, ...]:
     """The label of each occurrence; if the texts are marked, only marked words have their text's.
 
     A label that begins with the word and a colon loses them: "python: animal".
     """
-    every = [label.strip() for label in corpus.column(column, own.texts)]
+    every = [label.strip() for label in corpus.column(column, occurrences.texts)]
     if corpus.has_targets:
         every = [
             label if target else ""
-            for label, target in zip(every, own.is_target.tolist(), strict=True)
+            for label, target in zip(every, occurrences.is_target.tolist(), strict=True)
         ]
-    start = f"{own.word}:"
+    start = f"{occurrences.word}:"
     bare = [label[len(start) :].strip() for label in every]
     prefixed = all(label.casefold().startswith(start) for label in every if label)
     is_long = all(rest for label, rest in zip(every, bare, strict=True) if label)
     return tuple(bare if prefixed and is_long else every)
 
 
-def _missing(corpus: SearchableCorpus, word: str) -> Missing:
-    said = say("senses.missing.word", word=shortened(word, 40), corpus=corpus.title)
+def _missing(corpus: SearchableCorpus, word: str) -> MissingWord:
+    sentence = say("senses.missing.word", word=shortened(word, 40), corpus=corpus.title)
     if any(map(str.isspace, word)):
-        return Missing(word, f"{said} {say('senses.missing.blanks')}")
+        return MissingWord(word, f"{sentence} {say('senses.missing.blanks')}")
     similar, inside = corpus.similar(word), corpus.inside(word)
-    return Missing(word, f"{said} {_instead(similar, inside)}", similar, inside)
+    return MissingWord(word, f"{sentence} {_instead(similar, inside)}", similar, inside)
 
 
 def _instead(similar: tuple[WordCount, ...], inside: tuple[WordCount, ...]) -> str:
-    said = []
+    sentences = []
     if inside:
-        said.append(say("senses.missing.inside", words=_listed(inside)))
+        sentences.append(say("senses.missing.inside", words=_listed(inside)))
     if similar:
-        said.append(say("senses.missing.similar", words=_listed(similar)))
-    return " ".join(said) or say("senses.missing.another")
+        sentences.append(say("senses.missing.similar", words=_listed(similar)))
+    return " ".join(sentences) or say("senses.missing.another")
 
 
 def _listed(words: tuple[WordCount, ...]) -> str:
-    return ", ".join(f"{shortened(own.word, 24)} ({own.n:,})" for own in words[:5])
+    return ", ".join(f"{shortened(count.word, 24)} ({count.n:,})" for count in words[:5])
 
 
 # --- The context of an occurrence, cut to a length
@@ -227,7 +227,7 @@ def _listed(words: tuple[WordCount, ...]) -> str:
 _BLANKS = re.compile(r"\s+")
 
 
-def around(found: Found, place: int, width: int) -> tuple[str, str, str]:
+def around(uses: WordUses, place: int, width: int) -> tuple[str, str, str]:
     """The text before an occurrence, itself, and after it, each on one line.
 
     Args:
@@ -235,8 +235,8 @@ def around(found: Found, place: int, width: int) -> tuple[str, str, str]:
         place: the index of the occurrence.
         width: characters on each side, cut between words, with "…" if more follows.
     """
-    text = found.texts[place]
-    start, end = (int(edge) for edge in found.occurrences.spans[place])
+    text = uses.texts[place]
+    start, end = (int(edge) for edge in uses.occurrences.spans[place])
     return _left(text, start, width), _flat(text[start:end]), _right(text, end, width)
 
 
@@ -288,41 +288,41 @@ class Course:
         return self.curve[self.layers.index(layer)] if self.curve else None
 
 
-def units_at(found: Found, corpus: SearchableCorpus, layer: int) -> FloatArray:
+def units_at(uses: WordUses, corpus: SearchableCorpus, layer: int) -> FloatArray:
     """(n, n_dims) float32: the occurrences' vectors at a layer, scaled to length 1."""
-    return scaled(corpus.vectors(found.occurrences, layer))
+    return scaled(corpus.vectors(uses.occurrences, layer))
 
 
-def course_of(found: Found, corpus: SearchableCorpus) -> Course:
+def course_of(uses: WordUses, corpus: SearchableCorpus) -> Course:
     """The data at every layer; computed once, a layer at a time."""
-    return remembered("senses: course", found.key, compute=lambda: _course(found, corpus))
+    return remembered("senses: course", uses.key, compute=lambda: _course(uses, corpus))
 
 
-def curve_rows(found: Found, curve: Sequence[Separation]) -> list[dict[str, float | int | str]]:
+def curve_rows(uses: WordUses, curve: Sequence[Separation]) -> list[dict[str, float | int | str]]:
     """A row for each layer, for the table and download of the curve."""
     return [
         {
-            "layer": own.layer,
-            "accuracy": own.accuracy,
-            "right": own.right,
-            "tested": own.n,
-            "95% from": own.interval[0],
-            "95% to": own.interval[1],
-            "always guessing": found.trial.chance,
-            "silhouette": own.silhouette,
+            "layer": test.layer,
+            "accuracy": test.accuracy,
+            "right": test.right,
+            "tested": test.n,
+            "95% from": test.interval[0],
+            "95% to": test.interval[1],
+            "always guessing": uses.trial.chance,
+            "silhouette": test.silhouette,
         }
-        for own in curve
+        for test in curve
     ]
 
 
-def _course(found: Found, corpus: SearchableCorpus) -> Course:
+def _course(uses: WordUses, corpus: SearchableCorpus) -> Course:
     placed: list[Placed] = []
     curve: list[Separation] = []
     for layer in corpus.layers:
-        units = units_at(found, corpus, layer)
+        units = units_at(uses, corpus, layer)
         placed.append(next_placed(units, placed[-1]) if placed else first_placed(units))
-        if not found.trial.problem:
-            curve.append(separation(units, found.trial, layer))
+        if not uses.trial.problem:
+            curve.append(separation(units, uses.trial, layer))
     return Course(tuple(corpus.layers), tuple(placed), tuple(curve))
 
 
@@ -335,7 +335,7 @@ _WIDTH = 200  # characters on each side of an occurrence that are searched for t
 
 
 @dataclass(frozen=True)
-class Group:
+class UseGroup:
     """One group.
 
     Attributes:
@@ -363,10 +363,10 @@ class Grouping:
     """The groups at one layer.
 
     Attributes:
-        asked: the requested number; 0 for automatic.
+        n_requested: the requested number; 0 for automatic.
         method: "dense" for HDBSCAN, "k" for k-means, "none" for no groups.
         groups: (n,) each occurrence's group; -1 for none.
-        each: the groups, the largest first.
+        descriptions: the groups, the largest first.
         n_none: occurrences in no group.
         silhouette: the separation of the groups, by cosine distance; nan if it is undefined.
         rand: adjusted Rand index with the labelled senses; nan without at least two of them.
@@ -374,10 +374,10 @@ class Grouping:
         problem: the reason why there are no groups, one plain sentence; "" if there may be some.
     """
 
-    asked: int
+    n_requested: int
     method: Literal["dense", "k", "none"]
     groups: IntArray
-    each: tuple[Group, ...]
+    descriptions: tuple[UseGroup, ...]
     n_none: int
     silhouette: float
     rand: float
@@ -385,14 +385,14 @@ class Grouping:
     problem: str = ""
 
 
-def grouping_of(found: Found, units: FloatArray, layer: int, how: str) -> Grouping:
+def grouping_of(uses: WordUses, units: FloatArray, layer: int, how: str) -> Grouping:
     """The groups at a layer: found automatically, or as many as `how` says; computed once."""
     return remembered(
-        "senses: groups", found.key, layer, how, compute=lambda: _grouping(found, units, how)
+        "senses: groups", uses.key, layer, how, compute=lambda: _grouping(uses, units, how)
     )
 
 
-def groups_rows(found: Found, own: Grouping) -> list[dict[str, str | int]]:
+def groups_rows(uses: WordUses, grouping: Grouping) -> list[dict[str, str | int]]:
     """A row for each group, for the table and download."""
     return [
         {
@@ -401,95 +401,97 @@ def groups_rows(found: Found, own: Grouping) -> list[dict[str, str | int]]:
             "typical words": ", ".join(group.words),
             "senses": ", ".join(f"{sense} ({n})" for sense, n in group.senses),
             **{
-                f"example {i}": "".join(around(found, place, 60))
+                f"example {i}": "".join(around(uses, place, 60))
                 for i, place in enumerate(group.central, 1)
             },
         }
-        for group in own.each
+        for group in grouping.descriptions
     ]
 
 
-def _grouping(found: Found, units: FloatArray, how: str) -> Grouping:
-    asked = 0 if how == FOUND else int(how)
-    nowhere = np.full(found.n, -1, dtype=np.int64)
-    if found.n < 2:
-        return _none(asked, nowhere, say("senses.missing.one_use"))
+def _grouping(uses: WordUses, units: FloatArray, how: str) -> Grouping:
+    n_requested = 0 if how == FOUND else int(how)
+    nowhere = np.full(uses.n, -1, dtype=np.int64)
+    if uses.n < 2:
+        return _no_groups(n_requested, nowhere, say("senses.missing.one_use"))
     try:
-        groups, method = _groups(units, asked)
+        groups, method = _groups(units, n_requested)
     except RequestError as exc:
-        return _none(asked, nowhere, str(exc))
+        return _no_groups(n_requested, nowhere, str(exc))
     if method == "none":
-        return _none(asked, nowhere, say("senses.missing.too_few"))
-    words = _typical(found, units, groups)
+        return _no_groups(n_requested, nowhere, say("senses.missing.too_few"))
+    words = _typical(uses, units, groups)
     numbers = range(int(groups.max()) + 1)
-    has_senses = len(found.senses) > 1
+    has_senses = len(uses.senses) > 1
     return Grouping(
-        asked=asked,
+        n_requested=n_requested,
         method=method,
         groups=groups,
-        each=tuple(_group(found, units, groups, i, words.get(i, ())) for i in numbers),
+        descriptions=tuple(_group(uses, units, groups, i, words.get(i, ())) for i in numbers),
         n_none=int((groups < 0).sum()),
         silhouette=silhouette(units, groups),
-        rand=measures.agreement(groups, found.codes) if has_senses else math.nan,
-        shuffled=measures.shuffled_agreement(groups, found.codes) if has_senses else math.nan,
+        rand=measures.agreement(groups, uses.codes) if has_senses else math.nan,
+        shuffled=measures.shuffled_agreement(groups, uses.codes) if has_senses else math.nan,
     )
 
 
-def _groups(units: FloatArray, asked: int) -> tuple[IntArray, Literal["dense", "k", "none"]]:
+def _groups(units: FloatArray, n_requested: int) -> tuple[IntArray, Literal["dense", "k", "none"]]:
     """The requested groups; else the dense ones, else those with the highest silhouette."""
-    if asked:
-        return measures.k_groups(units, asked), "k"
-    found = measures.found_groups(units)
-    if (found >= 0).any():
-        return found, "dense"
+    if n_requested:
+        return measures.k_groups(units, n_requested), "k"
+    dense = measures.dense_groups(units)
+    if (dense >= 0).any():
+        return dense, "dense"
     k = measures.best_k(units)
-    return (measures.k_groups(units, k), "k") if k else (found, "none")
+    return (measures.k_groups(units, k), "k") if k else (dense, "none")
 
 
-def _none(asked: int, nowhere: IntArray, problem: str) -> Grouping:
-    return Grouping(asked, "none", nowhere, (), len(nowhere), math.nan, math.nan, math.nan, problem)
+def _no_groups(n_requested: int, nowhere: IntArray, problem: str) -> Grouping:
+    return Grouping(
+        n_requested, "none", nowhere, (), len(nowhere), math.nan, math.nan, math.nan, problem
+    )
 
 
 def _group(
-    found: Found, units: FloatArray, groups: IntArray, number: int, words: tuple[str, ...]
-) -> Group:
+    uses: WordUses, units: FloatArray, groups: IntArray, number: int, words: tuple[str, ...]
+) -> UseGroup:
     members = np.flatnonzero(groups == number)
-    senses = Counter(found.labels[i] for i in members.tolist() if found.labels[i])
+    senses = Counter(uses.labels[i] for i in members.tolist() if uses.labels[i])
     ordered = sorted(senses.items(), key=lambda pair: (-pair[1], pair[0]))
     central = tuple(measures.central(units, groups, number))
-    return Group(number, len(members), words, central, tuple(ordered))
+    return UseGroup(number, len(members), words, central, tuple(ordered))
 
 
-def _typical(found: Found, units: FloatArray, groups: IntArray) -> dict[int, tuple[str, ...]]:
+def _typical(uses: WordUses, units: FloatArray, groups: IntArray) -> dict[int, tuple[str, ...]]:
     """The typical words of the groups' contexts, without the word itself.
 
     Words in several of a group's contexts come first. With few contexts nearly every word is in
     only one; then those of the central examples are used.
     """
-    contexts = [around(found, place, _WIDTH) for place in range(found.n)]
+    contexts = [around(uses, place, _WIDTH) for place in range(uses.n)]
     terms = count_terms([f"{left} {right}" for left, _, right in contexts])
-    every = typical_of(terms, np.arange(found.n), groups, n_words=_N_TRIED)
+    every = typical_of(terms, np.arange(uses.n), groups, n_words=_N_TRIED)
     columns = {term: i for i, term in enumerate(terms.terms)}
     often = terms.counts.tocsc() > 0
-    told: dict[int, tuple[str, ...]] = {}
+    typical: dict[int, tuple[str, ...]] = {}
     for number, words in every.items():
         middle = measures.central(units, groups, number)
         places = [often[:, [columns[word]]].nonzero()[0] for word in words]
-        several = [(groups[own] == number).sum() >= _LEAST for own in places]
-        near = [bool(np.isin(own, middle).any()) for own in places]
+        several = [(groups[contexts_with] == number).sum() >= _LEAST for contexts_with in places]
+        near = [bool(np.isin(contexts_with, middle).any()) for contexts_with in places]
         ordered = sorted(range(len(words)), key=lambda i: (not several[i], not near[i]))
-        told[number] = tuple(words[i] for i in ordered[:_N_WORDS] if several[i] or near[i])
-    return told
+        typical[number] = tuple(words[i] for i in ordered[:_N_WORDS] if several[i] or near[i])
+    return typical
 
 
 # --- A visitor's sentence
 
 N_NEAR = 10
-LONGEST_OWN = 2_000
+LONGEST_SENTENCE = 2_000
 
 
 @dataclass(frozen=True)
-class Fall:
+class SenseMatch:
     """The sense or group closest to a sentence.
 
     Attributes:
@@ -516,7 +518,7 @@ class Fall:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class OwnSentence:
     """A visitor's sentence with the word.
 
     Attributes:
@@ -525,7 +527,7 @@ class Own:
         n_more: further occurrences of the word in it, which are ignored.
         cosines: (n,) to each occurrence at the layer.
         near: the indices of the nearest occurrences, nearest first.
-        fall: the closest sense or group; None if there are fewer than two.
+        match: the closest sense or group; None if there are fewer than two.
         places: (n_layers, 2) its position on each layer's plane.
         problem: the reason why it cannot be compared, one plain sentence; "" if it can.
     """
@@ -535,14 +537,14 @@ class Own:
     n_more: int
     cosines: FloatArray
     near: tuple[int, ...]
-    fall: Fall | None
+    match: SenseMatch | None
     places: FloatArray
     problem: str = ""
 
 
-def own_of(
+def sentence_of(
     text: str,
-    found: Found,
+    uses: WordUses,
     corpus: SearchableCorpus,
     service: EncoderService,
     *,
@@ -550,7 +552,7 @@ def own_of(
     layer: int,
     units: FloatArray,
     groups: IntArray,
-) -> Own | None:
+) -> OwnSentence | None:
     """The comparison of a typed sentence; None if nothing is typed.
 
     Args:
@@ -565,29 +567,31 @@ def own_of(
     if not text.strip():
         return None
     try:
-        spans = _spans(text, found.word)
+        spans = _spans(text, uses.word)
         vectors = _vectors(text, spans[0], corpus, service)
     except ContextlensError as exc:
         nothing = np.zeros(0, dtype=np.float32)
-        return Own(text, (0, 0), 0, nothing, (), None, nothing.reshape(0, 2), str(exc))
+        return OwnSentence(text, (0, 0), 0, nothing, (), None, nothing.reshape(0, 2), str(exc))
     unit = vectors[corpus.layers.index(layer)]
     cosines = cosines_to(units, unit)
     near = np.argsort(-cosines, kind="stable")[:N_NEAR]
-    places = [own.put(vectors[i]) for i, own in enumerate(course.placed)]
-    return Own(
+    places = [placed.put(vectors[i]) for i, placed in enumerate(course.placed)]
+    return OwnSentence(
         text=text,
         span=spans[0],
         n_more=len(spans) - 1,
         cosines=cosines,
         near=tuple(near.tolist()),
-        fall=_fall(unit, found, units, groups, course, layer),
+        match=_match_of(unit, uses, units, groups, course, layer),
         places=np.array(places, dtype=np.float32).reshape(-1, 2),
     )
 
 
 def _spans(text: str, word: str) -> list[Span]:
-    if len(text) > LONGEST_OWN:
-        raise RequestError(say("senses.missing.sentence_too_long", n=len(text), most=LONGEST_OWN))
+    if len(text) > LONGEST_SENTENCE:
+        raise RequestError(
+            say("senses.missing.sentence_too_long", n=len(text), most=LONGEST_SENTENCE)
+        )
     spans = find_words(text, word)
     if not spans and word in text.casefold():  # a marked span need be no single word
         start = text.casefold().index(word)
@@ -620,18 +624,18 @@ def _inside(encoding: Encoding, span: Span) -> np.ndarray:
     return inside
 
 
-def _fall(
+def _match_of(
     unit: FloatArray,
-    found: Found,
+    uses: WordUses,
     units: FloatArray,
     groups: IntArray,
     course: Course,
     layer: int,
-) -> Fall | None:
+) -> SenseMatch | None:
     """The closest labelled sense if senses can be tested, else the closest group."""
     tested = course.separation(layer)
     kind: Literal["sense", "group"] = "sense"
-    names, codes = found.trial.senses, found.trial.codes
+    names, codes = uses.trial.senses, uses.trial.codes
     if tested is None:
         kind, codes = "group", groups
         names = tuple(f"group {i + 1}" for i in range(int(groups.max()) + 1))
@@ -649,9 +653,9 @@ def _fall(
         verdict = "between"
     if round(float(best[0]), 2) < round(tested.low_cosine, 2):
         verdict = "unlike"
-    if kind == "sense" and round(100 * tested.interval[0]) <= round(100 * found.trial.chance):
+    if kind == "sense" and round(100 * tested.interval[0]) <= round(100 * uses.trial.chance):
         verdict = "unclear"
-    return Fall(
+    return SenseMatch(
         kind=kind,
         names=tuple(names[i] for i in order),
         numbers=tuple(order),

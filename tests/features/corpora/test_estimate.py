@@ -12,7 +12,7 @@ from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
-from components.features.corpora.compute import estimate, usual_layers
+from components.features.corpora.compute import indexing_cost, usual_layers
 from tests.support.corpus_store import ignore
 
 
@@ -20,7 +20,7 @@ from tests.support.corpus_store import ignore
 def test_words_and_bytes_are_about_what_is_stored(service: EncoderService, tmp_path: Path) -> None:
     corpus, card = sentiment_corpus(), service.load(BUNDLED_ID)
     own = indexing_of(card, (0, 6), "exact")
-    expected = estimate(corpus, own, card, service, 1e-3)
+    expected = indexing_cost(corpus, own, card, service, 1e-3)
     store = Store(str(tmp_path))
     name = store.create(corpus, own).name
     index(store, service, name, ignore)
@@ -35,12 +35,12 @@ def test_time_grows_with_texts_and_tokens(service: EncoderService) -> None:
     own = indexing_of(card, (6,), "exact")
     texts = ambiguous_corpus().texts
     one, two = (
-        estimate(Corpus("x", texts[:n]), own, card, service, 1e-3).seconds for n in (100, 200)
+        indexing_cost(Corpus("x", texts[:n]), own, card, service, 1e-3).seconds for n in (100, 200)
     )
     assert two == pytest.approx(2 * one, rel=0.2)
-    slow = estimate(Corpus("x", texts[:100]), own, card, service, 2e-3).seconds
+    slow = indexing_cost(Corpus("x", texts[:100]), own, card, service, 2e-3).seconds
     assert slow == pytest.approx(2 * one)
-    long = estimate(Corpus("x", ("word " * 5_000,)), own, card, service, 1.0)
+    long = indexing_cost(Corpus("x", ("word " * 5_000,)), own, card, service, 1.0)
     assert long.seconds <= 1.2 * card.max_length
 
 

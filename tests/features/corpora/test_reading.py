@@ -11,11 +11,11 @@ from components.content.language import say
 from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.store.about import About
-from components.features.corpora.compute import Estimate, WordRow, Words
+from components.features.corpora.compute import IndexingCost, WordCounts, WordRow
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
+    cost_claim,
     date,
-    estimate_claim,
     facts,
     indexed_with,
     megabytes,
@@ -28,7 +28,7 @@ from tests.support.corpus_store import indexing
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 ROWS = (WordRow("python", 40, 2), WordRow("bank", 30, 3), WordRow("river", 7))
-WORDS = Words(1_000, 400, 200, ROWS, "sense")
+WORDS = WordCounts(1_000, 400, 200, ROWS, "sense")
 ABOUT = About(
     name="a" * 16,
     title="mine.csv",
@@ -59,7 +59,7 @@ def test_what_is_said_of_words_is_so() -> None:
         n_different = n_rows + chance.choice((0, 1, 300))
         n_once = chance.choice((0, n_different, n_different // 2))
         n_words = n_different and sum(counts) + n_different
-        words = Words(n_words, n_different, n_once, rows)
+        words = WordCounts(n_words, n_different, n_once, rows)
         n_texts, is_whole = chance.choice((1, 2, 2000)), chance.random() < 0.5
         title, case = words_title(words, is_whole=is_whole), "whole" if is_whole else "so_far"
         assert_plain([title])
@@ -94,13 +94,13 @@ def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
         "The corpus **mine\\.csv** has **200** texts, with a total word count of **1,000**. Of its "
         "400 distinct words, **50%** occur only once, so they have no second use to compare."
     )
-    said = words_claims("x", 1, Words(1, 1, 1, (WordRow("ox", 1),)))
+    said = words_claims("x", 1, WordCounts(1, 1, 1, (WordRow("ox", 1),)))
     assert str(said[1]) == "Its only word occurs once, so there is nothing to compare it with."
 
 
 def test_what_was_typed_takes_no_effect() -> None:
     rude = "**bold** <img src=x> $x$ :material/home:"
-    said = str(words_claims(rude, 2, Words(2, 2, 2, (WordRow(rude, 1),)))[0])
+    said = str(words_claims(rude, 2, WordCounts(2, 2, 2, (WordRow(rude, 1),)))[0])
     assert "<img" not in said.replace("\\<img", "")
     assert "**bold" not in said.replace("\\*\\*bold", "")
     figure = word_bars([WordRow(rude, 1)], chosen=rude, title=rude, height=200)
@@ -149,12 +149,12 @@ def test_facts_stand_in_a_line() -> None:
 
 
 def test_an_estimate_is_a_sentence() -> None:
-    assert str(estimate_claim(Estimate(1_000, 15_000, 450_000_000, 125.0))) == (
+    assert str(cost_claim(IndexingCost(1_000, 15_000, 450_000_000, 125.0))) == (
         "Indexing 1,000 texts (about 15,000 words) takes about **2 minutes** and needs **450 "
         "MB** on disk."
     )
-    assert "**2 seconds**" in str(estimate_claim(Estimate(1, 1, 1, 0.1)))
-    assert "**2.5 hours**" in str(estimate_claim(Estimate(1, 1, 1, 9_000)))
+    assert "**2 seconds**" in str(cost_claim(IndexingCost(1, 1, 1, 0.1)))
+    assert "**2.5 hours**" in str(cost_claim(IndexingCost(1, 1, 1, 9_000)))
 
 
 def test_a_model_that_is_not_to_be_had_is_said(service: EncoderService) -> None:

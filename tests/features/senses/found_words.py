@@ -6,12 +6,12 @@ import numpy as np
 
 from components.analysis.separation import trial_of
 from components.corpus.searchable import Occurrences
-from components.features.senses.words import Found
+from components.features.senses.words import WordUses
 
 __all__ = ["HALF", "found_of"]
 
 
-def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = ()) -> Found:
+def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = ()) -> WordUses:
     n = len(labels)
     senses = tuple(sorted(set(labels) - {""}, key=lambda s: (-labels.count(s), s)))
     own = Occurrences(
@@ -25,7 +25,7 @@ def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = (
         is_target=np.ones(n, bool),
         n_total=n,
     )
-    return Found(
+    return WordUses(
         key="k",
         word=word,
         corpus="Some *texts*",

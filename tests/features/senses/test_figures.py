@@ -76,7 +76,7 @@ def test_what_was_typed_is_text() -> None:
 
 
 def test_the_browser_moves_it_from_layer_to_layer() -> None:
-    figure = drawn(chosen=3, near=[1, 2], own={0: np.zeros(2), 2: np.ones(2)})
+    figure = drawn(chosen=3, near=[1, 2], sentence_places={0: np.zeros(2), 2: np.ones(2)})
     assert [frame.name for frame in figure.frames] == ["0", "2"]
     for frame, layer in zip(figure.frames, (0, 2), strict=True):
         assert len(frame.data) == len(figure.data) == 4 + 3

@@ -14,15 +14,15 @@ from components.content.wording import quoted
 from components.features.senses.compute import Concordance, InTable, Senses
 from components.features.senses.reading import (
     groups_claims,
-    own_claims,
-    own_sure,
+    sentence_claims,
+    sentence_sure,
     side_names,
     sides_claims,
     sides_sure,
     table_claims,
     uses_claim,
 )
-from components.features.senses.words import Course, Fall, Group, Grouping, Own
+from components.features.senses.words import Course, Grouping, OwnSentence, SenseMatch, UseGroup
 from tests.features.senses.found_words import HALF, found_of
 from tests.support.odd import Said, assert_said, odd_names
 
@@ -36,10 +36,10 @@ NOTHING = np.zeros(0, np.float32)
 def grouping(sizes: tuple[int, ...] = (16, 14), **own: Any) -> Grouping:
     return Grouping(
         **{
-            "asked": 0,
+            "n_requested": 0,
             "method": "dense",
             "groups": np.zeros(30, int),
-            "each": tuple(Group(i, n, (), (), ()) for i, n in enumerate(sizes)),
+            "descriptions": tuple(UseGroup(i, n, (), (), ()) for i, n in enumerate(sizes)),
             "n_none": 0,
             "silhouette": NAN,
             "rand": NAN,
@@ -57,7 +57,7 @@ def test_what_is_said_of_groups_is_so() -> None:
         method, asked = chance.choice((("dense", 0), ("k", 0), ("k", 8)))
         rand, shuffled = (round(chance.uniform(-0.1, 0.3), 3) for _ in range(2))
         rand = chance.choice((rand, NAN, shuffled))
-        own = grouping((5,) * n, method=method, asked=asked, n_none=none, rand=rand,
+        own = grouping((5,) * n, method=method, n_requested=asked, n_none=none, rand=rand,
                        shuffled=shuffled)  # fmt: skip
         claims = said(groups_claims(own, 5))
         case = "dense" if method == "dense" else "asked" if asked else "kmeans"
@@ -93,22 +93,22 @@ def test_what_is_said_of_an_own_sentence_is_so() -> None:
         verdict = chance.choice(("in", "between", "unlike", *(["unclear"] * (kind == "sense"))))
         a, b, low = (chance.uniform(-1, 1) for _ in range(3))
         names = tuple(odd_names(chance, 3))
-        fall = Fall(kind, names, (0, 1, 2), (a, b, b), a - b, 0.03, low, verdict)
-        own = Own("x", (0, 1), chance.choice((0, 1, 5)), cosines, near, fall, NOTHING)
-        own = replace(own, fall=chance.choice((fall, None)))
+        fall = SenseMatch(kind, names, (0, 1, 2), (a, b, b), a - b, 0.03, low, verdict)
+        own = OwnSentence("x", (0, 1), chance.choice((0, 1, 5)), cosines, near, fall, NOTHING)
+        own = replace(own, match=chance.choice((fall, None)))
         found = found_of(labels)
-        claims = said(own_claims(own, found, 3))
+        claims = said(sentence_claims(own, found, 3))
         case = "nearest_labelled" if labels[near[0]] else "nearest"
         assert_said(claims, f"senses.own.{case}", cosine=float(cosines[near[0]]))
-        if own.fall is None:
+        if own.match is None:
             assert len(claims) == 1
         elif verdict == "unclear":
             assert_said(claims, "senses.own.unclear", layer=3)
         else:
             first = quoted(names[0])
             assert_said(claims, f"senses.own.{kind}.{verdict}", first=first, a=a, b=b, low=low)
-        sure = said(own_sure(own))
-        is_told = own.fall is not None and verdict in {"in", "between"}
+        sure = said(sentence_sure(own))
+        is_told = own.match is not None and verdict in {"in", "between"}
         assert len(sure) == is_told + bool(own.n_more)
         if is_told:
             assert_said(sure, "senses.own.margin", margin=a - b, low_margin=0.03)
@@ -116,15 +116,15 @@ def test_what_is_said_of_an_own_sentence_is_so() -> None:
 
 
 def test_a_sentence_s_sense_is_told_as_it_is_read() -> None:
-    fall = Fall("sense", ("animal", "language"), (0, 1), (0.8, 0.7), 0.1, 0.03, 0.5, "in")
+    fall = SenseMatch("sense", ("animal", "language"), (0, 1), (0.8, 0.7), 0.1, 0.03, 0.5, "in")
     cosines = np.linspace(0.9, 0.1, 32).astype(np.float32)
-    own = Own("a python", (2, 8), 0, cosines, tuple(range(10)), fall, NOTHING)
-    assert list(map(str, own_claims(own, HALF, 3))) == [
+    own = OwnSentence("a python", (2, 8), 0, cosines, tuple(range(10)), fall, NOTHING)
+    assert list(map(str, sentence_claims(own, HALF, 3))) == [
         "Your sentence is closest to the sense “animal” (similarity **0.80**), ahead of "
         "“language” (0.70).",
         "The most similar use is “a python”, labelled “animal”: similarity (cosine) **0.90**.",
     ]
-    assert str(own_sure(own)[0]) == (
+    assert str(sentence_sure(own)[0]) == (
         "The two similarities differ by 0.100. For 9 in 10 labelled uses, this difference "
         "is at least 0.030."
     )
@@ -173,7 +173,7 @@ def test_what_is_said_of_two_sides_is_so() -> None:
         if is_apart:
             assert claims[0].numbers["a_share"] >= claims[0].numbers["b_share"]
         baselines = {claims[0].numbers[f"{letter}_baseline"] for letter in "ab"}
-        assert baselines == {one.found.trial.chance, other.found.trial.chance}
+        assert baselines == {one.uses.trial.chance, other.uses.trial.chance}
         assert "senses.sides.interval" in {own.key for own in sure}
     others = ("empty", "no_second_model", "curves", "curves_alt")
     said.assert_all("senses.sides", without=tuple(f"senses.sides.{name}" for name in others))

@@ -8,12 +8,12 @@ from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
 from components.features.senses.compute import (
-    Shown,
+    WordResult,
     color_of_code,
     concordance,
     lines_at,
     name_of,
-    shown_of,
+    result_of,
 )
 from components.features.senses.corpora import suggested
 from components.features.senses.figures import kinds_of
@@ -30,12 +30,12 @@ def corpus(tiny_service: EncoderService) -> LiveCorpus:
     return LiveCorpus(own, tiny_service, MODEL)
 
 
-def shown(corpus: LiveCorpus, service: EncoderService, *rows: int, name: str = "") -> Shown:
+def shown(corpus: LiveCorpus, service: EncoderService, *rows: int, name: str = "") -> WordResult:
     view = senses_view(word="python", groups="2")
-    first = shown_of(view, corpus, service)
-    assert isinstance(first, Shown)
-    found = shown_of(view, corpus, service, (name or name_of(first.senses), rows))
-    assert isinstance(found, Shown)
+    first = result_of(view, corpus, service)
+    assert isinstance(first, WordResult)
+    found = result_of(view, corpus, service, (name or name_of(first.senses), rows))
+    assert isinstance(found, WordResult)
     return found
 
 
@@ -62,14 +62,14 @@ def test_a_lasso_within_a_sense_shows_what_is_in_both(
 ) -> None:
     senses = shown(corpus, tiny_service).senses
     groups = senses.grouping.groups
-    found = concordance(senses.found, groups, None, only="s0", within=[0, 1, 2])
-    assert found.order.tolist() == [i for i in (0, 1, 2) if senses.found.codes[i] == 0]
-    assert [line.place for line in lines_at(senses.found, groups, None, [3, 1])] == [3, 1]
+    found = concordance(senses.uses, groups, None, only="s0", within=[0, 1, 2])
+    assert found.order.tolist() == [i for i in (0, 1, 2) if senses.uses.codes[i] == 0]
+    assert [line.place for line in lines_at(senses.uses, groups, None, [3, 1])] == [3, 1]
 
 
 def test_colours_are_those_of_the_points(corpus: LiveCorpus, tiny_service: EncoderService) -> None:
     own = shown(corpus, tiny_service)
-    for kind in kinds_of(own.picture.names, own.picture.codes, none=own.picture.none):
+    for kind in kinds_of(own.word_map.names, own.word_map.codes, none=own.word_map.none):
         assert {own.color(place) for place in kind.places.tolist()} == {kind.color}
         assert {own.mark(place) for place in kind.places.tolist()} == {kind.name}
     assert color_of_code(-1, 2) == NEUTRAL

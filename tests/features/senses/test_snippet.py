@@ -34,8 +34,8 @@ def assert_same(code: str, own: Senses) -> None:
 @pytest.mark.slow
 def test_the_snippet_gives_the_bundled_words_curve(service: EncoderService) -> None:
     own = shown(service, LiveCorpus(ambiguous_corpus(), service, BUNDLED_ID), "pitch")
-    assert len(own.found.trial.senses) > 2
-    code = separation_snippet(service.load(BUNDLED_ID), snippet_rows(own.found))
+    assert len(own.uses.trial.senses) > 2
+    code = separation_snippet(service.load(BUNDLED_ID), snippet_rows(own.uses))
     assert_same(code, own)
     assert "components" not in code
     assert "from transformers import AutoModel, AutoTokenizer" in code
@@ -54,8 +54,8 @@ def test_awkward_texts_and_a_split_are_written_so_that_python_reads_them(
     model = f"folder:{family}"
     corpus = LiveCorpus(Corpus("t", texts, labels), tiny_service, model, split="split")
     own = shown(tiny_service, corpus, "python")
-    assert own.found.trial.how == "split"
-    code = separation_snippet(tiny_service.load(model), snippet_rows(own.found))
+    assert own.uses.trial.how == "split"
+    code = separation_snippet(tiny_service.load(model), snippet_rows(own.uses))
     assert all(character.isprintable() or character == "\n" for character in code)
     assert_same(code.replace(f"path/to/{family}", str(tiny_root / family)), own)
 
@@ -72,11 +72,11 @@ def test_many_occurrences_come_from_the_pages_download(
     labels = {"sense": tuple("ab"[i % 2] for i in range(len(texts)))}
     corpus = LiveCorpus(Corpus("t", texts, labels), tiny_service, "folder:bert")
     own = shown(tiny_service, corpus, "python")
-    rows = concordance_rows(own.found, own.grouping.groups, own.cosines)
+    rows = concordance_rows(own.uses, own.grouping.groups, own.cosines)
     passport = tiny_service.encode("folder:bert", ["a"])[0].passport
     (tmp_path / "senses.csv").write_bytes(to_csv(rows, passport))
     monkeypatch.chdir(tmp_path)
-    code = separation_snippet(tiny_service.load("folder:bert"), snippet_rows(own.found))
+    code = separation_snippet(tiny_service.load("folder:bert"), snippet_rows(own.uses))
     assert len(code) < 5_000
     assert_same(code.replace("path/to/bert", str(tiny_root / "bert")), own)
 

@@ -43,9 +43,9 @@ def test_both_show_the_same(tiny_service: EncoderService, tmp_path: Path) -> Non
     live = senses_in(LiveCorpus(corpus, tiny_service, MODEL), view, tiny_service)
     assert isinstance(kept, Senses)
     assert isinstance(live, Senses)
-    assert kept.found.labels == live.found.labels
-    assert kept.found.occurrences.left == live.found.occurrences.left
-    assert kept.found.occurrences.rows.tolist() == live.found.occurrences.rows.tolist()
+    assert kept.uses.labels == live.uses.labels
+    assert kept.uses.occurrences.left == live.uses.occurrences.left
+    assert kept.uses.occurrences.rows.tolist() == live.uses.occurrences.rows.tolist()
     assert kept.concordance.lines[0].right == live.concordance.lines[0].right
     for ours, theirs in zip(kept.course.curve, live.course.curve, strict=True):
         assert abs(ours.right - theirs.right) <= 1

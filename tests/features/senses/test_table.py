@@ -11,7 +11,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
 from components.features.senses.table import table
-from components.features.senses.words import Found, course_of, word_in
+from components.features.senses.words import WordUses, course_of, word_in
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,7 +42,7 @@ def test_the_docs_have_the_table_as_it_is_computed(printed: list[str]) -> None:
 def test_a_row_is_the_words_own_curve(service: EncoderService, printed: list[str]) -> None:
     corpus = LiveCorpus(ambiguous_corpus(), service, BUNDLED_ID)
     found = word_in(corpus, "bank", "sense")
-    assert isinstance(found, Found)
+    assert isinstance(found, WordUses)
     (line,) = (line for line in printed if line.startswith("| bank"))
     curve = course_of(found, corpus).curve
     assert cells(line) == [

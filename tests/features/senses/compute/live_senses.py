@@ -9,7 +9,7 @@ from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
 from components.features.senses.compute import Senses, senses_in
-from components.features.senses.words import Missing
+from components.features.senses.words import MissingWord
 from tests.support.senses import senses_view
 
 __all__ = ["MODEL", "SENSES", "TEXTS", "live", "missing", "shown"]
@@ -36,7 +36,7 @@ def shown(service: EncoderService, corpus: LiveCorpus, **controls: Any) -> Sense
     return found
 
 
-def missing(service: EncoderService, corpus: LiveCorpus, word: str) -> Missing:
+def missing(service: EncoderService, corpus: LiveCorpus, word: str) -> MissingWord:
     found = senses_in(corpus, senses_view(word=word), service)
-    assert isinstance(found, Missing)
+    assert isinstance(found, MissingWord)
     return found

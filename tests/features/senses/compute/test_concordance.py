@@ -21,7 +21,7 @@ def test_the_concordance_is_sorted_and_paged(tiny_service: EncoderService) -> No
         view = shown(tiny_service, corpus, groups="2", chosen=1, sort=sort)
         orders[sort] = view.concordance.order.tolist()
         assert sorted(orders[sort]) == list(range(28))
-    found = own.found.occurrences
+    found = own.uses.occurrences
     assert [found.left[i] for i in orders["left"]] == sorted(found.left)
     assert [found.right[i] for i in orders["right"]] == sorted(found.right)
     assert orders["nonsense"] == orders["text"] == list(range(28))
@@ -30,7 +30,7 @@ def test_the_concordance_is_sorted_and_paged(tiny_service: EncoderService) -> No
     assert orders["sense"] == [*range(0, 28, 2), *range(1, 28, 2)]
     last = shown(tiny_service, corpus, rows=99).concordance
     assert (last.page, last.n_pages, len(last.lines)) == (2, 2, 3)
-    assert len(concordance_rows(own.found, groups, None)) == 28
+    assert len(concordance_rows(own.uses, groups, None)) == 28
 
 
 def test_sorted_by_cosine_the_chosen_comes_first(tiny_service: EncoderService) -> None:
@@ -48,12 +48,12 @@ def test_sorted_by_cosine_the_chosen_comes_first(tiny_service: EncoderService) -
 def test_one_sense_or_group_can_be_shown_alone(tiny_service: EncoderService) -> None:
     corpus = live(tiny_service, sense=SENSES)
     own = shown(tiny_service, corpus, groups="2", only="s1")
-    assert own.concordance.order.tolist() == np.flatnonzero(own.found.codes == 1).tolist()
+    assert own.concordance.order.tolist() == np.flatnonzero(own.uses.codes == 1).tolist()
     own = shown(tiny_service, corpus, groups="2", only="g0")
     assert own.concordance.order.tolist() == np.flatnonzero(own.grouping.groups == 0).tolist()
     for odd in ("g99", "s", "nonsense", "g--1", "s٣"):
         assert len(shown(tiny_service, corpus, only=odd).concordance.order) == 8
-    options = only_among(own.found.senses, 2, some_in_none=True).options
+    options = only_among(own.uses.senses, 2, some_in_none=True).options
     assert list(options) == ["", "s0", "s1", "g0", "g1", "g-1"]
 
 
@@ -62,8 +62,8 @@ def test_contexts_are_cut_between_words_and_keep_the_word_whole(
 ) -> None:
     long = "word " * 6 + "python\n\tis " + "more " * 500
     own = shown(tiny_service, live(tiny_service, (long, "python")))
-    left, word, right = around(own.found, 0, 12)
+    left, word, right = around(own.uses, 0, 12)
     assert (left, word, right) == ("… word word ", "python", " is more …")
-    assert around(own.found, 1, 12) == ("", "python", "")
-    assert around(own.found, 0, 10_000)[0] == "word " * 6
+    assert around(own.uses, 1, 12) == ("", "python", "")
+    assert around(own.uses, 0, 10_000)[0] == "word " * 6
     assert compute.PAGE_SIZE == 25

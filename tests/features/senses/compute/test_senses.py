@@ -17,12 +17,12 @@ from components.features.senses.compute import (
     Senses,
     beside,
     linked_places,
-    picture_of,
     senses_of,
     table_of,
+    word_map_of,
 )
 from components.features.senses.controls import corpus_among, other_model_among
-from components.features.senses.words import Missing, groups_rows
+from components.features.senses.words import MissingWord, groups_rows
 from tests.features.senses.compute.live_senses import MODEL, SENSES, TEXTS, live, shown
 from tests.support.senses import senses_view
 
@@ -33,15 +33,15 @@ from tests.support.senses import senses_view
 def test_the_first_sight_shows_a_word_whose_senses_part(service: EncoderService) -> None:
     own = senses_of(senses_view(), service)
     assert isinstance(own, Senses)
-    assert own.found.word == "python"
-    assert own.found.senses == ("animal", "language")
+    assert own.uses.word == "python"
+    assert own.uses.senses == ("animal", "language")
     assert own.layers == tuple(range(7))
     assert own.layer == 6
     shares = [point.accuracy for point in own.course.curve]
     assert shares[0] < 0.75 < max(shares)
-    assert len(own.grouping.each) > 1
+    assert len(own.grouping.descriptions) > 1
     assert own.grouping.rand > own.grouping.shuffled
-    assert all(len(group.central) == 3 for group in own.grouping.each)
+    assert all(len(group.central) == 3 for group in own.grouping.descriptions)
     assert len(own.concordance.lines) == 25
     assert own.concordance.n_pages == 2
     assert not own.notes
@@ -56,19 +56,19 @@ def test_a_sentence_about_snakes_falls_to_the_animal(service: EncoderService) ->
     for sense, text in texts.items():
         own = senses_of(senses_view(own=text), service)
         assert isinstance(own, Senses)
-        assert own.own is not None
-        assert own.own.fall is not None
-        assert own.own.fall.names[0] == sense
+        assert own.sentence is not None
+        assert own.sentence.match is not None
+        assert own.sentence.match.names[0] == sense
         assert own.cosine_to == "own"
-        assert own.found.labels[own.own.near[0]] == sense
+        assert own.uses.labels[own.sentence.near[0]] == sense
 
 
 @pytest.mark.slow
 def test_the_sentiment_set_is_held_out_by_its_split(service: EncoderService) -> None:
     own = senses_of(senses_view(corpus="sentiment", word="the"), service)
     assert isinstance(own, Senses)
-    assert own.found.column == "sentiment"
-    assert own.found.trial.how == "split"
+    assert own.uses.column == "sentiment"
+    assert own.uses.trial.how == "split"
 
 
 # Few occurrences
@@ -77,8 +77,8 @@ def test_the_sentiment_set_is_held_out_by_its_split(service: EncoderService) -> 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_few_occurrences_are_shown_without_groups(tiny_service: EncoderService, n: int) -> None:
     own = shown(tiny_service, live(tiny_service, TEXTS[:n]), groups="found")
-    assert own.found.n == n
-    assert own.grouping.each == ()
+    assert own.uses.n == n
+    assert own.grouping.descriptions == ()
     assert own.grouping.problem
     assert own.grouping.groups.tolist() == [-1] * n
     assert own.places.shape == (n, 2)
@@ -93,15 +93,15 @@ def test_more_groups_than_occurrences_say_so(tiny_service: EncoderService) -> No
 
 def test_a_chosen_number_of_groups_is_made(tiny_service: EncoderService) -> None:
     own = shown(tiny_service, live(tiny_service, sense=SENSES), groups="3")
-    assert [group.n for group in own.grouping.each] == sorted(
+    assert [group.n for group in own.grouping.descriptions] == sorted(
         np.bincount(own.grouping.groups).tolist(), reverse=True
     )
-    assert sum(group.n for group in own.grouping.each) == 8
+    assert sum(group.n for group in own.grouping.descriptions) == 8
     assert np.isfinite(own.grouping.rand)
-    for group in own.grouping.each:
+    for group in own.grouping.descriptions:
         assert set(group.central) <= set(np.flatnonzero(own.grouping.groups == group.number))
         assert "python" not in group.words
-    assert len(groups_rows(own.found, own.grouping)) == 3
+    assert len(groups_rows(own.uses, own.grouping)) == 3
 
 
 # The layer
@@ -123,13 +123,13 @@ def test_another_word_layer_or_model_stands_beside(tiny_service: EncoderService)
     one = senses_of(view, tiny_service)
     assert isinstance(one, Senses)
 
-    def with_(**controls: Any) -> Senses | Missing | None:
+    def with_(**controls: Any) -> Senses | MissingWord | None:
         own = {**view.controls["senses"], **controls}
         return beside(replace(view, controls={"senses": own}), one, tiny_service)
 
     word = with_(beside="word", other_word="snake")
     assert isinstance(word, Senses)
-    assert word.found.word == "snake"
+    assert word.uses.word == "snake"
     assert linked_places(one, word, [0]) == ()
     layer = with_(beside="layer", other_layer=0)
     assert isinstance(layer, Senses)
@@ -137,9 +137,9 @@ def test_another_word_layer_or_model_stands_beside(tiny_service: EncoderService)
     assert linked_places(one, layer, [1, 0]) == (1, 0)
     model = with_(beside="model", other_model="folder:roberta")
     assert isinstance(model, Senses)
-    assert model.found.model == "folder:roberta"
+    assert model.uses.model == "folder:roberta"
     assert linked_places(one, model, [0, 1]) == (0, 1)
-    assert isinstance(with_(beside="word", other_word="lizard"), Missing)
+    assert isinstance(with_(beside="word", other_word="lizard"), MissingWord)
     assert with_() is None
     assert with_(beside="word") is None
     assert with_(beside="model") is None
@@ -192,7 +192,7 @@ def test_a_stored_corpus_is_opened_by_its_name(tiny_service: EncoderService) -> 
 
     own = senses_of(senses_view(corpus="abc"), tiny_service, opened)
     assert isinstance(own, Senses)
-    assert own.found.word == "python"
+    assert own.uses.word == "python"
     assert names == ["abc"]
     assert corpus_among({"abc": "My file"}).options["abc"] == "My file"
 
@@ -206,13 +206,13 @@ def test_other_models_leave_the_own_one_out(service: EncoderService) -> None:
 
 def test_the_picture_has_every_layer_and_the_own_sentence(tiny_service: EncoderService) -> None:
     own = shown(tiny_service, live(tiny_service, sense=SENSES), own=TEXTS[0])
-    picture = picture_of(own, "sense")
+    picture = word_map_of(own, "sense")
     assert list(picture.places) == list(picture.titles) == [0, 1, 2, 3]
-    assert picture.own is not None
-    assert list(picture.own) == [0, 1, 2, 3]
+    assert picture.sentence_places is not None
+    assert list(picture.sentence_places) == [0, 1, 2, 3]
     assert len(picture.spots) == 8
     assert picture.by == "sense"
-    assert picture_of(shown(tiny_service, live(tiny_service)), "sense").by == "group"
+    assert word_map_of(shown(tiny_service, live(tiny_service)), "sense").by == "group"
 
 
 @pytest.mark.slow
@@ -221,6 +221,6 @@ def test_a_sample_is_taken_of_very_many_and_said(
 ) -> None:
     texts = tuple(f"python {i} python" for i in range(1_020))
     own = shown(tiny_service, live(tiny_service, texts), layer=0, groups="2")
-    assert own.found.n == 2_000
-    assert own.found.occurrences.n_total == 2_040
+    assert own.uses.n == 2_000
+    assert own.uses.occurrences.n_total == 2_040
     assert own.notes[0].startswith("2,000 of the word's 2,040 uses are shown and measured")

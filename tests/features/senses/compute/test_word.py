@@ -13,7 +13,7 @@ from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
 from components.features.senses.compute import Senses, senses_of
 from components.features.senses.controls import labels_among
-from components.features.senses.words import Found, column_of, curve_rows, units_at, word_in
+from components.features.senses.words import WordUses, column_of, curve_rows, units_at, word_in
 from tests.features.senses.compute.live_senses import MODEL, SENSES, live, missing, shown
 from tests.support.senses import senses_view
 
@@ -37,7 +37,7 @@ def test_only_marked_words_carry_labels_where_texts_are_marked(
     own = Corpus("Marked", (text, text), {"sense": ("a", "b")}, spans=((4, 10), (19, 25)))
     corpus = LiveCorpus(own, tiny_service, MODEL)
     found = word_in(corpus, "python", "sense")
-    assert isinstance(found, Found)
+    assert isinstance(found, WordUses)
     assert found.labels == ("a", "", "", "b")
     assert found.codes.tolist() == [0, -1, -1, 1]
 
@@ -47,10 +47,10 @@ def test_a_label_that_begins_with_the_word_is_said_without_it(
 ) -> None:
     labels = tuple(f"Python: {sense}" for sense in SENSES)
     found = word_in(live(tiny_service, sense=labels), "python", "sense")
-    assert isinstance(found, Found)
+    assert isinstance(found, WordUses)
     assert set(found.senses) == {"snake", "language"}
     mixed = word_in(live(tiny_service, sense=(*labels[:7], "python:")), "python", "sense")
-    assert isinstance(mixed, Found)
+    assert isinstance(mixed, WordUses)
     assert "Python: snake" in mixed.senses
 
 
@@ -67,19 +67,19 @@ def test_labels_that_part_nothing_leave_the_rest(
     tiny_service: EncoderService, labels: dict[str, tuple[str, ...]], problem: str
 ) -> None:
     own = shown(tiny_service, live(tiny_service, **labels), own="a python sleeps")
-    assert own.found.trial.problem == problem
+    assert own.uses.trial.problem == problem
     assert own.course.curve == ()
     assert own.separation is None
-    assert curve_rows(own.found, own.course.curve) == []
+    assert curve_rows(own.uses, own.course.curve) == []
     assert len(own.concordance.lines) == 8
-    assert own.own is not None
-    assert not own.own.problem
+    assert own.sentence is not None
+    assert not own.sentence.problem
 
 
 def test_the_words_own_vectors_are_scaled(tiny_service: EncoderService) -> None:
     corpus = live(tiny_service, sense=SENSES)
     found = word_in(corpus, "  PYTHON ", "sense")
-    assert isinstance(found, Found)
+    assert isinstance(found, WordUses)
     units = units_at(found, corpus, 2)
     np.testing.assert_allclose(units, scaled(corpus.vectors(found.occurrences, 2)))
 
@@ -120,13 +120,13 @@ def test_nothing_typed_shows_the_corpuss_own_first_word(tiny_service: EncoderSer
     view = senses_view("The lamp was green", "Her lamp is warm", word="   ")
     own = senses_of(replace(view, model=MODEL), tiny_service)
     assert isinstance(own, Senses)
-    assert own.found.word == "lamp"
+    assert own.uses.word == "lamp"
 
 
 def test_a_corpus_in_another_script_is_searched_too(tiny_service: EncoderService) -> None:
     texts = ("Замок стоит на горе", "замок сломался", "новый замок висит", "你 好 замок")
     own = shown(tiny_service, live(tiny_service, texts), word="ЗАМОК")
-    assert own.found.n == 4
+    assert own.uses.n == 4
     assert own.concordance.lines[0].keyword == "Замок"
     empty = missing(tiny_service, live(tiny_service, ("?!", "…")), "a")
     assert "does not occur" in empty.problem

@@ -20,7 +20,7 @@ from components.features.senses.measures import (
     best_k,
     central,
     components_of,
-    found_groups,
+    dense_groups,
     k_groups,
     shuffled_agreement,
 )
@@ -30,7 +30,7 @@ from tests.support.senses import clouds
 @pytest.mark.parametrize("sizes", [(30, 20), (40, 25, 12), (200, 100, 60, 30)])
 def test_clouds_that_lie_apart_are_the_groups(sizes: tuple[int, ...]) -> None:
     units, codes = clouds(sizes)
-    assert adjusted_rand_score(codes, found_groups(units)) > 0.95
+    assert adjusted_rand_score(codes, dense_groups(units)) > 0.95
     own = k_groups(units, len(sizes))
     assert own.tolist() == codes.tolist()
     assert best_k(units) == len(sizes)
@@ -38,7 +38,7 @@ def test_clouds_that_lie_apart_are_the_groups(sizes: tuple[int, ...]) -> None:
 
 def test_one_cloud_has_no_dense_groups() -> None:
     """A finding that chance gives one time in twenty or less is one."""
-    found = [found_groups(clouds((60,), seed=seed)[0]).max() >= 0 for seed in range(20)]
+    found = [dense_groups(clouds((60,), seed=seed)[0]).max() >= 0 for seed in range(20)]
     assert sum(found) <= 2
 
 
@@ -55,7 +55,7 @@ def test_groups_are_the_same_each_time_and_for_any_order() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2, 4])
 def test_few_vectors_have_no_groups(n: int) -> None:
     units = clouds((9,))[0][:n]
-    assert found_groups(units).tolist() == [-1] * n
+    assert dense_groups(units).tolist() == [-1] * n
     assert best_k(units) == 0
 
 
