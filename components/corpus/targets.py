@@ -128,13 +128,13 @@ def two_sides(
     return first, second
 
 
-_Found = Span | str
+_PlaceOrReason = Span | str
 """A place in a text, or the reason why there is none."""
 
 
 def _placing(
     columns: Mapping[str, Cells | Sequence[str | None]], marks: MarkColumns, n_rows: int
-) -> Callable[[int, str], _Found]:
+) -> Callable[[int, str], _PlaceOrReason]:
     """Return the function that places a row's word, by the first way that the row itself uses."""
     none: Sequence[str | None] = (None,) * n_rows
     words, starts, ends, spans, indices = (
@@ -142,7 +142,7 @@ def _placing(
         for title in (marks.word, marks.start, marks.end, marks.span, marks.index)
     )
 
-    def place(row: int, text: str) -> _Found:
+    def place(row: int, text: str) -> _PlaceOrReason:
         word = (words[row] or "").strip()
         if start := (starts[row] or "").strip():
             return _checked(text, word, _of_ends(start, (ends[row] or "").strip(), word))
@@ -155,7 +155,7 @@ def _placing(
     return place
 
 
-def _of_ends(start: str, end: str, word: str) -> _Found:
+def _of_ends(start: str, end: str, word: str) -> _PlaceOrReason:
     first, last = _number(start), _number(end)
     if first is None or (last is None and (end or not word)):
         wrong = start if first is None else end
@@ -163,7 +163,7 @@ def _of_ends(start: str, end: str, word: str) -> _Found:
     return first, (first + len(word) if last is None else last)
 
 
-def _of_span(span: str) -> _Found:
+def _of_span(span: str) -> _PlaceOrReason:
     match = _TWO.fullmatch(span)
     if match is None:
         return f"{_quoted(span)} is no span: write it as 12-18."
@@ -175,7 +175,7 @@ def _number(cell: str) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _checked(text: str, word: str, place: _Found) -> _Found:
+def _checked(text: str, word: str, place: _PlaceOrReason) -> _PlaceOrReason:
     """Return a place that lies in the text, is not blank and agrees with the word, or why not."""
     if isinstance(place, str):
         return place
@@ -195,7 +195,7 @@ def _checked(text: str, word: str, place: _Found) -> _Found:
     return place
 
 
-def _of_index(text: str, word: str, index: str) -> _Found:
+def _of_index(text: str, word: str, index: str) -> _PlaceOrReason:
     number = _number(index)
     if number is None:
         return f"{_quoted(index)} is no index: give a whole number from 0."
@@ -241,7 +241,7 @@ def _agrees(text: str, place: Span, word: str) -> bool:
     return is_form and _is_whole(text, place) and not list(islice(_whole(text, word), 1))
 
 
-def _only(text: str, word: str) -> _Found:
+def _only(text: str, word: str) -> _PlaceOrReason:
     places = list(islice(_whole(text, word), 2))
     if len(places) == 1:
         return places[0]
@@ -279,7 +279,7 @@ def _is_whole(text: str, place: Span) -> bool:
     return any(a == start for a, _ in spans) and any(b == end for _, b in spans)
 
 
-def _without_edges(text: str, span: _Found) -> Span | None:
+def _without_edges(text: str, span: _PlaceOrReason) -> Span | None:
     """Return a span of a text as a corpus holds it."""
     if isinstance(span, str):
         return None

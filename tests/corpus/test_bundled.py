@@ -1,47 +1,46 @@
-"""The bundled corpus, and what the bundled model makes of it: where it parts senses, and where not.
-
-The thresholds state facts measured on the model's pinned weights, with room around them.
-"""
+"""The corpora that ship with the app, and those of the operator's folder."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import silhouette_score
-from sklearn.metrics.pairwise import cosine_similarity
 
-from components.analysis.words import token_positions, word_vectors
+from components.analysis.words import word_vectors
 from components.content.bundled_texts import ambiguous_words, sentiment_sentences
 from components.core import BUNDLED_ID, EncoderService
+from components.core.errors import CorpusError
 from components.core.words import find_word
-from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from components.corpus.bundled import (
+    MOST_FILES,
+    ambiguous_corpus,
+    offered,
+    read_offered,
+    sentiment_corpus,
+    stored_name,
+)
 from components.corpus.corpus import Corpus
+from components.corpus.store.tables import is_name
 
 CORPUS = ambiguous_corpus()
 WORDS = tuple(dict.fromkeys(CORPUS.labels["word"]))
 N_LAYERS = 6
 
 
-def test_it_has_every_sentence_of_the_file_in_its_order() -> None:
-    assert CORPUS.name == "Ambiguous words"
-    assert CORPUS.texts == tuple(entry.text for entry in ambiguous_words())
-    assert not CORPUS.notes
-
-
-def test_every_sentence_has_its_labels_and_its_word() -> None:
+def test_every_sentence_of_the_file_has_its_labels_and_its_word() -> None:
+    assert (CORPUS.name, CORPUS.notes) == ("Ambiguous words", ())
     assert list(CORPUS.labels) == ["word", "sense"]
     assert CORPUS.spans is not None
     columns = (CORPUS.texts, CORPUS.spans, *CORPUS.labels.values(), ambiguous_words())
     for text, span, word, sense, entry in zip(*columns, strict=True):
-        assert (word, sense) == (entry.word, f"{entry.word}: {entry.sense}")
+        assert (text, word, sense) == (entry.text, entry.word, f"{entry.word}: {entry.sense}")
         assert span == find_word(text, word)
         assert text[slice(*span)].casefold() == word
-
-
-def test_a_sense_read_alone_names_one_word() -> None:
-    pairs = set(zip(CORPUS.labels["word"], CORPUS.labels["sense"], strict=True))
-    assert len({sense for _, sense in pairs}) == len(pairs)
-    assert {"python: animal", "python: language"} <= {sense for _, sense in pairs}
+    pairs = set(zip(*CORPUS.labels.values(), strict=True))
+    assert len({sense for _, sense in pairs}) == len(pairs)  # a sense alone names one word
 
 
 def test_it_is_made_once_and_its_labels_cannot_be_changed() -> None:
@@ -63,12 +62,6 @@ def test_the_sentiment_corpus_has_every_sentence_of_its_file_with_its_labels() -
     assert not corpus.notes
 
 
-def test_the_sentiment_corpus_is_made_once_and_its_labels_cannot_be_changed() -> None:
-    assert sentiment_corpus() is sentiment_corpus()
-    with pytest.raises(TypeError):
-        sentiment_corpus().labels["sentiment"] = ()  # type: ignore[index]
-
-
 # What the bundled model makes of it
 
 
@@ -86,46 +79,10 @@ def of_word(word: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.array(CORPUS.labels["sense"])[rows]
 
 
-def same_sense_neighbours(vectors: np.ndarray, word: str) -> np.ndarray:
-    """(n_layers + 1,) share of a word's occurrences whose nearest other one has its sense."""
-    rows, senses = of_word(word)
-    shares = []
-    for layer in vectors[:, rows]:
-        cosines = cosine_similarity(layer)
-        np.fill_diagonal(cosines, -np.inf)
-        shares.append((senses[cosines.argmax(axis=1)] == senses).mean())
-    return np.array(shares)
-
-
 def silhouettes(vectors: np.ndarray, word: str) -> np.ndarray:
     """(n_layers + 1,) mean silhouette of a word's senses by cosine."""
     rows, senses = of_word(word)
     return np.array([silhouette_score(v, senses, metric="cosine") for v in vectors[:, rows]])
-
-
-@pytest.mark.slow
-def test_a_word_is_always_nearest_to_itself_elsewhere(vectors: np.ndarray) -> None:
-    """Whatever the sentence does, the nearest of all occurrences is one of the same word."""
-    words = np.array(CORPUS.labels["word"])
-    for layer in vectors:
-        cosines = cosine_similarity(layer)
-        np.fill_diagonal(cosines, -np.inf)
-        np.testing.assert_array_equal(words[cosines.argmax(axis=1)], words)
-
-
-def test_at_layer_0_only_the_place_tells_occurrences_apart(
-    service: EncoderService, vectors: np.ndarray
-) -> None:
-    """So nearest neighbours there are ties, and say nothing of senses."""
-    rows, _ = of_word("python")
-    tokens = service.tokenize(BUNDLED_ID, CORPUS.texts)
-    spans = CORPUS.spans or ()
-    places = np.array([token_positions(tokens[i], spans[i])[0] for i in rows])
-    same_place = places[:, None] == places
-    assert same_place.sum() > len(rows), "some occurrences share their place"
-    alike = cosine_similarity(vectors[0, rows])
-    np.testing.assert_allclose(alike[same_place], 1, rtol=0, atol=1e-5)
-    assert alike[~same_place].max() < 0.999
 
 
 def test_the_encoder_parts_the_two_pythons(vectors: np.ndarray) -> None:
@@ -138,23 +95,60 @@ def test_the_encoder_parts_the_two_pythons(vectors: np.ndarray) -> None:
     assert parted[5] > parted[N_LAYERS] + 0.04
 
 
-def test_most_pythons_but_not_all_have_a_neighbour_of_their_sense(vectors: np.ndarray) -> None:
-    """By chance 0.48 would; the share, too, is lower at layer 1 and highest before the end."""
-    shares = same_sense_neighbours(vectors, "python")
-    assert 0.6 < shares[1] < 0.75 < shares[N_LAYERS] < 0.85
-    assert shares[1] < shares[4:6].min() - 0.05
-    assert shares[4:6].min() > shares[N_LAYERS]
-
-
 def test_the_model_hardly_parts_the_two_bats(vectors: np.ndarray) -> None:
     """Bat keeps the lowest silhouette of all words, near zero at every layer; python the best."""
     highest = {word: silhouettes(vectors, word).max() for word in WORDS}
     assert min(highest, key=highest.__getitem__) == "bat"
     assert highest["bat"] < 0.05
     assert max(highest, key=highest.__getitem__) == "python"
-    assert same_sense_neighbours(vectors, "bat")[1:].max() < 0.65
 
 
-def test_over_all_words_the_layers_help_and_leave_much_to_do(vectors: np.ndarray) -> None:
-    shares = np.mean([same_sense_neighbours(vectors, word) for word in WORDS], axis=0)
-    assert 0.5 < shares[1] < 0.6 < shares[N_LAYERS] < 0.75
+def write(folder: Path, name: str, text: str = "one\ntwo\n") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_readable_files_are_offered_by_name_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("b.csv", "A.TXT", "c.parquet", "notes.docx", "d.jsonl", ".hidden"):
+        write(tmp_path, name)
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "link.csv").symlink_to(tmp_path / "b.csv")
+    assert [file.title for file in offered(tmp_path)] == ["A.TXT", "b.csv", "c.parquet", "d.jsonl"]
+
+
+@pytest.mark.parametrize("folder", [None, Path("/no/such/folder")])
+def test_without_a_folder_nothing_is_offered(folder: Path | None) -> None:
+    assert offered(folder) == ()
+
+
+def test_a_folder_of_many_files_is_bounded(tmp_path: Path) -> None:
+    for i in range(MOST_FILES + 5):
+        write(tmp_path, f"{i:04}.txt")
+    assert len(offered(tmp_path)) == MOST_FILES
+
+
+def test_a_name_follows_from_file_model_and_content(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv")
+    write(tmp_path, "b.csv")
+    first, other = offered(tmp_path)
+    name = stored_name(first, "model")
+    assert is_name(name)
+    assert name == stored_name(offered(tmp_path)[0], "model")
+    assert len({name, stored_name(other, "model"), stored_name(first, "another")}) == 3
+    os.utime(path, (1, 1))
+    assert stored_name(offered(tmp_path)[0], "model") != name
+
+
+def test_what_is_too_large_damaged_or_gone_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "text,label\nI saw a python,x\n")
+    write(tmp_path, "b.parquet", "no parquet")
+    file, damaged = offered(tmp_path)
+    assert list(read_offered(file, max_bytes=1_000).columns) == ["text", "label"]
+    with pytest.raises(CorpusError, match=r"at most 0 MB are read here\. Whoever runs"):
+        read_offered(file, max_bytes=10)
+    with pytest.raises(CorpusError):
+        read_offered(damaged, max_bytes=1_000_000)
+    path.unlink()
+    with pytest.raises(CorpusError, match="cannot be read on this server any more"):
+        read_offered(file, max_bytes=10_000)

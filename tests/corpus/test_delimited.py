@@ -33,10 +33,6 @@ def test_a_line_is_a_sentence_whatever_ends_it() -> None:
     assert sheet.label_columns == ()
 
 
-def test_one_sentence_without_a_line_end_is_enough() -> None:
-    assert table("I love my pet python", "a.TXT").n_rows == 1
-
-
 def test_a_line_of_100_kb_is_read() -> None:
     line = "python " * 15_000
     assert column(table(line, "a.txt"), "text") == [line.strip()]
@@ -110,6 +106,7 @@ def test_prose_with_commas_is_one_column() -> None:
         ("I love it,pos\nI hate it,neg\nI like it,pos\n", ["column 1", "column 2"], 3),
         ("I love it,1\nI hate it,0\n", ["column 1", "column 2"], 2),
         ("0,1\nI love it,pos\n", ["0", "1"], 1),
+        ("text,n\na b c,1\n", ["text", "n"], 1),
         (",0,1\n0,I love it,pos\n", ["column 1", "0", "1"], 1),
         ("I love my pet python\nI love coding\n", ["column 1"], 2),
         ("quote\nI love my pet python\nI love coding\n", ["quote"], 2),
@@ -138,10 +135,6 @@ def test_a_missing_name_is_that_of_the_row_names() -> None:
     sheet = table('"text","label"\n"1","a b c","x"\n"2","d e f","y"\n')
     assert list(sheet.columns) == ["column 1", "text", "label"]
     assert column(sheet, "label") == ["x", "y"]
-
-
-def test_a_name_and_its_numbers_bring_no_note() -> None:
-    assert table("text,n\na b c,1\n").notes == ()
 
 
 # Rows that do not fit
@@ -192,8 +185,3 @@ def test_a_table_of_blank_lines_is_not_read_to_its_end() -> None:
     sheet = table("text,label\na,b\n" + "\n" * 2_000_000 + "c,d\n")
     assert column(sheet, "text") == ["a"]
     assert sheet.notes == ("Only the first row was read.",)
-
-
-def test_a_file_of_blank_lines_is_no_text() -> None:
-    with pytest.raises(CorpusError, match="nothing but blanks"):
-        table("\n \n\r\n", "a.txt")

@@ -121,22 +121,19 @@ def test_columns_of_long_vectors_are_left_out() -> None:
 
 
 @pytest.mark.slow
-def test_a_file_without_rows_is_refused() -> None:
-    with pytest.raises(CorpusError, match=r"a\.parquet holds no rows"):
-        parquet(written({"text": pa.array([], pa.string())}))
-
-
-@pytest.mark.slow
-def test_a_file_without_columns_or_with_too_many_is_refused() -> None:
-    for table in (pa.table({}), pa.table({f"c{i}": ["a"] for i in range(1_001)})):
-        with pytest.raises(CorpusError, match="no columns, or more than 1,000"):
-            parquet(written(table))
-
-
-@pytest.mark.slow
-def test_a_file_of_blanks_is_refused() -> None:
-    with pytest.raises(CorpusError, match="nothing but blanks"):
-        parquet(written({"text": [None, " "]}))
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"text": pa.array([], pa.string())}, r"a\.parquet holds no rows"),
+        ({}, "no columns, or more than 1,000"),
+        ({f"c{i}": ["a"] for i in range(1_001)}, "no columns, or more than 1,000"),
+        ({"text": [None, " "]}, "nothing but blanks"),
+    ],
+    ids=["no rows", "no columns", "too many", "blanks"],
+)
+def test_a_file_without_texts_is_refused(table: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(CorpusError, match=sentence):
+        parquet(written(table))
 
 
 def test_what_unpacks_to_too_much_is_refused_by_its_own_account() -> None:

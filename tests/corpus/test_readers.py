@@ -1,10 +1,14 @@
+"""From a file to a table to a corpus, whatever its bytes are; the README's files too."""
+
 from __future__ import annotations
 
 import io
 import json
-import time
+import re
 from functools import cache
-from itertools import count
+from itertools import count, product
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet, read, to_corpus
+from components.corpus.targets import guess_marks, targets_of
 
 MAX = 10_000_000
 TEXT_FORMATS = (*(own for own in FORMATS if own != ".parquet"), ".ndjson", ".CSV")
@@ -153,17 +158,17 @@ def test_long_labels_are_cut() -> None:
     assert corpus.notes == ("Labels in label were cut to 200 characters.",)
 
 
-@pytest.mark.parametrize("arguments", [("none",), ("text", ["none"])])
-def test_a_column_that_is_not_there_is_refused(arguments: tuple[str, list[str]]) -> None:
-    with pytest.raises(
-        CorpusError, match=r"a\.csv has no column 'none'\. Choose one of: text, b\."
-    ):
-        to_corpus(sheet(text=["a"], b=["c"]), *arguments)
-
-
-def test_a_column_of_blanks_holds_no_sentences() -> None:
-    with pytest.raises(CorpusError, match=r"b has no text in any of its 2 rows\. .* such as text"):
-        to_corpus(sheet(text=["a", "c"], b=[None, " "]), "b")
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("none",), r"a\.csv has no column 'none'\. Choose one of: text, b\."),
+        (("text", ["none"]), r"a\.csv has no column 'none'\. Choose one of: text, b\."),
+        (("b",), r"b has no text in any of its 2 rows\. .* such as text"),
+    ],
+)
+def test_a_column_that_is_missing_or_blank_is_refused(arguments: Any, sentence: str) -> None:
+    with pytest.raises(CorpusError, match=sentence):
+        to_corpus(sheet(text=["a", "c"], b=[None, " "]), *arguments)
 
 
 # Any bytes at all
@@ -201,24 +206,14 @@ def slipped(content: bytes, slips: list[tuple[int, str, bytes]]) -> bytes:
     return content
 
 
-@ANY
-@given(st.sampled_from(TEXT_FORMATS), st.binary(max_size=300))
-def test_random_bytes_are_read_or_refused(ending: str, content: bytes) -> None:
+TABLES = st.text('ab1,;|\t\n\r" []{}:\\\ufeff\u2028é', max_size=80).map(str.encode)
+CONTENTS = st.binary(max_size=300) | TABLES | st.builds(slipped, st.sampled_from(VALID), SLIPS)
+
+
+@settings(ANY, max_examples=300)
+@given(st.sampled_from(TEXT_FORMATS), CONTENTS)
+def test_any_bytes_are_read_or_refused(ending: str, content: bytes) -> None:
     check(f"a{ending}", content)
-
-
-@ANY
-@given(st.sampled_from(TEXT_FORMATS), st.text('ab1,;|\t\n\r" []{}:\\\ufeff\u2028é', max_size=80))
-def test_random_tables_are_read_or_refused(ending: str, text: str) -> None:
-    check(f"a{ending}", text.encode())
-
-
-@ANY
-@given(st.sampled_from(TEXT_FORMATS), st.sampled_from(VALID), SLIPS)
-def test_damaged_texts_are_read_or_refused(
-    ending: str, content: bytes, slips: list[tuple[int, str, bytes]]
-) -> None:
-    check(f"a{ending}", slipped(content, slips))
 
 
 @pytest.mark.slow
@@ -228,19 +223,7 @@ def test_damaged_parquet_is_read_or_refused(slips: list[tuple[int, str, bytes]])
     check("a.parquet", b"PAR1" + slipped(parquet_bytes()[4:-4], slips) + b"PAR1")
 
 
-@pytest.mark.slow
-def test_a_large_table_is_read_in_seconds() -> None:
-    row = "I love my pet python and the river bank was full of money,positive,12345\n"
-    content = ("text,label,id\n" + row * 130_000).encode()
-    start = time.process_time()
-    found = read("a.csv", content, max_bytes=MAX)
-    assert (found.n_rows, found.text_column) == (130_000, "text")
-    assert time.process_time() - start < 5
-
-
 # What it takes in memory
-
-
 ROWS = [(f"sentence number {i}", "pet" if i % 2 else "language") for i in range(25_000)]
 FILES = {
     "a.txt": "\n".join(text for text, _ in ROWS),
@@ -281,3 +264,27 @@ def test_a_text_that_repeats_stays_one_object_in_a_corpus() -> None:
     corpus = to_corpus(sheet(text=[long] * 1_000, other=[long] * 1_000), "text", ["other"])
     assert corpus.n_bytes < 200_000
     assert len(set(map(id, corpus.texts))) == 1
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def shown() -> list[Sheet]:
+    tables = re.findall(r"```csv\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    return [read("shown.csv", table.encode(), max_bytes=10_000) for table in tables]
+
+
+def test_marked_words_of_the_readme_are_placed() -> None:
+    sheets = shown()
+    marked = [sheet for sheet in sheets if "text" in sheet.columns]
+    pairs = [sheet for sheet in sheets if "text1" in sheet.columns]
+    assert (len(marked), len(pairs)) == (2, 2)
+    for sheet in marked:
+        texts = [cell or "" for cell in sheet.columns["text"]]
+        spans = targets_of(sheet.columns, texts, guess_marks(list(sheet.columns))).spans
+        both = zip(texts, spans, strict=True)
+        assert [text[slice(*(span or (0, 0)))] for text, span in both] == ["python", "Python"]
+    for sheet, side in product(pairs, "12"):
+        titles = list(sheet.columns)
+        marks = guess_marks(titles, side) or guess_marks(titles)
+        assert targets_of(sheet.columns, sheet.columns[f"text{side}"], marks).n_missed == 0

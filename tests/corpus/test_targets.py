@@ -1,4 +1,4 @@
-"""Which word a file marks: characters, white-space tokens and words, and what misses is said."""
+"""The word that a file marks: characters, white-space tokens and words, and what misses is said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.words import Span, find_words, split_words
+from components.core.words import Span, find_words
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 
 TEXT = "I love my pet python, not Python."
@@ -188,21 +188,3 @@ def test_one_column_may_mark_both_texts_of_a_pair() -> None:
     first, second = two_sides({"index": ("3-5", " 0 - 12 ", "4", "x", None)}, "index")
     assert first == ("3", "0", "4", "x", None)
     assert second == ("5", "12", "4", "x", None)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_rows_are_placed() -> None:
-    n = 100_000
-    texts = [f"sentence {i}: I love my pet python" for i in range(n)]
-    starts = [str(text.index("python")) for text in texts]
-    columns = {"word": ["python"] * n, "start": starts, "end": [str(int(s) + 6) for s in starts]}
-    found = targets_of(columns, texts, MarkColumns("word", "start", "end"))
-    assert found.n_missed == 0
-    assert all(texts[i][slice(*(found.spans[i] or (0, 0)))] == "python" for i in range(0, n, 999))
-
-
-def test_words_are_whole_as_the_whole_app_cuts_them() -> None:
-    text = "It's the bank's (bank) e-bank bank-robber."
-    cuts = {edge for span in split_words(text) for edge in span}
-    for start, end in find_words(text, "bank"):
-        assert {start, end} <= cuts

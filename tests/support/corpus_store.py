@@ -1,4 +1,4 @@
-"""What tests of stored corpora share: made-up texts, and a made-up model that needs no torch.
+"""Stored corpora: made-up texts, a made-up model that needs no torch, and indexing that is held.
 
 The model's vectors depend on a token and its place alone, so that they are the same in any batch
 and on any machine.
@@ -7,7 +7,9 @@ and on any machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -18,23 +20,35 @@ import pyarrow as pa
 from components.core.schema import Encoding, Passport
 from components.core.words import split_words
 from components.corpus.corpus import Corpus
-from components.corpus.store.about import Indexing
-from components.corpus.store.indexing import index
+from components.corpus.store.about import About, Indexing
+from components.corpus.store.indexing import index, start
 from components.corpus.store.store import Store
+from components.jobs import Jobs, Visitor
 
 __all__ = [
     "CHECKSUM",
+    "ME",
+    "YOU",
+    "Gate",
     "MadeUpService",
     "assert_same_rows",
+    "create",
+    "held",
     "ignore",
     "indexed",
     "indexing",
     "made_up_corpus",
     "rows_in",
+    "service",
+    "whole",
 ]
 
 CHECKSUM = "a" * 64
+
+
 N_LAYERS, N_DIMS, MAX_LENGTH = 3, 16, 40
+
+
 PIECE = 4  # characters of a token
 
 
@@ -186,3 +200,49 @@ def assert_same_rows(found: Any, expected: Any) -> None:
 
 def _flat(column: Any) -> Any:
     return column.combine_chunks().flatten().to_numpy().astype(np.float32)
+
+
+ME, YOU = Visitor("me"), Visitor("you")
+
+
+class Gate:
+    """Lets so many chunks be encoded, then waits for `open`."""
+
+    def __init__(self, n_free: int) -> None:
+        self._n_left = n_free
+        self._opened, self.reached = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        self._n_left -= 1
+        if self._n_left < 0:
+            self.reached.set()
+            assert self._opened.wait(20)
+
+    def open(self) -> None:
+        self._opened.set()
+
+
+def service(before: Callable[[], None] = lambda: None, **changes: Any) -> Any:
+    return MadeUpService(before=before, **changes)
+
+
+def create(store: Store, n_texts: int = 40, **changes: Any) -> About:
+    return store.create(made_up_corpus(n_texts), indexing(**changes))
+
+
+def whole(store: Store, about: About, n_texts: int = 40) -> Any:
+    """The rows of the same corpus, indexed without a stop."""
+    other = indexed(store, made_up_corpus(n_texts), layers=about.indexing.layers)
+    return rows_in(store, other)
+
+
+@contextmanager
+def held(store: Store, jobs: Jobs, name: str, n_free: int = 3) -> Iterator[Gate]:
+    """A corpus whose indexing stands still in the middle."""
+    gate = Gate(n_free)
+    start(jobs, store, service(gate), name, ME)
+    assert gate.reached.wait(20)
+    try:
+        yield gate
+    finally:
+        gate.open()

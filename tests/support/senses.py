@@ -1,4 +1,4 @@
-"""Words in made-up vectors, and views of the page Senses."""
+"""Words in made-up vectors and in a small live corpus, and views of the page Senses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.separation import scaled
+from components.analysis.separation import scaled, trial_of
+from components.core import EncoderService
+from components.corpus.corpus import Corpus
+from components.corpus.live import LiveCorpus
+from components.corpus.searchable import Occurrences
+from components.features.senses.compute import Senses, senses_in
 from components.features.senses.controls import PAGE
+from components.features.senses.words import MissingWord, WordUses
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
-__all__ = ["clouds", "senses_view"]
+__all__ = [
+    "HALF",
+    "MODEL",
+    "SENSES",
+    "TEXTS",
+    "clouds",
+    "found_of",
+    "live",
+    "missing",
+    "senses_view",
+    "shown",
+]
 
 
 def senses_view(*texts: str, layer: int | None = None, **controls: Any) -> ViewState:
@@ -31,3 +48,63 @@ def clouds(
     middles = apart * random.normal(size=(len(sizes), n_dims))
     codes = np.repeat(np.arange(len(sizes)), sizes)
     return scaled(middles[codes] + random.normal(size=(len(codes), n_dims))), codes
+
+
+MODEL = "folder:bert"
+PETS = ("my {} slept here", "a {} is asleep under the warm lamp", "feed the {}", "the {} was happy")
+CODE = ("write it in {}", "a program in {}", "{} is a language", "she taught {} to anyone")
+TEXTS = [text.format("python") for text in PETS + CODE]
+SENSES = ("snake",) * 4 + ("language",) * 4
+
+
+def live(
+    service: EncoderService, texts: Sequence[str] = TEXTS, model: str = MODEL, **labels: Any
+) -> LiveCorpus:
+    own = Corpus("Snakes", tuple(texts), labels=labels)
+    return LiveCorpus(own, service, model, split="split")
+
+
+def shown(service: EncoderService, corpus: LiveCorpus, **controls: Any) -> Senses:
+    layer = controls.pop("layer", None)
+    view = senses_view(layer=layer, **{"word": "python", **controls})
+    found = senses_in(corpus, view, service)
+    assert isinstance(found, Senses), found
+    return found
+
+
+def missing(service: EncoderService, corpus: LiveCorpus, word: str) -> MissingWord:
+    found = senses_in(corpus, senses_view(word=word), service)
+    assert isinstance(found, MissingWord)
+    return found
+
+
+def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = ()) -> WordUses:
+    n = len(labels)
+    senses = tuple(sorted(set(labels) - {""}, key=lambda s: (-labels.count(s), s)))
+    own = Occurrences(
+        word=word,
+        rows=np.arange(n),
+        texts=np.arange(n),
+        spans=np.tile([2, 2 + len(word)], (n, 1)),
+        surfaces=(word,) * n,
+        left=("a",) * n,
+        right=("",) * n,
+        is_target=np.ones(n, bool),
+        n_total=n,
+    )
+    return WordUses(
+        key="k",
+        word=word,
+        corpus="Some *texts*",
+        model="m",
+        occurrences=own,
+        texts=(f"a {word}",) * n,
+        column="sense",
+        labels=tuple(labels),
+        senses=senses,
+        codes=np.array([senses.index(label) if label else -1 for label in labels]),
+        trial=trial_of(labels, split),
+    )
+
+
+HALF = found_of(["animal"] * 16 + ["language"] * 16)

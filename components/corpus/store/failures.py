@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from components.core.errors import ContextlensError, CorpusError
 from components.corpus.sheet import named
 
-__all__ = ["AWAY", "known", "reading", "writing"]
+__all__ = ["AWAY", "reading", "sentence_for", "writing"]
 
 _PANIC = "PanicException"  # of Rust: no importable module has it
 AWAY = (
@@ -92,10 +92,10 @@ def _translated(sentence: str) -> Iterator[None]:
         if not isinstance(exc, Exception) and type(exc).__name__ != _PANIC:
             raise
         _log.warning("A stored corpus: %s", exc)
-        raise CorpusError(known(exc) or sentence) from exc
+        raise CorpusError(sentence_for(exc) or sentence) from exc
 
 
-def known(error: BaseException) -> str | None:
+def sentence_for(error: BaseException) -> str | None:
     """Return the sentence for an error that is not the corpus's fault; None if it may be."""
     matches = (
         sentence for signs, sentence in _SENTENCES if re.search(signs, str(error), re.IGNORECASE)

@@ -27,7 +27,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from components.core.errors import BusyError
-from components.corpus.store.failures import known
+from components.corpus.store.failures import sentence_for
 
 __all__ = [
     "LEASE_SECONDS",
@@ -80,7 +80,7 @@ def lease_table(database: Any, key: str) -> Any:
     except ValueError:  # there is none, or what `create_table` says next
         pass
     except Exception as exc:
-        if known(exc):
+        if sentence_for(exc):
             raise
         _log.warning("The lease of a stored corpus could not be read, and is made anew: %s", exc)
         database.drop_table(key, ignore_missing=True)
@@ -202,7 +202,7 @@ class Lease:
         try:
             holder = _row(self._table).holder
         except Exception as exc:
-            if known(exc):
+            if sentence_for(exc):
                 raise
             raise lease_lost() from exc  # it was damaged, and another process replaced it
         if holder != self._holder_id:

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from components.core.errors import BusyError, CorpusError
 from components.corpus.sheet import named
-from components.corpus.store.failures import AWAY, known, reading, writing
+from components.corpus.store.failures import AWAY, reading, sentence_for, writing
 from components.corpus.store.lease import (
     Lease,
     OnWait,
@@ -145,7 +145,7 @@ class Tables:
         try:
             yield
         except Exception as exc:
-            sentence = known(exc)
+            sentence = sentence_for(exc)
             if sentence == AWAY:
                 self._away_until = time.monotonic() + _AWAY_SECONDS
             if sentence:
@@ -293,7 +293,7 @@ class Tables:
             try:
                 return is_held(self._writers_database.open_table(_lease_key(name)))
             except Exception as exc:
-                if known(exc):
+                if sentence_for(exc):
                     raise
                 return False  # there was no writer, or it is damaged: `lease_table` repairs it
 

@@ -16,8 +16,15 @@ from components.corpus.store.indexing import index, unfinished
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Part, Tables
 from components.jobs import Jobs
-from tests.corpus.store.indexing.corpora import held
-from tests.support.corpus_store import MadeUpService, ignore, indexed, indexing, made_up_corpus
+from tests.support.corpus_store import (
+    MadeUpService,
+    held,
+    ignore,
+    indexed,
+    indexing,
+    made_up_corpus,
+)
+from tests.support.together import together
 
 NAME = "a" * 16
 PARTS: tuple[Part, ...] = ("about", "texts", "occurrences")
@@ -60,20 +67,14 @@ def created(root: str, begin: Any, results: Any) -> None:
 @pytest.mark.slow
 def test_of_two_who_store_the_same_name_at_once_one_does(root: str) -> None:
     for _ in range(N_ROUNDS):
-        stores, begin, results = [Store(root), Store(root)], threading.Barrier(2), list[str]()
-        threads = [threading.Thread(target=created, args=(root, begin, results)) for _ in stores]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(results) == [
-            f"There is a corpus {NAME} already. Delete it first.",
-            "stored",
-        ]
-        assert stores[0].about(NAME).n_texts == stores[1].about(NAME).n_texts == 2_000
-        index(stores[1], MadeUpService(), NAME, ignore)  # type: ignore[arg-type]
-        assert Store(root).about(NAME).state == "done"
-        stores[0].delete(NAME)
+        begin, results = threading.Barrier(2), list[str]()
+        together(2, lambda _, begin=begin, results=results: created(root, begin, results))
+        assert sorted(results) == [f"There is a corpus {NAME} already. Delete it first.", "stored"]
+        store = Store(root)
+        assert store.about(NAME).n_texts == 2_000
+        index(store, MadeUpService(), NAME, ignore)  # type: ignore[arg-type]
+        assert store.about(NAME).state == "done"
+        store.delete(NAME)
         assert files(root) == []
 
 

@@ -25,6 +25,7 @@ from components.corpus.store.lease import (
 )
 from components.corpus.store.store import Store
 from tests.support.corpus_store import MadeUpService, ignore, indexing, made_up_corpus, rows_in
+from tests.support.together import together
 
 N = 4
 
@@ -42,28 +43,13 @@ def late(table: Callable[[], Any]) -> None:
 
 
 def test_one_of_many_has_it_and_the_others_are_told(table: Callable[[], Any]) -> None:
-    """The table is made by one of them too."""
     own = [Lease(table()) for _ in range(N)]
-    begin, told = threading.Barrier(N), list[bool | str]()
-
-    def take(one: Lease) -> None:
-        begin.wait()
-        try:
-            told.append(one.acquire())
-        except BusyError as exc:
-            told.append(str(exc))
-
-    threads = [threading.Thread(target=take, args=(one,)) for one in own]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert told.count(False) == 1
-    assert told.count("Another server is indexing this corpus. Wait for it.") == N - 1
-    for one in own:
-        if one._thread.is_alive():
-            one.check()
-            one.release()
+    results = [str(result) for result in together(N, lambda i: own[i].acquire())]
+    assert results.count("False") == 1
+    assert results.count("Another server is indexing this corpus. Wait for it.") == N - 1
+    holder = own[results.index("False")]
+    holder.check()
+    holder.release()
 
 
 def test_who_makes_the_table_a_moment_later_leaves_it_to_its_holder(
@@ -134,30 +120,28 @@ def test_who_has_it_says_so_again_and_what_was_said_is_deleted(
     assert len(table().list_versions()) < 30
 
 
-def test_whoever_waits_learns_that_it_is_held(
-    table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "_RENEW_SECONDS", 0.1)
     monkeypatch.setattr(lease, "_POLL_SECONDS", 0.05)
     monkeypatch.setattr(lease, "_SLEEP_SECONDS", 0.01)
-    first, second, n_waited = Lease(table()), Lease(table()), 0
 
-    def on_wait() -> None:
-        nonlocal n_waited
-        n_waited += 1
 
+@pytest.mark.usefixtures("quick")
+def test_whoever_waits_learns_that_it_is_held(table: Callable[[], Any]) -> None:
+    first, second, waited = Lease(table()), Lease(table()), list[int]()
     first.acquire()
     with pytest.raises(BusyError):
-        second.acquire(on_wait)
-    assert n_waited
+        second.acquire(lambda: waited.append(1))
+    assert waited
     first.release()
 
 
+@pytest.mark.usefixtures("quick")
 def test_whoever_waits_has_it_once_who_ended_is_late(
     table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_POLL_SECONDS", 0.02)
-    monkeypatch.setattr(lease, "_SLEEP_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_RENEW_SECONDS", 60.0)
     ended, second = Lease(table()), Lease(table())
     ended.acquire()
     assert second.acquire(lambda: late(table))
@@ -206,21 +190,21 @@ def test_a_file_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
 
 def test_who_only_looks_turns_nobody_away(tmp_path: Path) -> None:
     path = tmp_path / "corpus.lock"
-    over = threading.Event()
+    is_over = threading.Event()
 
-    def look() -> None:
-        while not over.is_set():
-            file_is_held(path)
+    def look_or_hold(number: int) -> None:
+        if number:
+            while not is_over.is_set():
+                file_is_held(path)
+            return
+        try:
+            for _ in range(200):
+                with file_lease(path):
+                    pass
+        finally:
+            is_over.set()
 
-    looker = threading.Thread(target=look)
-    looker.start()
-    try:
-        for _ in range(200):
-            with file_lease(path):
-                pass
-    finally:
-        over.set()
-        looker.join()
+    assert together(2, look_or_hold) == [None, None]
 
 
 def test_a_table_tells_who_looks_whether_it_is_held(table: Callable[[], Any]) -> None:
@@ -234,11 +218,10 @@ def test_a_table_tells_who_looks_whether_it_is_held(table: Callable[[], Any]) ->
     assert not is_held(table())
 
 
-@pytest.mark.parametrize("content", ["", "half of something", "something and its other half"])
-def test_what_stands_in_a_locked_file_does_not_matter(tmp_path: Path, content: str) -> None:
+def test_what_stands_in_a_locked_file_does_not_matter(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     name = store.create(made_up_corpus(5), indexing()).name
-    (tmp_path / f"{name}.lock").write_text(content)
+    (tmp_path / f"{name}.lock").write_text("half of something")
     assert not store.has_writer(name)
     index(store, MadeUpService(), name, ignore)  # type: ignore[arg-type]
     assert store.about(name).state == "done"

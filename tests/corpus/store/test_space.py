@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
 from collections import namedtuple
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from tests.support.corpus_store import (
     made_up_corpus,
     rows_in,
 )
+from tests.support.together import together
 
 SPACE = Space(2 * 10**9, 10**9)
 LAYERS = tuple(range(4))
@@ -42,6 +43,18 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def say(n_bytes: int) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: _Usage(10**12, 0, n_bytes))
+
+    return say
+
+
+@pytest.fixture
+def low_estimates(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Says what every corpus is estimated to take; commits are small."""
+    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
+
+    def say(n_bytes: int) -> None:
+        monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: n_bytes)
 
     return say
 
@@ -61,11 +74,10 @@ def test_labels_are_part_of_the_estimate() -> None:
     assert more == pytest.approx(50_000, rel=0.01)
 
 
-def test_what_fits_passes() -> None:
-    SPACE.check_new("a.csv", 10**8, reserved=10**9, free=10**9)
-    SPACE.check_new("a.csv", 10**8, reserved=10**9, free=None)
-    SPACE.check_growth("a.csv", 10**8, others=10**9, free=10**9)
-    SPACE.check_growth("a.csv", 10**8, others=10**9, free=None)
+@pytest.mark.parametrize("free", [10**9, None])
+def test_what_fits_passes(free: int | None) -> None:
+    SPACE.check_new("a.csv", 10**8, reserved=10**9, free=free)
+    SPACE.check_growth("a.csv", 10**8, others=10**9, free=free)
 
 
 @pytest.mark.parametrize(
@@ -138,11 +150,9 @@ def test_what_is_promised_to_one_corpus_is_not_promised_to_the_next(tmp_path: Pa
 
 @pytest.mark.slow
 def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, low_estimates: Callable[[int], None]
 ) -> None:
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
+    low_estimates(1_000)
     bound = 1_000_000
     store = Store(str(tmp_path), max_bytes=bound)
     names = [store.create(made_up_corpus(330, seed=i), indexing(LAYERS)).name for i in range(3)]
@@ -162,33 +172,24 @@ def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
 
 @pytest.mark.slow
 def test_corpora_that_grow_at_the_same_time_stop_at_the_bound_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, low_estimates: Callable[[int], None]
 ) -> None:
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
+    low_estimates(1_000)
     bound = 1_000_000
-    store, sentences = Store(str(tmp_path), max_bytes=bound), list[str]()
+    store = Store(str(tmp_path), max_bytes=bound)
     names = [store.create(made_up_corpus(330, seed=i), indexing(LAYERS)).name for i in range(3)]
-    threads = [
-        threading.Thread(target=lambda name=name: sentences.extend(index_all(store, [name])))
-        for name in names
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(sentences) >= 2
+    sentences = together(3, lambda i: index_all(store, [names[i]]))
+    assert sum(map(len, sentences)) >= 2
     assert bound / 2 < store.n_bytes <= bound
 
 
 def test_what_is_reserved_for_others_is_not_grown_into(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, low_estimates: Callable[[int], None]
 ) -> None:
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
+    low_estimates(1_000)
     store = Store(str(tmp_path), max_bytes=400_000)
     greedy = store.create(made_up_corpus(200), indexing(LAYERS)).name
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 300_000)
+    low_estimates(300_000)
     modest = store.create(made_up_corpus(60), indexing(LAYERS)).name
     (sentence,) = index_all(store, [greedy])
     assert "has no room to grow" in sentence

@@ -10,7 +10,7 @@ import pytest
 from components.content.language import say
 from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
-from components.corpus.store.about import About
+from components.corpus.store.about import first_about
 from components.features.corpora.compute import IndexingCost, WordCounts, WordRow
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
@@ -24,26 +24,17 @@ from components.features.corpora.reading import (
     words_claims,
     words_title,
 )
-from tests.support.corpus_store import indexing
+from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 ROWS = (WordRow("python", 40, 2), WordRow("bank", 30, 3), WordRow("river", 7))
 WORDS = WordCounts(1_000, 400, 200, ROWS, "sense")
-ABOUT = About(
-    name="a" * 16,
-    title="mine.csv",
-    digest="d",
-    columns=("sense",),
-    split="",
-    has_targets=True,
-    n_texts=200,
+ABOUT = replace(
+    first_about(made_up_corpus(200), indexing((0, 1, 2)), split="", name="a" * 16, owner=""),
     n_texts_done=50,
     n_occurrences=1_234,
-    n_cut=0,
     n_bytes=2_500_000,
     state="indexing",
-    why="",
-    indexing=indexing((0, 1, 2)),
     created="2026-11-22T10:00:00+00:00",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
-from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE, TABLE
+from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE
 from components.features.senses.measures import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
 
 
@@ -17,10 +17,3 @@ def test_the_numbers_it_names_are_those_that_count() -> None:
     assert "lowest tenth" in OWN_SENTENCE
     assert LOW_COSINE == 0.05
     assert "lowest twentieth" in OWN_SENTENCE
-
-
-def test_each_text_is_whole() -> None:
-    for text in (FORMULA, GROUPING, OWN_SENTENCE, TABLE):
-        assert text == text.strip()
-        assert text.endswith((".", "$$"))
-        assert text.count("$$") % 2 == 0

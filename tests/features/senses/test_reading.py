@@ -23,8 +23,8 @@ from components.features.senses.reading import (
     uses_claim,
 )
 from components.features.senses.words import Course, Grouping, OwnSentence, SenseMatch, UseGroup
-from tests.features.senses.found_words import HALF, found_of
 from tests.support.odd import Said, assert_said, odd_names
+from tests.support.senses import HALF, found_of
 
 NAN = float("nan")
 NOTHING = np.zeros(0, np.float32)

@@ -1,4 +1,4 @@
-"""Groups: found where there are any, numbered from the largest, agreeing as scikit-learn says."""
+"""Groups as scikit-learn finds them, and planes turned from layer to layer."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
-from components.analysis.separation import (
-    MAX_TABLE,
-    cosine_table,
-    cosines_to,
-    scaled,
-)
+from components.analysis.separation import cosines_to
 from components.core.errors import RequestError
 from components.features.senses.measures import (
     agreement,
@@ -21,7 +18,9 @@ from components.features.senses.measures import (
     central,
     components_of,
     dense_groups,
+    first_placed,
     k_groups,
+    next_placed,
     shuffled_agreement,
 )
 from tests.support.senses import clouds
@@ -93,20 +92,44 @@ def test_central_examples_are_those_with_the_highest_cosine_to_the_middle() -> N
     assert len(central(units, codes, 1, 99)) == 10
 
 
-def test_cosines_are_those_of_scaled_vectors() -> None:
-    vectors = np.random.default_rng(0).normal(size=(9, 5)).astype(np.float32)
-    vectors[4] = 0
-    units = scaled(vectors)
-    assert units[4].tolist() == [0] * 5
-    table = cosine_table(units)
-    np.testing.assert_allclose(table, table.T)
-    np.testing.assert_allclose(table[0], cosines_to(units, 7 * vectors[0]), atol=1e-6)
-    assert np.abs(table).max() <= 1
-    with pytest.raises(RequestError, match=r"at most 2,000"):
-        cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))
-
-
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_the_best_number_of_many_is_that_of_a_sample(k: int) -> None:
     units, _ = clouds([400] * k, apart=8.0)
     assert best_k(units) == k
+
+
+def test_the_first_layer_is_its_principal_components() -> None:
+    units, _ = clouds((20, 15))
+    own = first_placed(units)
+    expected = PCA(2).fit(units)
+    np.testing.assert_allclose(pdist(own.places), pdist(expected.transform(units)), atol=1e-4)
+    assert own.held == pytest.approx(expected.explained_variance_ratio_.sum(), abs=1e-5)
+    assert np.ptp(own.places[:, 0]) > np.ptp(own.places[:, 1])
+
+
+def test_a_later_layer_is_turned_onto_the_one_before_and_keeps_its_distances() -> None:
+    units, _ = clouds((20, 15))
+    before = first_placed(units)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(24, 24)))[0]
+    after = next_placed((units @ turn).astype(np.float32), before)
+    np.testing.assert_allclose(after.places, before.places, atol=1e-4)
+    alone = first_placed(units[:, ::-1])
+    np.testing.assert_allclose(pdist(after.places), pdist(alone.places), atol=1e-4)
+
+
+def test_a_further_vector_is_put_where_an_equal_one_lies() -> None:
+    units, _ = clouds((20, 15))
+    own = next_placed(units[:, ::-1], first_placed(units))
+    for row in (0, 20, 34):
+        np.testing.assert_allclose(own.put(units[row, ::-1]), own.places[row], atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_few_vectors_and_equal_ones_have_places_too(n: int) -> None:
+    units = clouds((5,))[0][:n]
+    own = first_placed(units)
+    assert own.places.shape == next_placed(units, own).places.shape == (n, 2)
+    assert np.isfinite(own.places).all()
+    same = first_placed(np.repeat(clouds((1,))[0], 7, axis=0))
+    assert np.isfinite(same.places).all()
+    assert np.isnan(same.held)

@@ -12,8 +12,11 @@ from sklearn.metrics import confusion_matrix, silhouette_score
 from sklearn.model_selection import StratifiedKFold
 
 from components.analysis.separation import (
+    MAX_TABLE,
     best_of,
     centroids,
+    cosine_table,
+    cosines_to,
     scaled,
     separation,
     silhouette,
@@ -21,6 +24,7 @@ from components.analysis.separation import (
     two_nearest,
     wilson,
 )
+from components.core.errors import RequestError
 from tests.support.senses import clouds
 
 
@@ -186,3 +190,16 @@ def test_layers_within_the_bests_interval_are_named() -> None:
     best, near = best_of(curve)
     assert best == [2, 3]
     assert set(near) == {c.layer for c in curve[:2] if c.accuracy >= curve[2].interval[0]}
+
+
+def test_cosines_are_those_of_scaled_vectors() -> None:
+    vectors = np.random.default_rng(0).normal(size=(9, 5)).astype(np.float32)
+    vectors[4] = 0
+    units = scaled(vectors)
+    assert units[4].tolist() == [0] * 5
+    table = cosine_table(units)
+    np.testing.assert_allclose(table, table.T)
+    np.testing.assert_allclose(table[0], cosines_to(units, 7 * vectors[0]), atol=1e-6)
+    assert np.abs(table).max() <= 1
+    with pytest.raises(RequestError, match=r"at most 2,000"):
+        cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))

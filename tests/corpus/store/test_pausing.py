@@ -21,10 +21,21 @@ from components.corpus.store.indexing import go_on, index, index_key, pause, sta
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Part
 from components.jobs import Jobs
-from tests.corpus.store.indexing.corpora import ME, YOU, create, held, service, whole
-from tests.support.corpus_store import ignore, indexed, made_up_corpus, rows_in
+from tests.support.corpus_store import (
+    ME,
+    YOU,
+    create,
+    held,
+    ignore,
+    indexed,
+    made_up_corpus,
+    rows_in,
+    service,
+    whole,
+)
 
 Events = tuple[threading.Event, threading.Event]
+pytestmark = pytest.mark.usefixtures("small_steps")
 
 
 @pytest.mark.slow
@@ -72,41 +83,26 @@ def test_it_goes_on_at_once_where_the_pause_is_taken_back(store: Store, jobs: Jo
     assert rows_in(store, about.name).equals(whole(store, about))
 
 
-def test_a_pause_while_the_model_is_made_ready_is_heard(store: Store) -> None:
-    about = create(store, 20)
-    slow = service()
-    load = slow.load
-
-    def load_and_pause(model: str) -> Any:
-        pause(store, about.name)
-        return load(model)
-
-    slow.load = load_and_pause
-    index(store, slow, about.name, ignore)
-    assert store.about(about.name).state == "paused"
-    assert slow.n_texts == 0
-
-
-def test_a_pause_in_another_process_is_not_written_over(store: Store) -> None:
-    """Which wrote it a moment ago, so that this one has not seen it yet."""
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_pause_while_the_model_is_made_ready_is_heard(store: Store, is_here: bool) -> None:
+    """Also of another process, which wrote it a moment ago: this one has not seen it yet."""
     about = create(store, 20)
     slow = service()
     load = slow.load
 
     def load_and_pause(model: str) -> Any:
         assert store.state(about.name) == "waiting"
-        pause(Store(store.root), about.name)
+        pause(store if is_here else Store(store.root), about.name)
         return load(model)
 
     slow.load = load_and_pause
     index(store, slow, about.name, ignore)
     assert Store(store.root).about(about.name).state == "paused"
+    assert slow.n_texts == 0
 
 
 @pytest.fixture
-def slow_index(
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[tuple[threading.Event, threading.Event]]:
+def slow_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Events]:
     """Two events: an index of words is being made, and it may be ready."""
     begun, may_end = threading.Event(), threading.Event()
     create_index = LanceTable.create_index
@@ -170,17 +166,18 @@ def test_the_next_server_goes_on_where_one_was_stopped(store: Store) -> None:
     assert go_on(new, Store(store.root), service()) == ()
 
 
+@pytest.mark.parametrize("is_here", [True, False])
 def test_deleting_what_is_being_indexed_ends_it_and_leaves_nothing(
-    store: Store, jobs: Jobs
+    store: Store, jobs: Jobs, is_here: bool
 ) -> None:
     about = create(store)
     with held(store, jobs, about.name):
-        store.delete(about.name)
+        (store if is_here else Store(store.root)).delete(about.name)
     job = jobs.get(index_key(store, about.name))
     assert job is not None
     assert job.wait(20)
     assert isinstance(job.exception(), CorpusError)
-    assert store.names() == ()
+    assert Store(store.root).names() == ()
     assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
 
 
@@ -191,19 +188,6 @@ def test_two_servers_do_not_index_the_same_corpus_at_once(store: Store, jobs: Jo
         with pytest.raises(BusyError, match="Another server"):
             index(Store(store.root), service(), about.name, ignore)
         assert store.about(about.name).state == "indexing"
-
-
-def test_what_another_server_deletes_while_it_is_indexed_here_leaves_nothing(
-    store: Store, jobs: Jobs
-) -> None:
-    about = create(store)
-    with held(store, jobs, about.name):
-        Store(store.root).delete(about.name)
-    job = jobs.get(index_key(store, about.name))
-    assert job is not None
-    assert job.wait(20)
-    assert isinstance(job.exception(), CorpusError)
-    assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
 
 
 @pytest.mark.parametrize("n_before", range(1, 6))

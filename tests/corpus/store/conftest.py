@@ -1,4 +1,4 @@
-"""A store and jobs for each test, and indexing in small steps."""
+"""A store and jobs for each test, and indexing in small steps where a test asks for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.corpus.store.store import Store
 from components.jobs import Jobs
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_MOST_TEXTS", 4)
     monkeypatch.setattr(run, "_COMMIT_SECONDS", 0.0)
