@@ -125,7 +125,8 @@ def all_counts(corpus: Corpus) -> list[WordCount]:
         for text, span in _marked(corpus)
         for word in words_of(text, span)
     )
-    return [WordCount(*item) for item in sorted(counts.items(), key=_first_the_frequent)]
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [WordCount(*item) for item in ordered]
 
 
 def counted_of(
@@ -202,10 +203,6 @@ def _words(ordered: Sequence[WordCount], senses: Mapping[str, int], sense: str) 
         rows=tuple(rows),
         sense=sense,
     )
-
-
-def _first_the_frequent(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 @dataclass(frozen=True)
@@ -434,7 +431,7 @@ class CorpusResult:
         key: its name in the view.
         title: its title on the page.
         corpus: the texts of a ready-made corpus, else None.
-        known_corpus: a stored corpus, else None.
+        stored: a stored corpus, else None.
         words: as far as it is indexed; empty before.
         problem: the reason why it cannot be shown, in a sentence, or "".
         word: the selected word, or "".
@@ -443,7 +440,7 @@ class CorpusResult:
     key: str
     title: str
     corpus: Corpus | None
-    known_corpus: Kept | None
+    stored: Kept | None
     words: WordCounts
     problem: str
     word: str
@@ -453,15 +450,13 @@ class CorpusResult:
         """The number of texts whose words are counted."""
         if self.corpus is not None:
             return len(self.corpus.texts)
-        about = None if self.known_corpus is None else self.known_corpus.about
+        about = None if self.stored is None else self.stored.about
         return 0 if about is None else about.n_texts_done
 
     @property
     def is_whole(self) -> bool:
         """True if all of its words are counted."""
-        return self.corpus is not None or (
-            self.known_corpus is not None and self.known_corpus.is_indexed
-        )
+        return self.corpus is not None or (self.stored is not None and self.stored.is_indexed)
 
     @property
     def first(self) -> tuple[Any, ...]:
@@ -483,16 +478,14 @@ def result_of(view: ViewState) -> CorpusResult:
         corpus = ready_made(key)
         words = counted_in(corpus)
         return CorpusResult(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
-    known_corpus = kept_of(key)
-    if known_corpus.about is None:
-        return CorpusResult(
-            key, known_corpus.title, None, known_corpus, _NO_WORDS, known_corpus.problem, ""
-        )
+    stored = kept_of(key)
+    if stored.about is None:
+        return CorpusResult(key, stored.title, None, stored, _NO_WORDS, stored.problem, "")
     try:
         words = counted_of(store().open(key), lambda: store().texts(key))
     except CorpusError as exc:
-        return CorpusResult(key, known_corpus.title, None, known_corpus, _NO_WORDS, str(exc), "")
-    return CorpusResult(key, known_corpus.title, None, known_corpus, words, "", _word(view, words))
+        return CorpusResult(key, stored.title, None, stored, _NO_WORDS, str(exc), "")
+    return CorpusResult(key, stored.title, None, stored, words, "", _word(view, words))
 
 
 def word_rows(result: CorpusResult) -> Sequence[Mapping[str, Any]]:
@@ -542,7 +535,7 @@ _NO_MODEL = "none: words are counted without one"
 
 def passport_of(result: CorpusResult) -> Passport:
     """The passport of the corpus on screen."""
-    about = None if result.known_corpus is None else result.known_corpus.about
+    about = None if result.stored is None else result.stored.about
     if about is None:
         digest = "" if result.corpus is None else result.corpus.digest
         settings = {"corpus": result.title, "corpus_sha256": digest, "n_texts": result.n_texts}

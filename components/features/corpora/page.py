@@ -90,21 +90,21 @@ _DELETING = "corpora_deleting"
 _LONGEST = 60
 
 
-def menu(view: ViewState, known_corpus: Kept) -> None:
+def menu(view: ViewState, stored: Kept) -> None:
     """Export and deletion, in a menu."""
     with st.popover(say("corpora.managing.menu"), icon=":material/folder_managed:"):
-        about = known_corpus.about
+        about = stored.about
         if about is not None and about.n_occurrences and changing.may_export(about):
             st.caption(say("corpora.managing.rows", n=about.n_occurrences))
             st.link_button(
                 say("corpora.managing.export"),
-                exports.address(known_corpus.name),
+                exports.address(stored.name),
                 icon=":material/download:",
                 width="stretch",
             )
-        if may_delete(view, known_corpus):
-            ask_to_delete(known_corpus, say("corpora.managing.delete"), key="corpora_delete")
-        elif known_corpus.file is not None:
+        if may_delete(view, stored):
+            ask_to_delete(stored, say("corpora.managing.delete"), key="corpora_delete")
+        elif stored.file is not None:
             st.caption(say("corpora.managing.offered"))
         else:
             may_export = about is not None and changing.may_export(about)
@@ -112,20 +112,20 @@ def menu(view: ViewState, known_corpus: Kept) -> None:
 
 
 def ask_to_delete(
-    known_corpus: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
+    stored: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
 ) -> None:
     """A button, and after a click the warning with a way back."""
-    if session.kept(_DELETING) != (known_corpus.name, key):
+    if session.kept(_DELETING) != (stored.name, key):
         st.button(label, icon=":material/delete:", key=key, width=width,
-                  on_click=session.keep, args=(_DELETING, (known_corpus.name, key)))  # fmt: skip
+                  on_click=session.keep, args=(_DELETING, (stored.name, key)))  # fmt: skip
         return
     with st.container(gap="small"):
-        _confirm(known_corpus, key)
+        _confirm(stored, key)
 
 
-def _confirm(known_corpus: Kept, key: str) -> None:
+def _confirm(stored: Kept, key: str) -> None:
     """A warning of what is lost, with the button that deletes it."""
-    title, about = escape(shortened(known_corpus.title, _LONGEST)), known_corpus.about
+    title, about = escape(shortened(stored.title, _LONGEST)), stored.about
     n = 0 if about is None else about.n_occurrences
     st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
     with st.container(horizontal=True, gap="small"):
@@ -134,7 +134,7 @@ def _confirm(known_corpus: Kept, key: str) -> None:
             type="primary",
             key=f"{key}_yes",
             on_click=delete,
-            args=(known_corpus.name,),
+            args=(stored.name,),
         )
         leave = say("corpora.managing.leave")
         st.button(leave, key=f"{key}_no", on_click=session.keep, args=(_DELETING, None))
@@ -159,26 +159,26 @@ def delete(name: str) -> None:
 _SECONDS = 2.0
 
 
-def indexing_panel(known_corpus: Kept) -> None:
+def indexing_panel(stored: Kept) -> None:
     """The progress of a corpus and the available actions; nothing if it is complete."""
-    about = known_corpus.about
+    about = stored.about
     if about is None or about.state == "done":
         note = "" if about is None else model_note(about, service())
         if note:
             st.caption(escape(note))
         return
     with st.container(border=True, gap="small", key="corpora_indexing"):
-        if known_corpus.job is not None:
-            _progress(known_corpus.job, known_corpus.name, is_pausing=about.state == "paused")
-        elif known_corpus.is_elsewhere:
-            _progress_elsewhere(known_corpus.name)
+        if stored.job is not None:
+            _progress(stored.job, stored.name, is_pausing=about.state == "paused")
+        elif stored.is_elsewhere:
+            _progress_elsewhere(stored.name)
         else:
             state = state_of(about, is_under_way=False).capitalize()
             numbers = {"n": about.n_texts, "done": about.n_texts_done}
             done = say("corpora.progress.state", state=state, **numbers)
             st.markdown(f"{done} {escape(about.why)}")
         with st.container(horizontal=True, gap="small"):
-            _buttons(known_corpus)
+            _buttons(stored)
 
 
 def begin(name: str) -> None:
@@ -213,18 +213,18 @@ def _note(*, is_pausing: bool) -> str:
     return say(f"corpora.progress.{'pausing' if is_pausing else 'leave'}")
 
 
-def _buttons(known_corpus: Kept) -> None:
-    about = known_corpus.about
+def _buttons(stored: Kept) -> None:
+    about = stored.about
     if about is None:
         return
-    if not known_corpus.is_under_way:
+    if not stored.is_under_way:
         st.button(
             say("corpora.progress.go_on"),
             icon=":material/play_arrow:",
             type="primary",
             key="corpora_go_on",
             on_click=begin,
-            args=(known_corpus.name,),
+            args=(stored.name,),
         )
     elif about.state != "paused":
         st.button(
@@ -232,11 +232,11 @@ def _buttons(known_corpus: Kept) -> None:
             icon=":material/pause:",
             key="corpora_pause",
             on_click=_pause,
-            args=(known_corpus.name,),
+            args=(stored.name,),
         )
-    if may_delete(session.current(), known_corpus):
+    if may_delete(session.current(), stored):
         cancel = say("corpora.progress.cancel")
-        ask_to_delete(known_corpus, cancel, key="corpora_cancel", width="content")
+        ask_to_delete(stored, cancel, key="corpora_cancel", width="content")
 
 
 def _pause(name: str) -> None:
@@ -273,8 +273,8 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
         )
         if result.words.rows:
             _look(view, result)
-        if result.known_corpus is not None:
-            menu(view, result.known_corpus)
+        if result.stored is not None:
+            menu(view, result.stored)
 
 
 def _look(view: ViewState, result: CorpusResult) -> None:
@@ -287,7 +287,7 @@ def _look(view: ViewState, result: CorpusResult) -> None:
         navigation.link(
             navigation.row("map"), corpora_known.on_ready_map(view), label=say("corpora.on_map")
         )
-    elif result.known_corpus is not None:
+    elif result.stored is not None:
         opened = corpora_known.on_map(view, result.key)
         navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
@@ -498,9 +498,9 @@ def picture(result: CorpusResult) -> None:
     if result.problem:
         st.error(escape(result.problem), icon=":material/error:")
         return
-    if result.known_corpus is not None:
-        indexing_panel(result.known_corpus)
-    if result.known_corpus is None or not result.known_corpus.is_under_way:
+    if result.stored is not None:
+        indexing_panel(result.stored)
+    if result.stored is None or not result.stored.is_under_way:
         _words(result)
         return
 
@@ -531,7 +531,7 @@ def _words(result: CorpusResult) -> None:
 
 
 def _nothing(result: CorpusResult) -> str:
-    about = None if result.known_corpus is None else result.known_corpus.about
+    about = None if result.stored is None else result.stored.about
     if about is not None and about.state == "done":
         return say("corpora.no_words")
     return say("corpora.place")
@@ -561,30 +561,22 @@ _POLL_SECONDS = 3.0
 def corpus_list(view: ViewState, result: CorpusResult) -> None:
     """All corpora that the visit knows, with the selected one marked."""
     try:
-        stored: Sequence[Kept] = known(view)
+        corpora: Sequence[Kept] = known(view)
     except CorpusError as exc:  # corpora that ship with the app are available anyway
         st.error(escape(str(exc)), icon=":material/error:")
-        stored = ()
-    if result.known_corpus is not None and result.known_corpus.name not in {
-        known_corpus.name for known_corpus in stored
-    }:
-        stored = (result.known_corpus, *stored)
-    n = len(stored) + len(READY)
+        corpora = ()
+    if result.stored is not None and result.stored.name not in {stored.name for stored in corpora}:
+        corpora = (result.stored, *corpora)
+    n = len(corpora) + len(READY)
     st.markdown(say("corpora.stored.title", n=n))
     with st.container(
         height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
     ):
-        for known_corpus in stored:
-            _stored_card(view, known_corpus, is_chosen=known_corpus.name == result.key)
+        for stored in corpora:
+            _stored_card(view, stored, is_chosen=stored.name == result.key)
         for key, title in CORPUS.options.items():
             _ready_card(key, title, is_chosen=key == result.key)
-    _watch(
-        [
-            known_corpus.name
-            for known_corpus in stored
-            if known_corpus.name != result.key and known_corpus.is_under_way
-        ]
-    )
+    _watch([stored.name for stored in corpora if stored.name != result.key and stored.is_under_way])
 
 
 def _watch(names: Sequence[str]) -> None:
@@ -609,20 +601,20 @@ def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
         st.caption(say("corpora.stored.ready_made"))
 
 
-def _stored_card(view: ViewState, known_corpus: Kept, *, is_chosen: bool) -> None:
-    about = known_corpus.about
-    with _card(known_corpus.name):
-        if known_corpus.file is not None and about is None and not known_corpus.problem:
-            _offered_card(view, known_corpus.name, known_corpus.file)
+def _stored_card(view: ViewState, stored: Kept, *, is_chosen: bool) -> None:
+    about = stored.about
+    with _card(stored.name):
+        if stored.file is not None and about is None and not stored.problem:
+            _offered_card(view, stored.name, stored.file)
             return
-        _name(known_corpus.name, known_corpus.title, is_chosen=is_chosen)
+        _name(stored.name, stored.title, is_chosen=is_chosen)
         if about is None:
-            st.caption(escape(known_corpus.problem))
+            st.caption(escape(stored.problem))
             return
         st.caption(facts(about))
         st.caption(escape(indexed_with(about)))
-        state = state_of(about, is_under_way=known_corpus.is_under_way)
-        case = "own" if known_corpus.file is None else "everybody"
+        state = state_of(about, is_under_way=stored.is_under_way)
+        case = "own" if stored.file is None else "everybody"
         st.caption(say(f"corpora.stored.{case}", state=state, date=date(about.created)))
 
 
@@ -759,7 +751,7 @@ def _under_the_hood(result: CorpusResult) -> None:
 
 
 def _snippet(result: CorpusResult) -> tuple[str, str]:
-    about = None if result.known_corpus is None else result.known_corpus.about
+    about = None if result.stored is None else result.stored.about
     if about is None:
         return say("corpora.texts_snippet"), texts_snippet(f"{_FILE}.npz")
     return say("corpora.export_snippet"), export_snippet(

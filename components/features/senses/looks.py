@@ -278,11 +278,6 @@ def clear() -> None:
     session.write(_all(session.current()))
 
 
-def to_page(page: int) -> None:
-    """Turn the concordance to a page."""
-    session.write(ROWS.put(session.current(), page))
-
-
 def on_map(
     key: str, name: str, order: Sequence[IntArray], rows: Sequence[int], listed: Sequence[int]
 ) -> Callable[[], None]:
@@ -660,8 +655,9 @@ def _only(result: WordResult) -> None:
         select(result.view, control, undrawn)
 
 
-def _to(first: int) -> None:
-    to_page(first // PAGE_SIZE + 1)
+def _to_line(first: int) -> None:
+    """Turn the concordance to the page that begins with a line, counted from 0."""
+    session.write(ROWS.put(session.current(), first // PAGE_SIZE + 1))
 
 
 def _pages(result: WordResult) -> None:
@@ -672,7 +668,7 @@ def _pages(result: WordResult) -> None:
         noun = "occurrence" if n == 1 else "occurrences"
         st.markdown(f"{n:,} {noun}", width="content")
         return
-    inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
+    inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to_line)
 
 
 # --- The comparison with another word, corpus, layer or model
