@@ -36,10 +36,9 @@ __all__ = [
     "Measured",
     "anatomy_view",
     "arrays",
-    "by_size",
+    "compared_architectures",
     "counts_by_part",
     "measure",
-    "others",
     "parameters_table",
     "rows_below",
     "subjects",
@@ -57,20 +56,21 @@ class AnatomyView:
     Attributes:
         card: the loaded model, whether or not it is the one taken apart.
         architecture: the model that is taken apart.
-        own: its card if it is loaded; None if only its config is known.
+        subject_card: its card if it is loaded; None if only its config is known.
         chosen: the selected part.
-        query, lit: the search text, and the parameters it matches; None without a search.
-        n_tokens: the text length that operations are counted for.
+        query: the search text.
+        matches: the names of the parameters that it matches; None without a search.
+        n_tokens: the length of text for which operations are counted.
     """
 
     card: ModelCard
     architecture: Architecture
-    own: ModelCard | None
+    subject_card: ModelCard | None
     tree: Node
     totals: Totals
     chosen: Node
     query: str
-    lit: frozenset[str] | None
+    matches: frozenset[str] | None
     n_tokens: int
     passport: Passport
 
@@ -97,34 +97,34 @@ def subjects(
 def anatomy_view(
     view: ViewState, service: EncoderService, card: ModelCard, more: Iterable[ModelSpec] = ()
 ) -> AnatomyView:
-    """The parts of the model that the view asks for."""
+    """Take apart the model that the view names."""
     subject = SUBJECT.among(subjects(view, service, card, more)).of(view)
-    own = card if not subject else _card(service, subject)
+    subject_card = card if not subject else _card(service, subject)
     architecture = service.architecture(subject or view.model)
     tree = build_tree(architecture)
     query = SEARCH.of(view).strip()
     return AnatomyView(
         card=card,
         architecture=architecture,
-        own=own,
+        subject_card=subject_card,
         tree=tree,
         totals=totals(architecture.parameters),
         chosen=tree.find(PART.among(node.path for node in tree.walk()).of(view)) or tree,
         query=query,
-        lit=search(tree, query) if query else None,
+        matches=search(tree, query) if query else None,
         n_tokens=TOKENS.of(view),
-        passport=_passport(architecture, own, service.load_tokenizer(card.id).versions),
+        passport=_passport(architecture, subject_card, service.load_tokenizer(card.id).versions),
     )
 
 
-def others(anatomy: AnatomyView, service: EncoderService) -> list[Architecture]:
+def compared_architectures(anatomy: AnatomyView, service: EncoderService) -> list[Architecture]:
     """The model taken apart, the loaded one, and every preset that is allowed here."""
     ids = [
         anatomy.architecture.id,
         anatomy.card.id,
         *(spec.id for spec in service.models() if preset_config(spec.id) is not None),
     ]
-    return [service.architecture(name) for name in dict.fromkeys(ids)]
+    return [service.architecture(model) for model in dict.fromkeys(ids)]
 
 
 def _card(service: EncoderService, model: str) -> ModelCard | None:
@@ -151,8 +151,8 @@ def _passport(
 def parameters_table(anatomy: AnatomyView) -> pd.DataFrame:
     """A row for each array; during a search, only for the arrays that match."""
     table = pd.DataFrame(parameter_rows(anatomy.tree))
-    if anatomy.lit is not None:
-        table = table[table["name"].isin(anatomy.lit)]
+    if anatomy.matches is not None:
+        table = table[table["name"].isin(anatomy.matches)]
     return table if table["tied to"].any() else table.drop(columns="tied to")
 
 
@@ -181,14 +181,14 @@ def counts_by_part(architecture: Architecture) -> dict[str, int]:
 
 def arrays(anatomy: AnatomyView) -> dict[str, NDArray[Any]]:
     """Every parameter, and the operations for a text, by name."""
-    own = anatomy.architecture.parameters
+    parameters = anatomy.architecture.parameters
     work = operations(anatomy.architecture, anatomy.n_tokens)
     return {
-        "names": np.array([p.name for p in own]),
-        "shapes": np.array([str(p.shape) for p in own]),
-        "n_values": np.array([n_values(p) for p in own], dtype=np.int64),
-        "n_bytes": np.array([p.n_bytes for p in own], dtype=np.int64),
-        "tied_to": np.array([p.tied_to or "" for p in own]),
+        "names": np.array([p.name for p in parameters]),
+        "shapes": np.array([str(p.shape) for p in parameters]),
+        "n_values": np.array([n_values(p) for p in parameters], dtype=np.int64),
+        "n_bytes": np.array([p.n_bytes for p in parameters], dtype=np.int64),
+        "tied_to": np.array([p.tied_to or "" for p in parameters]),
         "n_tokens": np.array(anatomy.n_tokens),
         "multiply_adds": np.array([work.linear, work.attention, work.pooler], dtype=np.int64),
     }
@@ -201,7 +201,7 @@ _MAX_SAMPLE = 2_000_000  # values of a word table that are measured: at most one
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One array's statistics; `step` is 1 if every row was measured, n if every nth was."""
+    """The statistics of one array, measured on every `step`-th row."""
 
     parameter: Parameter
     stats: WeightStatistics
@@ -211,11 +211,6 @@ class Measured:
     def n_rows(self) -> int | None:
         """The number of rows of the whole array, if only a sample was measured."""
         return self.parameter.shape[0] if self.step > 1 else None
-
-
-def by_size(anatomy: AnatomyView) -> list[Parameter]:
-    """The chosen part's arrays, the largest first."""
-    return sorted(anatomy.chosen.parameters, key=n_values, reverse=True)
 
 
 def measure(anatomy: AnatomyView, parameter: Parameter, service: EncoderService) -> Measured:

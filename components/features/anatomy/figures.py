@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.features.anatomy.measures import Node, WeightStatistics
-from components.features.anatomy.reading import share_said
+from components.features.anatomy.reading import share_text
 from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
 
@@ -30,7 +30,7 @@ _COLORS = {
     "relative": _VERMILION,
     **dict.fromkeys(("layer", "shared", "model"), _FRAME),
 }
-_ON_WHITE = {_BLUE, _VERMILION}
+_NEEDS_WHITE = {_BLUE, _VERMILION}
 _DEPTHS = {"treemap": 3, "icicle": 4}
 _PADS = {"treemap": {"pad": {"t": 22, "l": 3, "r": 3, "b": 3}}, "icicle": {}}
 
@@ -40,7 +40,7 @@ def part_map(
     *,
     kind: Literal["treemap", "icicle"],
     chosen: Node,
-    lit: frozenset[str] | None,
+    matches: frozenset[str] | None,
     title: str,
     height: int = 460,
 ) -> go.Figure:
@@ -51,12 +51,12 @@ def part_map(
         kind: nested boxes, or levels from the whole to the smallest parts.
         chosen: the part that fills the picture; one without parts of its own is highlighted among
             its neighbours.
-        lit: names of the parameters that match a search; parts without any are faint.
+        matches: names of the parameters that match a search; parts without any are faint.
         title: the finding.
         height: in pixels.
     """
     nodes = list(tree.walk())
-    colors = [_color(node, chosen, lit) for node in nodes]
+    colors = [_color(node, chosen, matches) for node in nodes]
     trace: dict[str, Any] = {
         "type": kind,
         "ids": [node.path or ROOT for node in nodes],
@@ -69,9 +69,12 @@ def part_map(
         "maxdepth": _DEPTHS[kind],
         "sort": kind == "treemap",
         "marker": {"colors": colors, "line": {"width": 1, "color": _WHITE}, **_PADS[kind]},
-        "text": [_share(node, tree) for node in nodes],
+        "text": [share_text(node.share_of(tree)) for node in nodes],
         "texttemplate": "%{label}<br>%{text}",
-        "textfont": {"color": [_text_color(color) for color in colors], "size": SMALLEST},
+        "textfont": {
+            "color": [_WHITE if color in _NEEDS_WHITE else _DARK for color in colors],
+            "size": SMALLEST,
+        },
         "hovertemplate": "%{customdata}<br>%{value:,} parameters<br>%{text}<extra></extra>",
         "pathbar": {"visible": True, "thickness": 22, "textfont": {"color": _DARK}},
     }
@@ -109,7 +112,7 @@ def model_bars(
             "orientation": "h",
             "name": part,
             "y": list(range(len(labels))),
-            "x": [own[part] for own in parts],
+            "x": [counts[part] for counts in parts],
             "customdata": labels,
             "marker": {"color": colors.get(part, NEUTRAL)},
             "hovertemplate": f"%{{customdata}}<br>{part}: %{{x:,}} parameters<extra></extra>",
@@ -195,24 +198,15 @@ def _above(node: Node) -> str:
     return node.path.rpartition("/")[0]
 
 
-def _share(node: Node, tree: Node) -> str:
-    share = node.n_values / tree.n_values if tree.n_values else 0.0
-    return share_said(share)
-
-
-def _color(node: Node, chosen: Node, lit: frozenset[str] | None) -> str:
+def _color(node: Node, chosen: Node, matches: frozenset[str] | None) -> str:
     base = _COLORS.get(node.kind, NEUTRAL)
-    found = lit is None or any(p.name in lit for p in node.parameters)
-    above = f"{chosen.path}/".startswith(f"{node.path}/") or not node.path
-    apart = not chosen.children and not above
-    return base if found and not apart else _faint(base)
+    is_match = matches is None or any(p.name in matches for p in node.parameters)
+    holds_chosen = f"{chosen.path}/".startswith(f"{node.path}/") or not node.path
+    beside_chosen = not chosen.children and not holds_chosen
+    return base if is_match and not beside_chosen else _faint(base)
 
 
 def _faint(color: str) -> str:
     """A colour mixed with the frame's grey; transparency would show the parent's colour."""
     pairs = [(int(color[i : i + 2], 16), int(_FRAME[i : i + 2], 16)) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(0.15 * own + 0.85 * grey):02X}" for own, grey in pairs)
-
-
-def _text_color(color: str) -> str:
-    return _WHITE if color in _ON_WHITE else _DARK
+    return "#" + "".join(f"{round(0.15 * value + 0.85 * grey):02X}" for value, grey in pairs)

@@ -12,10 +12,9 @@ from components.core.errors import RequestError
 from components.features.anatomy.compute import (
     AnatomyView,
     Measured,
-    by_size,
+    compared_architectures,
     counts_by_part,
     measure,
-    others,
     summary,
 )
 from components.features.anatomy.controls import ARRAY, MODELS, SECTION, TOKENS, WEIGHTS
@@ -43,14 +42,13 @@ def closer(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> No
 
 def _models(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
     """The model beside the loaded one and every preset."""
-    architectures, n_tokens = others(anatomy, service), anatomy.n_tokens
+    architectures, n_tokens = compared_architectures(anatomy, service), anatomy.n_tokens
     with st.container(width=260):
         inputs.number(view, TOKENS)
-    rows = [comparison_row(one, n_tokens) for one in architectures]
-    told = models_claim(rows, n_tokens, references=_REFERENCES)
-    kit.reading([told], key="reading_models")
+    rows = [comparison_row(architecture, n_tokens) for architecture in architectures]
+    kit.reading([models_claim(rows, n_tokens, references=_REFERENCES)], key="reading_models")
     title = str(models_title(rows))
-    names = [one.title for one in architectures]
+    names = [architecture.title for architecture in architectures]
     kit.chart(
         model_bars(names, list(map(counts_by_part, architectures)), title=title),
         key="anatomy_models",
@@ -66,16 +64,17 @@ def _models_table(table: pd.DataFrame) -> None:
         **{name: "%.1f" for name in table.columns if name.startswith("MB")},
         "billion multiply-adds": "%.3f",
     }
-    columns = {name: st.column_config.NumberColumn(format=how) for name, how in formats.items()}
+    columns = {name: st.column_config.NumberColumn(format=form) for name, form in formats.items()}
     kit.table(table, key="anatomy_models_table", columns=columns)
 
 
 def _weights(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
     """The distribution of one array's numbers, and the number of directions they use."""
-    if anatomy.own is None:
+    if anatomy.subject_card is None:
         st.info(say("anatomy.weights.none"), icon=":material/visibility_off:")
         return
-    arrays = {p.name: p for p in by_size(anatomy)}
+    largest_first = sorted(anatomy.chosen.parameters, key=n_values, reverse=True)
+    arrays = {p.name: p for p in largest_first}
     parameter = arrays[inputs.select(view, ARRAY.among(arrays.keys()))]
     try:
         measured = measure(anatomy, parameter, service)
@@ -96,7 +95,7 @@ def _measured(anatomy: AnatomyView, measured: Measured) -> None:
     kit.table([summary(measured)], key="anatomy_weights_table")
     with st.expander(say("anatomy.weights.code")):
         code = weights_snippet(
-            anatomy.own or anatomy.card,
+            anatomy.subject_card or anatomy.card,
             parameter.name,
             is_matrix=bool(stats.singular.size),
             step=measured.step,

@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Step:
-    """One step down the tree: its name in addresses and on the page, and its kind."""
+    """One step down the tree: its name in addresses, its name on the page, and its kind."""
 
     key: str
     name: str
@@ -52,8 +52,8 @@ class Node:
     Attributes:
         path: its place, as "layer-1/attention/query"; empty for the whole model.
         name: its name within its parent: "Query".
-        title: its name anywhere: "Layer 1 › Attention › Query".
-        kind: the explanation that fits: "query".
+        title: its full name: "Layer 1 › Attention › Query".
+        kind: the name of its explanation and colour: "query".
         parameters: its parameters, in the model's own order.
     """
 
@@ -73,6 +73,10 @@ class Node:
     def n_bytes(self) -> int:
         """The memory of its values; tied parameters count only at their first place."""
         return sum(p.n_bytes for p in self.parameters if p.tied_to is None)
+
+    def share_of(self, whole: Node) -> float:
+        """The part's share of another one's values; 0 if that one has none."""
+        return self.n_values / whole.n_values if whole.n_values else 0.0
 
     def walk(self) -> Iterator[Node]:
         """This part and all below, from the top."""
@@ -113,18 +117,22 @@ def n_values(parameter: Parameter) -> int:
 
 def totals(parameters: Sequence[Parameter]) -> Totals:
     """The counts of a list of parameters."""
-    own = [p for p in parameters if p.tied_to is None]
+    untied = _untied(parameters)
     return Totals(
         n_named=len(parameters),
-        n_tied=len(parameters) - len(own),
-        n_values=sum(map(n_values, own)),
-        n_in_matrices=sum(n_values(p) for p in own if len(p.shape) == 2),
-        n_bytes=sum(p.n_bytes for p in own),
-        dtypes=tuple(dict.fromkeys(p.dtype for p in own)),
+        n_tied=len(parameters) - len(untied),
+        n_values=sum(map(n_values, untied)),
+        n_in_matrices=sum(n_values(p) for p in untied if len(p.shape) == 2),
+        n_bytes=sum(p.n_bytes for p in untied),
+        dtypes=tuple(dict.fromkeys(p.dtype for p in untied)),
     )
 
 
-@lru_cache(maxsize=32)  # by identity: a page asks for the same eight on every rerun
+def _untied(parameters: Sequence[Parameter]) -> list[Parameter]:
+    return [p for p in parameters if p.tied_to is None]
+
+
+@lru_cache(maxsize=32)  # by identity: every rerun of a page asks for the same eight
 def build_tree(architecture: Architecture) -> Node:
     """The whole model, its parts below it in the model's own order."""
     placed = [(_place(p.name, architecture), p) for p in architecture.parameters]
@@ -133,24 +141,24 @@ def build_tree(architecture: Architecture) -> Node:
 
 def search(node: Node, query: str) -> frozenset[str]:
     """Names of the parameters whose name, or whose part's title, contains the query."""
-    wanted = query.strip().casefold()
+    text = query.strip().casefold()
     return frozenset(
         parameter.name
         for part in node.walk()
         for parameter in part.parameters
-        if wanted in parameter.name.casefold() or (wanted in part.title.casefold() and part.path)
+        if text in parameter.name.casefold() or (text in part.title.casefold() and part.path)
     )
 
 
 def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
     """The table of a part's parameters; a tied parameter has no numbers of its own."""
-    leaf = {
+    titles = {
         p.name: part.title for part in node.walk() if not part.children for p in part.parameters
     }
     return [
         {
             "name": p.name,
-            "part": leaf[p.name],
+            "part": titles[p.name],
             "shape": " × ".join(map(str, p.shape)),
             "parameters": n_values(p) if p.tied_to is None else 0,
             "dtype": p.dtype,
@@ -166,19 +174,19 @@ def _node(
     above: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
 ) -> Node:
     """Build a part from its parameters, each with the remaining steps down to it."""
-    here = (*above, step) if step.key else above
-    below: dict[str, list[tuple[tuple[Step, ...], Parameter]]] = {}
+    steps_down = (*above, step) if step.key else above
+    groups: dict[str, list[tuple[tuple[Step, ...], Parameter]]] = {}
     for steps, parameter in placed:
         if steps:
-            below.setdefault(steps[0].key, []).append((steps, parameter))
+            groups.setdefault(steps[0].key, []).append((steps, parameter))
     children = [
-        _node(here, group[0][0][0], [(steps[1:], p) for steps, p in group])
-        for group in below.values()
+        _node(steps_down, group[0][0][0], [(steps[1:], p) for steps, p in group])
+        for group in groups.values()
     ]
     return Node(
-        path="/".join(s.key for s in here),
+        path="/".join(s.key for s in steps_down),
         name=step.name,
-        title=" › ".join(s.name for s in here) or step.name,
+        title=" › ".join(s.name for s in steps_down) or step.name,
         kind=step.kind,
         children=tuple(children),
         parameters=tuple(p for _, p in placed),
@@ -251,21 +259,21 @@ _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)
 
 def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
     """The steps from the model to the part that contains a parameter."""
-    if own := _LAYER.fullmatch(name):
-        number = int(own[1]) + 1
-        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_within(own[2]))
+    if layer := _LAYER.fullmatch(name):
+        number = int(layer[1]) + 1
+        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_within(layer[2]))
     if shared := _SHARED.fullmatch(name):
         return (_shared(int(shared[1]), int(shared[2]), architecture), *_within(shared[3]))
-    found = next((steps for rule, steps in _TOP if re.match(rule, name)), None)
-    return found or (Step("other", "Other", "other"), Step(name, name, "other"))
+    other = (Step("other", "Other", "other"), Step(name, name, "other"))
+    return next((steps for rule, steps in _TOP if re.match(rule, name)), other)
 
 
 def _within(rest: str) -> tuple[Step, ...]:
     """The steps from a layer to the part that contains a parameter."""
-    found = next(
-        ((block, step) for rule, block, step in _PARAMETERS_IN_LAYER if re.match(rule, rest)), None
-    )
-    return found or (Step(rest, rest, "other"),)
+    for rule, block, step in _PARAMETERS_IN_LAYER:
+        if re.match(rule, rest):
+            return block, step
+    return (Step(rest, rest, "other"),)
 
 
 def _shared(group: int, inner: int, architecture: Architecture) -> Step:
@@ -297,9 +305,9 @@ class Operations:
     """Multiply-adds for one text.
 
     Attributes:
-        linear: those of the layers' linear layers, and of a projection before them.
-        attention: those of queries with keys, and of weights with values.
-        pooler: those of the pooler, which reads one token.
+        linear: in the layers' linear layers, and in a projection before them.
+        attention: of queries with keys, and of weights with values.
+        pooler: in the pooler, which reads one token.
     """
 
     linear: int
@@ -332,7 +340,7 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
 
 def memory(architecture: Architecture, precision: str) -> int:
     """Bytes of all parameters at a precision of `BYTES`; tied ones count once."""
-    return BYTES[precision] * sum(n_values(p) for p in _own(architecture))
+    return BYTES[precision] * sum(n_values(p) for p in _untied(architecture.parameters))
 
 
 def comparison_row(
@@ -340,11 +348,11 @@ def comparison_row(
 ) -> dict[str, str | int | float | None]:
     """One model's row in the comparison; without operations if the text does not fit."""
     fits = n_tokens <= architecture.max_length
-    done = operations(architecture, n_tokens).total / 1e9 if fits else None
+    billions = operations(architecture, n_tokens).total / 1e9 if fits else None
     return {
         "model": architecture.title,
-        "parameters": sum(n_values(p) for p in _own(architecture)),
-        "billion multiply-adds": done,
+        "parameters": sum(n_values(p) for p in _untied(architecture.parameters)),
+        "billion multiply-adds": billions,
         **{f"MB, {name}": memory(architecture, name) / 1e6 for name in BYTES},
         "layers": architecture.n_layers,
         "heads": architecture.n_heads,
@@ -353,10 +361,6 @@ def comparison_row(
         "vocabulary": architecture.vocabulary_size,
         "longest text": architecture.max_length,
     }
-
-
-def _own(architecture: Architecture) -> list[Parameter]:
-    return [p for p in architecture.parameters if p.tied_to is None]
 
 
 def _uses(architecture: Architecture) -> float:

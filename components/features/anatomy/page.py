@@ -48,8 +48,7 @@ _PAGES = {
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """The choice of model and drawing, and the search field."""
     with kit.controls():
-        offered = subjects(view, service, card, runtime.own_models())
-        inputs.select(view, SUBJECT.among(offered))
+        inputs.select(view, SUBJECT.among(subjects(view, service, card, runtime.own_models())))
         inputs.choice(view, DRAWING)
         inputs.text(view, SEARCH)
 
@@ -66,13 +65,13 @@ def picture(view: ViewState, anatomy: AnatomyView) -> None:
 def words(anatomy: AnatomyView) -> None:
     """The reading, with the search result before it."""
     tree, architecture = anatomy.tree, anatomy.architecture
-    if anatomy.lit is not None:
-        kit.reading([search_claim(anatomy.query, tree, anatomy.lit)], key="reading_search")
+    if anatomy.matches is not None:
+        kit.reading([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
     quoted = QUOTED_MILLIONS.get(architecture.id)
     claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
     kit.reading(claims, sure=sure)
-    for absent in absent_claims(tree, architecture, anatomy.own):
-        st.caption(str(absent))
+    for claim in absent_claims(tree, architecture, anatomy.subject_card):
+        st.caption(str(claim))
 
 
 def explain(anatomy: AnatomyView) -> None:
@@ -92,11 +91,11 @@ def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
 
 
 def _map(view: ViewState, anatomy: AnatomyView) -> None:
-    kind = DRAWINGS[DRAWING.of(view)]
-    title = str(anatomy_title(anatomy.tree, anatomy.chosen))
+    kind, chosen = DRAWINGS[DRAWING.of(view)], anatomy.chosen
+    title = str(anatomy_title(anatomy.tree, chosen))
     key = f"{_CHART}_{kind}"
     kit.chart(
-        part_map(anatomy.tree, kind=kind, chosen=anatomy.chosen, lit=anatomy.lit, title=title),
+        part_map(anatomy.tree, kind=kind, chosen=chosen, matches=anatomy.matches, title=title),
         key=key,
         on_select=lambda: _pick(key),
         alt=say("anatomy.alt", title=title),
@@ -118,7 +117,7 @@ def _part(view: ViewState, anatomy: AnatomyView) -> None:
     part, kind = anatomy.chosen, _kind(anatomy.chosen)
     st.markdown(say(f"anatomy.part.{kind}"))
     st.markdown(" ".join(map(str, part_claims(part, anatomy.tree))))
-    st.caption(str(held_claim(part, anatomy.own)))
+    st.caption(str(held_claim(part, anatomy.subject_card)))
     with st.container(key="anatomy_link", gap="xsmall"):
         for page in navigation.PAGES:
             if page.name == _PAGES.get(kind):
@@ -142,7 +141,7 @@ def _below(part: Node) -> None:
 
 def _numbers(anatomy: AnatomyView) -> None:
     table = compute.parameters_table(anatomy)
-    if anatomy.lit is not None:
+    if anatomy.matches is not None:
         st.caption(say("anatomy.found", n=len(table), n_arrays=anatomy.totals.n_named))
     columns = {
         "parameters": st.column_config.NumberColumn(format="localized"),
@@ -162,8 +161,8 @@ def _under_the_hood(anatomy: AnatomyView) -> None:
 
 def _snippet(anatomy: AnatomyView) -> str:
     config = preset_config(anatomy.architecture.id)
-    load = card_lines(anatomy.own or anatomy.card)
-    if anatomy.own is None and config is not None:
+    load = card_lines(anatomy.subject_card or anatomy.card)
+    if anatomy.subject_card is None and config is not None:
         load = config_lines(config)
     fits = anatomy.n_tokens <= anatomy.architecture.max_length
     return anatomy_snippet(
@@ -174,24 +173,22 @@ def _snippet(anatomy: AnatomyView) -> str:
 
 
 def _shapes(anatomy: AnatomyView) -> None:
-    a = anatomy.architecture
-    st.markdown(
-        say(
-            "anatomy.shapes",
-            n_layers=a.n_layers,
-            n_heads=a.n_heads,
-            n_head_dims=a.n_dims // a.n_heads,
-            n_dims=a.n_dims,
-            n_inner=a.n_inner,
-            n_vocabulary=a.vocabulary_size,
-            max_length=a.max_length,
-        )
-    )
+    model = anatomy.architecture
+    sizes = {
+        "n_layers": model.n_layers,
+        "n_heads": model.n_heads,
+        "n_head_dims": model.n_dims // model.n_heads,
+        "n_dims": model.n_dims,
+        "n_inner": model.n_inner,
+        "n_vocabulary": model.vocabulary_size,
+        "max_length": model.max_length,
+    }
+    st.markdown(say("anatomy.shapes", **sizes))
 
 
 def _caption(anatomy: AnatomyView) -> str:
     passport = anatomy.passport
-    if anatomy.own is not None:
+    if anatomy.subject_card is not None:
         return export.caption(passport)
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
     return say("anatomy.caption", model=passport.model, versions=versions)

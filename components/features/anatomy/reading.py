@@ -22,28 +22,28 @@ __all__ = [
     "models_title",
     "part_claims",
     "search_claim",
-    "share_said",
+    "share_text",
     "weights_reading",
 ]
 
-_HELD = 0.9  # of the sum of squares, when directions are counted
-_FEWER = 0.9  # of a random matrix's number: below it, some directions count as stronger
-_CLOSE = 0.01  # of a quoted number: within it, both count as the same
+_HELD = 0.9  # the share of the sum of squares that the counted directions hold
+_FEWER = 0.9  # below this share of a random matrix's number, some directions count as stronger
+_CLOSE = 0.01  # numbers that differ by a smaller share than this count as the same
 
 
 def anatomy_title(tree: Node, chosen: Node) -> Claim:
     """The finding: the part that holds most, or the size of the chosen part."""
     if chosen.path:
-        title, share = _short_title(chosen, tree), share_said(_share(chosen, tree))
+        title, share = _short_title(chosen, tree), share_text(chosen.share_of(tree))
         return claim("anatomy.title.part", part=title, share=share)
     largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
-    if _share(largest, tree) > 0.5:
+    if largest.share_of(tree) > 0.5:
         part = largest.name.lower()
-        return claim("anatomy.title.largest", part=part, share=_share(largest, tree))
+        return claim("anatomy.title.largest", part=part, share=largest.share_of(tree))
     layers = _layers(tree)
     verdict = "layers" if layers else "count"
-    held = sum(_share(node, tree) for node in layers)
-    return claim(f"anatomy.title.{verdict}", share=held, n_values=tree.n_values)
+    in_layers = sum(layer.share_of(tree) for layer in layers)
+    return claim(f"anatomy.title.{verdict}", share=in_layers, n_values=tree.n_values)
 
 
 def anatomy_reading(
@@ -62,15 +62,17 @@ def anatomy_reading(
     numbers = {"n": counted.n_named, "n_values": counted.n_values}
     shares: dict[str, float] = {"layers": in_layers / (tree.n_values or 1)}
     if words is not None:
-        shares["words"] = _share(words, tree)
+        shares["words"] = words.share_of(tree)
     claims = [
         claim("anatomy.count", model=escape(architecture.title), **numbers),
         claim(f"anatomy.where.{'words' if words else 'layers'}", **shares),
     ]
     if quoted_millions is not None:
-        off = counted.n_values / 1e6 / quoted_millions - 1
-        verdict = "close" if abs(off) < _CLOSE else "lower" if off < 0 else "higher"
-        claims.append(claim(f"anatomy.quoted.{verdict}", millions=quoted_millions, by=abs(off)))
+        deviation = counted.n_values / 1e6 / quoted_millions - 1
+        verdict = "close" if abs(deviation) < _CLOSE else "lower" if deviation < 0 else "higher"
+        claims.append(
+            claim(f"anatomy.quoted.{verdict}", millions=quoted_millions, by=abs(deviation))
+        )
     sure = [
         claim("anatomy.memory", size=_megabytes(counted.n_bytes), dtypes=", ".join(counted.dtypes)),
         claim("anatomy.matrices", n_values=counted.n_in_matrices),
@@ -79,62 +81,62 @@ def anatomy_reading(
         sure.append(claim("anatomy.tied", n=counted.n_tied))
     groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}
     if groups and architecture.n_layers > len(groups):
-        apart = round(in_layers * architecture.n_layers / len(groups))
-        sure.append(claim("anatomy.shared", n_layers=architecture.n_layers, n_values=apart))
+        n_unshared = round(in_layers * architecture.n_layers / len(groups))
+        sure.append(claim("anatomy.shared", n_layers=architecture.n_layers, n_values=n_unshared))
     return claims, sure
 
 
 def part_claims(part: Node, tree: Node) -> list[Claim]:
     """The size of the chosen part."""
     numbers = {"n": len(part.parameters), "n_values": part.n_values}
-    claims = [claim("anatomy.chosen", share=share_said(_share(part, tree)), **numbers)]
+    claims = [claim("anatomy.chosen", share=share_text(part.share_of(tree)), **numbers)]
     if any(p.tied_to is not None for p in part.parameters):
         claims.append(claim("anatomy.chosen_tied"))
     return claims
 
 
-def held_claim(part: Node, own: ModelCard | None) -> Claim:
-    """The storage of a part, and whether it looks trained; `own` is None without the weights."""
+def held_claim(part: Node, card: ModelCard | None) -> Claim:
+    """The storage of a part, and its training; `card` is None without the weights."""
     numbers = {
         "size": _megabytes(part.n_bytes),
         "dtypes": ", ".join(sorted({p.dtype for p in part.parameters})),
     }
     trained = {p.trained for p in part.parameters}
-    if own is None:
+    if card is None:
         return claim("anatomy.held.config", **numbers)
     if trained == {True}:
         return claim("anatomy.held.trained", **numbers)
     if trained == {False}:
-        reason = escape(_why_untrained(part, own))
+        reason = escape(_why_untrained(part, card))
         return claim("anatomy.held.untrained", reason=reason, **numbers)
-    apart = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
-    return claim("anatomy.held.mixed", parts=escape(", ".join(apart) or part.name), **numbers)
+    untrained = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
+    return claim("anatomy.held.mixed", parts=escape(", ".join(untrained) or part.name), **numbers)
 
 
-def absent_claims(tree: Node, architecture: Architecture, own: ModelCard | None) -> list[Claim]:
+def absent_claims(tree: Node, architecture: Architecture, card: ModelCard | None) -> list[Claim]:
     """The parts that other models of these families have and this one lacks, with the reason."""
     claims = []
     if tree.find("pooler") is None:
-        if own is not None:
-            reason = escape(own.provenance.pooler.reason)
+        if card is not None:
+            reason = escape(card.provenance.pooler.reason)
             claims.append(claim("anatomy.absent.pooler", reason=reason))
         else:
-            known = table("anatomy.no_pooler")
-            family = architecture.family if architecture.family in known else "other"
+            families = table("anatomy.no_pooler")
+            family = architecture.family if architecture.family in families else "other"
             claims.append(claim(f"anatomy.no_pooler.{family}"))
     if tree.find("embeddings/segment") is None:
         claims.append(claim("anatomy.absent.segment"))
     return claims
 
 
-def search_claim(query: str, tree: Node, found: frozenset[str]) -> Claim:
+def search_claim(query: str, tree: Node, matches: frozenset[str]) -> Claim:
     """The result of a search."""
-    own = [p for p in tree.parameters if p.name in found]
-    if not own:
+    parameters = [p for p in tree.parameters if p.name in matches]
+    if not parameters:
         return claim("anatomy.search.none", query=quoted(query, 60))
-    together = sum(n_values(p) for p in own if p.tied_to is None)
-    share = share_said(together / (tree.n_values or 1))
-    numbers = {"n": len(own), "n_values": together, "share": share}
+    n_matching = sum(n_values(p) for p in parameters if p.tied_to is None)
+    share = share_text(n_matching / (tree.n_values or 1))
+    numbers = {"n": len(parameters), "n_values": n_matching, "share": share}
     return claim("anatomy.search.found", query=quoted(query, 60), **numbers)
 
 
@@ -156,20 +158,20 @@ def models_claim(
         n_tokens: the length of the text for which operations are counted.
         references: titles of models to compare with.
     """
-    own, named = rows[0], {row["model"]: row for row in rows[1:]}
-    other = next((named[title] for title in references if title in named), None)
-    if other is None:
+    first, others = rows[0], {row["model"]: row for row in rows[1:]}
+    reference = next((others[title] for title in references if title in others), None)
+    if reference is None:
         return claim("anatomy.models.alone")
     work = "billion multiply-adds"
     numbers = {
-        "model": escape(own["model"]),
-        "reference": escape(other["model"]),
-        "parameters": own["parameters"] / other["parameters"],
+        "model": escape(first["model"]),
+        "reference": escape(reference["model"]),
+        "parameters": first["parameters"] / reference["parameters"],
         "n_tokens": n_tokens,
     }
-    if own[work] is None or other[work] is None:
+    if first[work] is None or reference[work] is None:
         return claim("anatomy.models.too_long", **numbers)
-    return claim("anatomy.models.work", work=own[work] / other[work], **numbers)
+    return claim("anatomy.models.work", work=first[work] / reference[work], **numbers)
 
 
 def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = None) -> list[Claim]:
@@ -187,14 +189,14 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
     numbers: dict[str, Any] = {"low": low, "high": high, "std": float(stats.std)}
     claims = [claim(f"anatomy.weights.{verdict}", name=name, n_rows=stats.shape[0], **numbers)]
     if len(stats.singular) > 1:
-        own, random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
-        directions = "stronger" if own < _FEWER * random else "even"
-        counts = {"own": own, "random": random, "n_all": len(stats.singular)}
+        n_strong, n_random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
+        directions = "stronger" if n_strong < _FEWER * n_random else "even"
+        counts = {"own": n_strong, "random": n_random, "n_all": len(stats.singular)}
         claims.append(claim(f"anatomy.weights.{directions}", **counts))
     return claims
 
 
-def share_said(share: float) -> str:
+def share_text(share: float) -> str:
     """A share of the whole with two significant digits: "52%", "0.65%"."""
     if 0 < share < 0.0001:
         return "under 0.01%"
@@ -218,20 +220,16 @@ def _ends(part: Node) -> tuple[str, ...]:
 
 def _why_untrained(part: Node, card: ModelCard) -> str:
     """The reasons given for those parts of the model that contain the chosen one."""
-    states = card.provenance
-    named = {"embeddings": states.embedding_layer, "pooler": states.pooler}
-    first = part.path.split("/")[0]
-    every = (states.embedding_layer, states.encoder, states.pooler)
-    own = [named.get(first, states.encoder)] if part.path else every
-    return " ".join(state.reason for state in own if state.state == "untrained")
+    model = card.provenance
+    by_part = {"embeddings": model.embedding_layer, "pooler": model.pooler}
+    states = [model.embedding_layer, model.encoder, model.pooler]
+    if part.path:
+        states = [by_part.get(part.path.split("/")[0], model.encoder)]
+    return " ".join(state.reason for state in states if state.state == "untrained")
 
 
 def _layers(tree: Node) -> list[Node]:
     return [node for node in tree.children if node.kind in ("layer", "shared")]
-
-
-def _share(node: Node, tree: Node) -> float:
-    return node.n_values / tree.n_values if tree.n_values else 0.0
 
 
 def _megabytes(n_bytes: int) -> str:

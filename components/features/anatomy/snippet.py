@@ -57,8 +57,8 @@ def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 
 
 def card_lines(card: ModelCard) -> list[str]:
     """Lines that leave `model`, read from the files that the card names."""
-    own = [line for line in load_lines(card) if not line.startswith("tokenizer = ")]
-    return ["from transformers import AutoModel", "", *own]
+    loading = [line for line in load_lines(card) if not line.startswith("tokenizer = ")]
+    return ["from transformers import AutoModel", "", *loading]
 
 
 def config_lines(config: Mapping[str, Any]) -> list[str]:

@@ -36,7 +36,7 @@ from components.features.attention.measures import (
     Arrangement,
     Grid,
     Heads,
-    Selection,
+    HeadSelection,
     arrange,
     ranked,
     reduce_heads,
@@ -51,9 +51,9 @@ __all__ = [
     "arrays",
     "attention_view",
     "habit_names",
+    "habit_texts",
     "habits_caption",
     "head_titles",
-    "heads_said",
     "heads_table",
     "picked_table",
     "scope_name",
@@ -136,9 +136,10 @@ class AttentionView:
         sort: the key they are sorted by; `order` is (layer, head), the first one first.
         selection: the heads that are shown.
         weights: (n_tokens, n_tokens) float32 of the selection, before any hiding or merging.
-        grid: the same as shown, in the requested `arrangement`.
+        grid: the weights after hiding and merging as `arrangement` says.
         picked: "from" and a row, or "to" and a column, of the grid.
-        pad_to, pad_asked: the length padded to, or None; and the requested length, 0 for none.
+        pad_to: the length padded to; None if there was nothing to pad.
+        requested_pad: the requested length, 0 for none.
     """
 
     sentence: Sentence
@@ -148,17 +149,17 @@ class AttentionView:
     heads: Heads
     sort: str
     order: list[tuple[int, int]]
-    selection: Selection
+    selection: HeadSelection
     weights: FloatArray
     arrangement: Arrangement
     grid: Grid
     picked: tuple[str, int]
     pad_to: int | None
-    pad_asked: int
+    requested_pad: int
 
     @property
     def sort_habit(self) -> str:
-        """The habit by which the heads are sorted, highest or lowest value first."""
+        """The habit behind the sort key: `focus` sorts by entropy."""
         return "entropy" if self.sort == "focus" else self.sort
 
     @property
@@ -166,14 +167,14 @@ class AttentionView:
         """The passport behind the numbers, with this page's own settings."""
         selection, encoded = self.selection, self.encoding.passport
         place = {"head": {"layer": selection.layer, "head": selection.head}, "all": {}}
-        own = {
+        settings = {
             "show": selection.scope,
             **place.get(selection.scope, {"layer": selection.layer}),
             "special_tokens": self.arrangement.special,
             "unit": "words" if self.arrangement.words else "tokens",
             "direction": self.arrangement.direction,
         }
-        return replace(encoded, settings={**encoded.settings, **own})
+        return replace(encoded, settings={**encoded.settings, **settings})
 
 
 def attention_view(view: ViewState, service: EncoderService, card: ModelCard) -> AttentionView:
@@ -181,18 +182,19 @@ def attention_view(view: ViewState, service: EncoderService, card: ModelCard) ->
     source = _source(view, service, card)
     reduced = source.reduced()
     encoding, vocabulary = reduced.encoding, service.vocabulary(card.id)
-    own = kinds(encoding, vocabulary)
+    token_kinds = kinds(encoding, vocabulary)
     order = _order(view, reduced.heads)
     selection = _selection(view, card, reduced, order)
-    kept = reduced_weights(reduced.heads, selection)
-    weights = source.whole(selection.layer, selection.head) if kept is None else kept
+    weights = reduced_weights(reduced.heads, selection)
+    if weights is None:
+        weights = source.whole(selection.layer, selection.head)
     arrangement = _arrangement(view, source.sentence)
-    grid = arrange(weights, encoding, own, labels(encoding, vocabulary), arrangement)
+    grid = arrange(weights, encoding, token_kinds, labels(encoding, vocabulary), arrangement)
     return AttentionView(
         sentence=source.sentence,
         card=card,
         encoding=encoding,
-        kinds=own,
+        kinds=token_kinds,
         heads=reduced.heads,
         sort=SORT.of(view),
         order=order,
@@ -202,19 +204,19 @@ def attention_view(view: ViewState, service: EncoderService, card: ModelCard) ->
         grid=grid,
         picked=_picked(view, source.sentence, encoding, grid),
         pad_to=source.pad_to,
-        pad_asked=_pad_asked(view, card),
+        requested_pad=_requested_pad(view, card),
     )
 
 
 def _source(view: ViewState, service: EncoderService, card: ModelCard) -> Source:
     """The chosen sentence, padded if that makes it longer."""
     sentence = view.sentences[sentence_index(view, SENTENCE)] if view.sentences else Sentence("")
-    alone = service.tokenize(card.id, [sentence.text], pairs=[sentence.pair])[0]
-    asked = _pad_asked(view, card)
-    return Source(service, card, sentence, asked if asked > alone.n_tokens else None)
+    unpadded = service.tokenize(card.id, [sentence.text], pairs=[sentence.pair])[0]
+    length = _requested_pad(view, card)
+    return Source(service, card, sentence, length if length > unpadded.n_tokens else None)
 
 
-def _pad_asked(view: ViewState, card: ModelCard) -> int:
+def _requested_pad(view: ViewState, card: ModelCard) -> int:
     return PAD.between(0, card.max_length).of(view)
 
 
@@ -225,14 +227,14 @@ def _order(view: ViewState, heads: Heads) -> list[tuple[int, int]]:
 
 def _selection(
     view: ViewState, card: ModelCard, reduced: Reduced, order: list[tuple[int, int]]
-) -> Selection:
+) -> HeadSelection:
     """The chosen head, or the chosen layer; by default the first head and the last layer."""
     scope = SCOPES[SHOW.of(view)]
-    places = {f"{layer}.{head}": (layer, head) for layer, head in order}
-    layer, head = places[HEAD.among(places.keys()).of(view)]
+    by_name = {f"{layer}.{head}": (layer, head) for layer, head in order}
+    layer, head = by_name[HEAD.among(by_name.keys()).of(view)]
     if scope != "head":
-        known = view.layer is not None and 1 <= view.layer <= card.n_layers
-        layer = int(view.layer or 0) if known else card.n_layers
+        has_layer = view.layer is not None and 1 <= view.layer <= card.n_layers
+        layer = int(view.layer or 0) if has_layer else card.n_layers
     trained = card.provenance.encoder.state == "trained"
     return select(reduced.heads, reduced.encoding, scope, (layer, head), trained=trained)
 
@@ -250,11 +252,11 @@ def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid)
     side = SIDE.of(view)
     items = grid.rows if side == "from" else grid.columns
     start = sentence.word[0] if sentence.word else 0
-    own = np.flatnonzero((encoding.text_ids == 0) & (encoding.offsets[:, 1] > start))
-    first = int(own[0]) if len(own) else 0
-    for wanted in (TOKEN.of(view), first):
+    candidates = np.flatnonzero((encoding.text_ids == 0) & (encoding.offsets[:, 1] > start))
+    first = int(candidates[0]) if len(candidates) else 0
+    for position in (TOKEN.of(view), first):
         for i, item in enumerate(items):
-            if wanted in item.positions:
+            if position in item.positions:
                 return side, i
     return side, 0
 
@@ -262,15 +264,15 @@ def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid)
 # --- The names of heads, of their habits and of means
 
 
-def habit_names(selection: Selection) -> list[str]:
+def habit_names(selection: HeadSelection) -> list[str]:
     """The habits except the entropy, in their order, with this model's own special tokens."""
     first, others = selection.names["first"], selection.names["separators"]
-    rest = say("attention.habit.others", name=others) if others == first else others
+    separators = say("attention.habit.others", name=others) if others == first else others
     return [
         say("attention.habit.previous"),
         say("attention.habit.next"),
         first,
-        rest or say("attention.habit.special"),
+        separators or say("attention.habit.special"),
         say("attention.habit.word"),
     ]
 
@@ -291,8 +293,8 @@ def head_titles(attention: AttentionView) -> dict[str, str]:
     }
 
 
-def heads_said(attention: AttentionView) -> list[list[str]]:
-    """For each layer and head, its value of the habit that heads are sorted by."""
+def habit_texts(attention: AttentionView) -> list[list[str]]:
+    """For each layer and head, the value of the habit by which heads are sorted, in words."""
     column = HABITS.index(attention.sort_habit)
     key = f"attention.hover.{'entropy' if attention.sort_habit == 'entropy' else 'share'}"
     name = [*habit_names(attention.selection), ""][column]
@@ -300,7 +302,7 @@ def heads_said(attention: AttentionView) -> list[list[str]]:
     return [[say(key, name=name, value=value) for value in row] for row in rows]
 
 
-def scope_name(selection: Selection) -> str:
+def scope_name(selection: HeadSelection) -> str:
     """The heads that a mean or rollout covers."""
     return say(f"attention.scope.{selection.scope}", n=selection.layer)
 
@@ -330,14 +332,14 @@ def weights_table(attention: AttentionView) -> pd.DataFrame:
 def picked_table(attention: AttentionView) -> pd.DataFrame:
     """The weights of the picked token alone, for grids too wide to show in full."""
     side, index = attention.picked
-    grid, own = attention.grid, side == "from"
-    items = grid.columns if own else grid.rows
-    picked = (grid.rows if own else grid.columns)[index].label
+    grid, is_row = attention.grid, side == "from"
+    items = grid.columns if is_row else grid.rows
+    picked = (grid.rows if is_row else grid.columns)[index].label
     return pd.DataFrame(
         {
             "position": [item.positions[0] for item in items],
             "token": [item.label for item in items],
-            f"{side} {picked}": grid.weights[index] if own else grid.weights[:, index],
+            f"{side} {picked}": grid.weights[index] if is_row else grid.weights[:, index],
         }
     )
 

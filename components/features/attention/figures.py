@@ -51,13 +51,13 @@ def attention_heatmap(
         marked: "from" and a row, or "to" and a column, that gets a frame.
         height: in pixels.
     """
-    own, theirs = _categories(rows), _categories(columns)
+    row_names, column_names = _categories(rows), _categories(columns)
     trace: dict[str, Any] = {
         "type": "heatmap",
         # An array travels in binary: a third of the bytes of text.
         "z": np.ascontiguousarray(weights, dtype=np.float32),
-        "x": theirs,
-        "y": own,
+        "x": column_names,
+        "y": row_names,
         "zmin": 0.0,
         "zmax": weight_bound(weights),
         "colorscale": SEQUENTIAL,
@@ -72,14 +72,14 @@ def attention_heatmap(
             "exponentformat": "none",
         },
     }
-    across, down = _axis("x", columns, theirs), _axis("y", rows, own)
+    across, down = _axis("x", columns, column_names), _axis("y", rows, row_names)
     layout = {
         "xaxis": across | {"tickangle": _ANGLE, "side": "bottom"},
         "yaxis": down | {"autorange": "reversed"},
         "margin": {
-            "l": beside(_shown(down)),
+            "l": beside(_visible_names(down)),
             "r": 68,
-            "b": below(_shown(across), _ANGLE),
+            "b": below(_visible_names(across), _ANGLE),
         },
         "shapes": [] if marked is None else [_frame(*marked)],
     }
@@ -92,15 +92,15 @@ def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
 
 
 def _axis(
-    which: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
+    letter: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
 ) -> dict[str, Any]:
     """Every name on a short axis; on a long one, every nth with its number."""
-    step = 1 if len(items) <= _ALL_TICKS[which] else -(-len(items) // _FEW_TICKS)
-    few = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
+    step = 1 if len(items) <= _ALL_TICKS[letter] else -(-len(items) // _FEW_TICKS)
+    ticks = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
     return {
         "type": "category",
         "tickvals": list(categories[::step]),
-        **few,
+        **ticks,
         "automargin": True,
         "ticks": "",
         "showgrid": False,
@@ -108,10 +108,9 @@ def _axis(
     }
 
 
-def _shown(axis: Mapping[str, Any]) -> list[str]:
-    """The names shown on an axis."""
-    shown: list[str] = axis.get("ticktext", axis["tickvals"])
-    return shown
+def _visible_names(axis: Mapping[str, Any]) -> list[str]:
+    names: list[str] = axis.get("ticktext", axis["tickvals"])
+    return names
 
 
 def _frame(side: str, index: int) -> dict[str, Any]:

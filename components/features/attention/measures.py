@@ -20,10 +20,10 @@ __all__ = [
     "Arrangement",
     "Direction",
     "Grid",
+    "GridItem",
+    "HeadSelection",
     "Heads",
-    "Item",
     "Scope",
-    "Selection",
     "Special",
     "arrange",
     "block_means",
@@ -55,7 +55,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True)
-class Item:
+class GridItem:
     """A token, or a word of several tokens, as a row or column.
 
     Attributes:
@@ -82,8 +82,8 @@ class Grid:
         renormalised: True if each row was divided by its sum after hiding.
     """
 
-    rows: tuple[Item, ...]
-    columns: tuple[Item, ...]
+    rows: tuple[GridItem, ...]
+    columns: tuple[GridItem, ...]
     weights: FloatArray
     hidden: tuple[int, ...]
     renormalised: bool
@@ -99,19 +99,21 @@ def arrange(
     tokens: Tokens,
     kinds: Sequence[TokenKind],
     labels: Sequence[str],
-    how: Arrangement,
+    arrangement: Arrangement,
 ) -> Grid:
     """(n_tokens, n_tokens) weights as a grid. A merged word receives the sum and gives the mean.
 
-    A step that would leave nothing is skipped: the caller sees this in `hidden` and in the rows.
+    A step that would leave nothing is skipped; `hidden` and the rows show it.
     """
-    hidden = [] if how.special == "show" else _to_hide(kinds)
-    renormalised = bool(hidden) and how.special == "renormalise"
+    hidden = [] if arrangement.special == "show" else _to_hide(kinds)
+    renormalised = bool(hidden) and arrangement.special == "renormalise"
     weights: _Exact = attention.astype(np.float64)
     weights[:, hidden] = 0
     if renormalised:
         weights = _renormalised(weights)
-    rows, columns = _sides(_items(tokens, kinds, labels, hidden, words=how.words), how.direction)
+    rows, columns = _sides(
+        _items(tokens, kinds, labels, hidden, words=arrangement.words), arrangement.direction
+    )
     return Grid(rows, columns, _merge(weights, rows, columns), tuple(hidden), renormalised)
 
 
@@ -135,31 +137,36 @@ def _items(
     hidden: Sequence[int],
     *,
     words: bool,
-) -> list[Item]:
+) -> list[GridItem]:
     groups: dict[tuple[int, int], list[int]] = {}
-    gone = set(hidden)
+    left_out = set(hidden)
     for i in range(tokens.n_tokens):
         word = int(tokens.word_ids[i])
         key = (int(tokens.text_ids[i]), word) if words and word >= 0 else (-2, i)
-        if i not in gone:
+        if i not in left_out:
             groups.setdefault(key, []).append(i)
     return [
-        Item(_label(tokens, labels, own), tuple(own), kinds[own[0]], int(tokens.text_ids[own[0]]))
-        for own in groups.values()
+        GridItem(
+            label=_label(tokens, labels, positions),
+            positions=tuple(positions),
+            kind=kinds[positions[0]],
+            text_id=int(tokens.text_ids[positions[0]]),
+        )
+        for positions in groups.values()
     ]
 
 
-def _label(tokens: Tokens, labels: Sequence[str], own: Sequence[int]) -> str:
+def _label(tokens: Tokens, labels: Sequence[str], positions: Sequence[int]) -> str:
     """A token's own label; for several tokens, the characters that they cover together."""
-    if len(own) == 1:
-        return labels[own[0]]
-    text = tokens.text if tokens.text_ids[own[0]] == 0 else tokens.pair or ""
-    return text[int(tokens.offsets[own, 0].min()) : int(tokens.offsets[own, 1].max())]
+    if len(positions) == 1:
+        return labels[positions[0]]
+    text = tokens.text if tokens.text_ids[positions[0]] == 0 else tokens.pair or ""
+    return text[int(tokens.offsets[positions, 0].min()) : int(tokens.offsets[positions, 1].max())]
 
 
 def _sides(
-    items: Sequence[Item], direction: Direction
-) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    items: Sequence[GridItem], direction: Direction
+) -> tuple[tuple[GridItem, ...], tuple[GridItem, ...]]:
     first = tuple(item for item in items if item.text_id == 0)
     second = tuple(item for item in items if item.text_id == 1)
     if direction == "all" or not first or not second:
@@ -167,12 +174,12 @@ def _sides(
     return (first, second) if direction == "forth" else (second, first)
 
 
-def _merge(weights: _Exact, rows: Sequence[Item], columns: Sequence[Item]) -> FloatArray:
+def _merge(weights: _Exact, rows: Sequence[GridItem], columns: Sequence[GridItem]) -> FloatArray:
     """Sum over each column's tokens, then average over each row's."""
     if all(len(item.positions) == 1 for item in (*rows, *columns)):
-        own, theirs = ([item.positions[0] for item in side] for side in (rows, columns))
-        alone: FloatArray = weights[np.ix_(own, theirs)].astype(np.float32)
-        return alone
+        down, across = ([item.positions[0] for item in side] for side in (rows, columns))
+        unmerged: FloatArray = weights[np.ix_(down, across)].astype(np.float32)
+        return unmerged
     sums = _membership(columns, len(weights))
     means = _membership(rows, len(weights))
     means = means / means.sum(axis=1, keepdims=True)
@@ -180,11 +187,11 @@ def _merge(weights: _Exact, rows: Sequence[Item], columns: Sequence[Item]) -> Fl
     return merged
 
 
-def _membership(items: Sequence[Item], n_tokens: int) -> _Exact:
-    inside = np.zeros((len(items), n_tokens))
+def _membership(items: Sequence[GridItem], n_tokens: int) -> _Exact:
+    members = np.zeros((len(items), n_tokens))
     for i, item in enumerate(items):
-        inside[i, list(item.positions)] = 1
-    return inside
+        members[i, list(item.positions)] = 1
+    return members
 
 
 # --- Attention reduced for display
@@ -197,7 +204,7 @@ special tokens ([SEP]); word: on the token itself and the other sub-tokens of it
 """
 _MOST_CELLS = 32  # along each side of a head's small picture
 _PICTURE_CELLS = 80_000  # of all heads together
-_KEPT_BYTES = 8_000_000  # of heads kept in full
+_FULL_BYTES = 8_000_000  # of heads kept in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,22 +216,22 @@ class Heads:
         even: (6,) float32, the same for attention that is spread evenly.
         pictures: (n_layers, n_heads, n_cells, n_cells) float32 means of blocks of weights.
         layer_means: (n_layers, n_tokens, n_tokens) float32, over each layer's heads.
-        kept: (n_kept, n_tokens, n_tokens) float32, the heads kept in full.
-        kept_at: the (layer, head) of each, layers counted from 1.
+        full: (n_full, n_tokens, n_tokens) float32, the heads kept in full.
+        full_at: the (layer, head) of each, layers counted from 1.
     """
 
     habits: FloatArray
     even: FloatArray
     pictures: FloatArray
     layer_means: FloatArray
-    kept: FloatArray
-    kept_at: tuple[tuple[int, int], ...]
+    full: FloatArray
+    full_at: tuple[tuple[int, int], ...]
 
     def whole(self, layer: int, head: int) -> FloatArray | None:
         """(n_tokens, n_tokens) weights of a head; None if only its reduction was kept."""
-        if (layer, head) not in self.kept_at:
+        if (layer, head) not in self.full_at:
             return None
-        weights: FloatArray = self.kept[self.kept_at.index((layer, head))]
+        weights: FloatArray = self.full[self.full_at.index((layer, head))]
         return weights
 
 
@@ -232,16 +239,17 @@ def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
     """Reduce (n_layers, n_heads, n_tokens, n_tokens) attention weights to what a page shows."""
     n_layers, n_heads, n_tokens, _ = attentions.shape
     cells = max(4, min(_MOST_CELLS, int((_PICTURE_CELLS / (n_layers * n_heads)) ** 0.5)))
-    even = np.full((n_tokens, n_tokens), 1 / max(1, _n_real(tokens)), np.float32)
-    own = np.stack([habits(layer, tokens) for layer in attentions])
-    kept_at = _to_keep(own, attentions.nbytes)
+    n_real = int(tokens.attention_mask.sum())
+    even = np.full((n_tokens, n_tokens), 1 / max(1, n_real), np.float32)
+    measured = np.stack([habits(layer, tokens) for layer in attentions])
+    full_at = _heads_in_full(measured, attentions.nbytes)
     return Heads(
-        habits=own,
+        habits=measured,
         even=habits(even * (tokens.attention_mask == 1), tokens),
         pictures=block_means(attentions, cells),
         layer_means=attentions.mean(axis=1, dtype=np.float32),
-        kept=np.stack([attentions[layer - 1, head] for layer, head in kept_at]),
-        kept_at=kept_at,
+        full=np.stack([attentions[layer - 1, head] for layer, head in full_at]),
+        full_at=full_at,
     )
 
 
@@ -253,18 +261,18 @@ def habits(attention: FloatArray, tokens: Tokens) -> FloatArray:
     """
     real = np.flatnonzero(tokens.attention_mask)
     padded = len(real) < tokens.n_tokens
-    shown = attention[..., real[:, None], real] if padded else attention
-    same = _same_word(tokens)[np.ix_(real, real)]
-    others = np.isin(real, separators(tokens))
-    found = [
-        _mean(np.diagonal(shown, -1, -2, -1)),
-        _mean(np.diagonal(shown, 1, -2, -1)),
-        _mean(shown[..., 0]),
-        _mean(shown[..., others].sum(axis=-1)),
-        _mean(np.einsum("...ij,ij->...i", shown, same)),
-        _mean(_entropy(shown)),
+    weights = attention[..., real[:, None], real] if padded else attention
+    same_word = _same_word(tokens)[np.ix_(real, real)]
+    is_separator = np.isin(real, separators(tokens))
+    means = [
+        _mean(np.diagonal(weights, -1, -2, -1)),
+        _mean(np.diagonal(weights, 1, -2, -1)),
+        _mean(weights[..., 0]),
+        _mean(weights[..., is_separator].sum(axis=-1)),
+        _mean(np.einsum("...ij,ij->...i", weights, same_word)),
+        _mean(_entropy(weights)),
     ]
-    return np.stack(found, axis=-1).astype(np.float32)
+    return np.stack(means, axis=-1).astype(np.float32)
 
 
 def separators(tokens: Tokens) -> IntArray:
@@ -299,23 +307,24 @@ def rollout(layer_means: FloatArray) -> FloatArray:
     residual connection), rows renormalised, multiplied from the first layer to the last.
     """
     n_tokens = layer_means.shape[-1]
-    through = np.eye(n_tokens)
+    rolled = np.eye(n_tokens)
     for mean in layer_means:
         mixed = 0.5 * mean.astype(float) + 0.5 * np.eye(n_tokens)
-        through = mixed / mixed.sum(axis=-1, keepdims=True) @ through
-    return through.astype(np.float32)
+        rolled = mixed / mixed.sum(axis=-1, keepdims=True) @ rolled
+    return rolled.astype(np.float32)
 
 
-def _n_real(tokens: Tokens) -> int:
-    return int(tokens.attention_mask.sum())
+def _heads_in_full(measured: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
+    """The heads to keep in full: all of a short text, or the first by each sort key of a long one.
 
-
-def _to_keep(own: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
-    """The heads to keep: all for a short text; for a long one, the first and last in each habit."""
-    n_layers, n_heads, _ = own.shape
-    if n_bytes <= _KEPT_BYTES:
+    Args:
+        measured: (n_layers, n_heads, 6), as in `HABITS`.
+        n_bytes: the size of all heads.
+    """
+    n_layers, n_heads, _ = measured.shape
+    if n_bytes <= _FULL_BYTES:
         return tuple((layer + 1, head) for layer in range(n_layers) for head in range(n_heads))
-    flat = own.reshape(-1, len(HABITS))
+    flat = measured.reshape(-1, len(HABITS))
     chosen = dict.fromkeys([*flat.argmax(axis=0).tolist(), int(flat[:, -1].argmin())])
     return tuple((i // n_heads + 1, i % n_heads) for i in chosen)
 
@@ -348,7 +357,7 @@ Scope = Literal["head", "layer", "all", "rollout"]
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class HeadSelection:
     """A selection of heads, with the numbers that its sentences need.
 
     Attributes:
@@ -359,7 +368,7 @@ class Selection:
         even: the same for evenly spread attention.
         names: the first and the separating special tokens: "[CLS]", "[SEP]"; the second is empty if
             there is none.
-        trained: True if the encoder is.
+        trained: True if the encoder is trained.
     """
 
     scope: Scope
@@ -373,10 +382,10 @@ class Selection:
 
 def select(
     heads: Heads, tokens: Tokens, scope: Scope, place: tuple[int, int], *, trained: bool
-) -> Selection:
-    """The selection of a scope at a (layer, head); the mean of all heads ends at the last layer."""
+) -> HeadSelection:
+    """The heads in a scope at a (layer, head); the mean of all heads ends at the last layer."""
     layer, head = place
-    return Selection(
+    return HeadSelection(
         scope=scope,
         layer=len(heads.habits) if scope == "all" else layer,
         head=head,
@@ -387,20 +396,20 @@ def select(
     )
 
 
-def reduced_weights(heads: Heads, selection: Selection) -> FloatArray | None:
+def reduced_weights(heads: Heads, selection: HeadSelection) -> FloatArray | None:
     """(n_tokens, n_tokens) float32 of a selection; None for a head that was not kept in full."""
     if selection.scope == "head":
         return heads.whole(selection.layer, selection.head)
     if selection.scope == "rollout":
         return rollout(heads.layer_means[: selection.layer])
     if selection.scope == "layer":
-        own: FloatArray = heads.layer_means[selection.layer - 1]
-        return own
+        layer_mean: FloatArray = heads.layer_means[selection.layer - 1]
+        return layer_mean
     mean: FloatArray = heads.layer_means.mean(axis=0, dtype=np.float32)
     return mean
 
 
-def selected_heads(heads: Heads, selection: Selection) -> list[tuple[int, int]]:
+def selected_heads(heads: Heads, selection: HeadSelection) -> list[tuple[int, int]]:
     """The (layer, head) pairs in a selection."""
     if selection.scope == "head":
         return [(selection.layer, selection.head)]

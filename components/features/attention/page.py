@@ -14,9 +14,9 @@ from components.features.attention import compute
 from components.features.attention.compute import (
     AttentionView,
     habit_names,
+    habit_texts,
     habits_caption,
     head_titles,
-    heads_said,
     sort_titles,
 )
 from components.features.attention.controls import (
@@ -41,7 +41,7 @@ from components.features.attention.reading import (
     attention_title,
 )
 from components.features.attention.snippet import attention_snippet
-from components.features.attention.widgets import Bar, attention_heads, attention_lines
+from components.features.attention.widgets import HabitBar, attention_heads, attention_lines
 from components.ui.state import session
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import ViewState
@@ -68,7 +68,7 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """All heads in small; one head, mean or rollout in large, as lines and as a heatmap."""
+    """All heads as small pictures; one head, mean or rollout as lines and as a heatmap."""
     left, middle, right = st.columns([10, 13, 12], gap="medium")
     with left:
         titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
@@ -96,9 +96,9 @@ def words(attention: AttentionView) -> None:
 
 def notes(attention: AttentionView) -> None:
     """Notes on tokens that were hidden, padded, unknown or cut off."""
-    said = attention_notes(attention)
-    if said:
-        st.caption(" ".join(map(str, said)))
+    claims = attention_notes(attention)
+    if claims:
+        st.caption(" ".join(map(str, claims)))
 
 
 def explain(attention: AttentionView) -> None:
@@ -141,8 +141,8 @@ def _layer(view: ViewState, attention: AttentionView) -> None:
     """The layer control, keeping the head; the mean of all heads has none."""
     chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
     if chosen.scope == "head":
-        same = partial(_pick_head, head=chosen.head)
-        layer_bar(view, layers, shown=chosen.layer, on_choose=same)
+        keep_head = partial(_pick_head, head=chosen.head)
+        layer_bar(view, layers, shown=chosen.layer, on_choose=keep_head)
     elif chosen.scope != "all":
         layer_bar(view, layers, shown=chosen.layer)
 
@@ -164,7 +164,7 @@ def _navigator(attention: AttentionView) -> None:
     selected = selected_heads(attention.heads, attention.selection)
     attention_heads(
         attention.heads.pictures,
-        heads_said(attention),
+        habit_texts(attention),
         key="attention_heads",
         chosen=[] if len(selected) == len(attention.order) else selected,
         best=attention.order[:_BEST],
@@ -174,25 +174,25 @@ def _navigator(attention: AttentionView) -> None:
     )
 
 
-def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[Bar]:
+def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[HabitBar]:
     """The mean habits of the selected heads, beside those of evenly spread attention."""
     heads, names = attention.heads, habit_names(attention.selection)
-    own = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0).tolist()
+    means = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0).tolist()
     *even, widest = heads.even.tolist()
-    bits, entropy = own.pop(), say("attention.habit.entropy")
+    bits, entropy = means.pop(), say("attention.habit.entropy")
     return [
         *(
-            Bar(name, value, usual, say("attention.bars.share", value=value))
-            for name, value, usual in zip(names, own, even, strict=True)
+            HabitBar(name, value, expected, say("attention.bars.share", value=value))
+            for name, value, expected in zip(names, means, even, strict=True)
         ),
-        Bar(entropy, bits / (widest or 1.0), 1.0, say("attention.bars.bits", value=bits)),
+        HabitBar(entropy, bits / (widest or 1.0), 1.0, say("attention.bars.bits", value=bits)),
     ]
 
 
 def _verbs(attention: AttentionView) -> tuple[str, str]:
     rollout = attention.selection.scope == "rollout"
-    to = say("attention.page.draws_on" if rollout else "attention.page.attends_to")
-    return say("attention.page.this_token"), to
+    verb = say("attention.page.draws_on" if rollout else "attention.page.attends_to")
+    return say("attention.page.this_token"), verb
 
 
 def _heatmap(attention: AttentionView) -> None:

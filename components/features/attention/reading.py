@@ -1,7 +1,7 @@
 """Attention in words: a head's habit or a mean, one token, and what was hidden, padded or lost.
 
-All claims are computed here from the weights; the sentences are in `english.toml`. No share is
-called larger than another one that is displayed with the same number.
+All claims are computed here from the weights; the sentences are in `english.toml`. Of two shares
+that are displayed as the same number, neither is called larger.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.analysis.tokens import source
 from components.content.language import Claim, claim
 from components.content.wording import escape, occurrence, percent, placed, quoted, several
 from components.features.attention.compute import AttentionView, scope_name
-from components.features.attention.measures import Grid, Item, Selection
+from components.features.attention.measures import Grid, GridItem, HeadSelection
 
 __all__ = [
     "attention_notes",
@@ -51,8 +51,9 @@ class Largest:
     """The largest of some weights.
 
     Attributes:
-        verdict: one or several of them; "alike" if all are displayed alike; "faint" if none is 1%.
-        indices: their indices.
+        verdict: "one" or "several" weights are largest; "alike" if all are displayed as the same
+            number; "faint" if none reaches 1%.
+        indices: the indices of the largest.
         share: the largest weight.
     """
 
@@ -61,7 +62,7 @@ class Largest:
     share: float
 
 
-def habit_of(selection: Selection) -> Habit:
+def habit_of(selection: HeadSelection) -> Habit:
     """The habit of a head, or its largest share if no habit is clear."""
     shares, even = selection.shares, selection.even
     clear = [name for name in shares if shares[name] >= max(CLEAR, OVER_EVEN * even[name])]
@@ -83,22 +84,22 @@ def largest(weights: Sequence[float]) -> Largest:
 # The reading
 
 
-def attention_title(selection: Selection, grid: Grid) -> Claim:
+def attention_title(selection: HeadSelection, grid: Grid) -> Claim:
     """The finding of the main picture, short; plain text."""
     if selection.scope == "head":
         return _head_claim(selection, "title", str)
-    found, labels = largest(_means(grid)), [item.label for item in grid.columns]
-    first = found.indices[0]
+    top, labels = largest(_means(grid)), [item.label for item in grid.columns]
+    first = top.indices[0]
     name = occurrence(labels[first], grid.columns[first].positions[0], labels, _IN_TITLE)
-    verdict: str = found.verdict
+    verdict: str = top.verdict
     if verdict in ("one", "several"):
         verdict = "from" if selection.scope == "rollout" else "to"
     return claim(
-        f"attention.title.{verdict}", Scope=scope_name(selection), share=found.share, name=name
+        f"attention.title.{verdict}", Scope=scope_name(selection), share=top.share, name=name
     )
 
 
-def attention_reading(selection: Selection, grid: Grid, picked: tuple[str, int]) -> list[Claim]:
+def attention_reading(selection: HeadSelection, grid: Grid, picked: tuple[str, int]) -> list[Claim]:
     """At most three claims: a head's habit or a mean, the picked token, and one caution.
 
     Args:
@@ -115,7 +116,7 @@ def attention_reading(selection: Selection, grid: Grid, picked: tuple[str, int])
     ]
 
 
-def attention_sure(selection: Selection) -> list[Claim]:
+def attention_sure(selection: HeadSelection) -> list[Claim]:
     """The way in which the numbers of the reading were computed."""
     if selection.scope == "head":
         return [
@@ -125,7 +126,7 @@ def attention_sure(selection: Selection) -> list[Claim]:
     return [claim("attention.sure.rollout")] if selection.scope == "rollout" else []
 
 
-def _head_claim(selection: Selection, kind: str, named: Callable[[str], str]) -> Claim:
+def _head_claim(selection: HeadSelection, kind: str, named: Callable[[str], str]) -> Claim:
     habit = habit_of(selection)
     return claim(
         f"attention.{kind}.{habit.verdict}",
@@ -137,25 +138,25 @@ def _head_claim(selection: Selection, kind: str, named: Callable[[str], str]) ->
     )
 
 
-def _mean_claim(selection: Selection, grid: Grid) -> Claim:
-    found = largest(_means(grid))
+def _mean_claim(selection: HeadSelection, grid: Grid) -> Claim:
+    top = largest(_means(grid))
     kind = "rollout" if selection.scope == "rollout" else "mean"
-    names = several(_names(grid.columns, found.indices))
-    even = _even(selection, grid, grid.columns[found.indices[0]])
-    return claim(f"attention.{kind}.{found.verdict}", names=names, share=found.share, even=even)
+    names = several(_names(grid.columns, top.indices))
+    even = _even(selection, grid, grid.columns[top.indices[0]])
+    return claim(f"attention.{kind}.{top.verdict}", names=names, share=top.share, even=even)
 
 
-def _picked_claim(selection: Selection, grid: Grid, picked: tuple[str, int]) -> Claim:
+def _picked_claim(selection: HeadSelection, grid: Grid, picked: tuple[str, int]) -> Claim:
     side, index = picked
-    own, others = (grid.rows, grid.columns) if side == "from" else (grid.columns, grid.rows)
+    items, others = (grid.rows, grid.columns) if side == "from" else (grid.columns, grid.rows)
     weights = (grid.weights[index] if side == "from" else grid.weights[:, index]).tolist()
-    found = largest(weights)
+    top = largest(weights)
     kind = f"rollout_{side}" if selection.scope == "rollout" else side
     return claim(
-        f"attention.{kind}.{found.verdict}",
-        word=_names(own, [index])[0],
-        names=several(_names(others, found.indices)),
-        share=found.share,
+        f"attention.{kind}.{top.verdict}",
+        word=_names(items, [index])[0],
+        names=several(_names(others, top.indices)),
+        share=top.share,
     )
 
 
@@ -166,16 +167,16 @@ def _means(grid: Grid) -> list[float]:
     return means
 
 
-def _even(selection: Selection, grid: Grid, item: Item) -> float:
-    """The weight of an item if each token attended equally to all (that are left)."""
-    each = selection.even["first"]
+def _even(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
+    """The weight of an item in an even spread over all tokens, or over those left after hiding."""
+    per_token = selection.even["first"]
     if grid.renormalised:
-        kept = {position for one in (*grid.rows, *grid.columns) for position in one.positions}
-        each = 1 / len(kept)
-    return each * len(item.positions)
+        visible = {i for other in (*grid.rows, *grid.columns) for i in other.positions}
+        per_token = 1 / len(visible)
+    return per_token * len(item.positions)
 
 
-def _names(items: Sequence[Item], indices: Sequence[int]) -> list[str]:
+def _names(items: Sequence[GridItem], indices: Sequence[int]) -> list[str]:
     """Names in quotation marks, with positions if several names are the same."""
     labels = [item.label for item in items]
     return [placed(labels[i], items[i].positions[0], labels) for i in indices]
@@ -225,10 +226,11 @@ def _pair_note(attention: AttentionView) -> Claim | None:
 
 
 def _padding_note(attention: AttentionView) -> Claim | None:
-    n, asked = attention.encoding.n_tokens, attention.pad_asked
+    n, requested = attention.encoding.n_tokens, attention.requested_pad
     if attention.pad_to is None:
-        useless = asked not in (0, n)
-        return claim("attention.note.long_enough", n=n, asked=asked) if useless else None
+        if requested in (0, n):
+            return None
+        return claim("attention.note.long_enough", n=n, asked=requested)
     mask = attention.encoding.attention_mask
     most = float(attention.weights[np.ix_(mask == 1, mask == 0)].max(initial=0.0))
     case = "padding_gets" if most else "padding"

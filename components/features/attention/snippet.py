@@ -7,7 +7,7 @@ import numpy as np
 from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard, Tokens
 from components.features.attention.compute import habit_names
-from components.features.attention.measures import Grid, Selection, separators
+from components.features.attention.measures import Grid, HeadSelection, separators
 
 __all__ = ["attention_snippet"]
 
@@ -52,7 +52,7 @@ for name, value in own.items():
 
 
 def attention_snippet(
-    card: ModelCard, tokens: Tokens, selection: Selection, grid: Grid, pad: int
+    card: ModelCard, tokens: Tokens, selection: HeadSelection, grid: Grid, pad: int
 ) -> str:
     """A script that leaves `attention`, (n_rows, n_columns) as shown, and the reading's numbers.
 
@@ -66,6 +66,7 @@ def attention_snippet(
         grid: the rows and columns that are shown, and how they were made.
         pad: the length padded to, 0 for none.
     """
+    layer, head = selection.layer, selection.head
     lines = [
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
@@ -76,7 +77,7 @@ def attention_snippet(
         "with torch.inference_mode():",
         "    layers = model(**batch, output_attentions=True).attentions",
         "attentions = torch.stack(layers)[:, 0]  # (layers, heads, tokens, tokens)",
-        *_selected(selection),
+        *[line.format(layer=layer, head=head) for line in _SELECTED[selection.scope]],
         *_arranged(grid),
         _received(grid),
         "print(attention, received)",
@@ -96,11 +97,6 @@ def _batch(card: ModelCard, texts: tuple[str, str | None], pad: int) -> list[str
         *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
     ]
-
-
-def _selected(selection: Selection) -> list[str]:
-    lines = _SELECTED[selection.scope]
-    return [line.format(layer=selection.layer, head=selection.head) for line in lines]
 
 
 def _arranged(grid: Grid) -> list[str]:
@@ -125,7 +121,7 @@ def _received(grid: Grid) -> str:
     return f"received = attention{rows}.mean(dim=0)"
 
 
-def _habits(tokens: Tokens, selection: Selection) -> str:
+def _habits(tokens: Tokens, selection: HeadSelection) -> str:
     real = np.flatnonzero(tokens.attention_mask)
     return _HABITS.format(
         names=[literal(name) for name in habit_names(selection)],

@@ -10,19 +10,25 @@ from typing import TypedDict
 import numpy as np
 
 from components.core.schema import FloatArray
-from components.features.attention.measures import Grid, Item
+from components.features.attention.measures import Grid, GridItem
 from components.ui.widgets.chips import visible
 from components.ui.widgets.component import component
 
-__all__ = ["Bar", "attention_heads", "attention_lines"]
+__all__ = ["HabitBar", "attention_heads", "attention_lines"]
 
 
 # --- All heads as small pictures
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One habit of the chosen head: its share from 0 to 1, and that of even attention."""
+class HabitBar:
+    """One habit of the chosen heads.
+
+    Attributes:
+        value: its share of attention, from 0 to 1.
+        even: the share that evenly spread attention has.
+        text: the value as written beside the bar.
+    """
 
     name: str
     value: float
@@ -37,7 +43,7 @@ def attention_heads(
     key: str,
     chosen: Sequence[tuple[int, int]],
     best: Sequence[tuple[int, int]],
-    bars: Sequence[Bar],
+    bars: Sequence[HabitBar],
     caption: str,
     on_pick: Callable[[int, int], None],
 ) -> None:
@@ -86,7 +92,7 @@ def _bytes(pictures: FloatArray) -> bytes:
 
 
 def _checked_head(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
-    """The layer and head that the browser reported; None if there is no such head."""
+    """The layer and head that the browser reported; None if the model has no such head."""
     if not isinstance(pick, Mapping):
         return None
     layer, head = pick.get("layer"), pick.get("head")
@@ -98,7 +104,7 @@ def _checked_head(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] 
 # --- Tokens in two columns
 
 
-class _Item(TypedDict):
+class _ItemData(TypedDict):
     position: int
     text: str
     kind: str
@@ -122,10 +128,10 @@ def attention_lines(
         on_pick: a Streamlit callback; the position is that of the item's first token.
     """
 
-    known = _known(grid)  # not the weights, which the session would keep
+    positions = _first_positions(grid)  # not the weights, which the session would keep
 
     def receive(sent: object) -> None:
-        pick = _checked_side(sent, known)
+        pick = _checked_side(sent, positions)
         if pick is not None:
             on_pick(*pick)
 
@@ -140,7 +146,7 @@ def attention_lines(
     component("components.features.attention", "lines", data, key=key, on_pick=receive)
 
 
-def _items(items: Sequence[Item]) -> list[_Item]:
+def _items(items: Sequence[GridItem]) -> list[_ItemData]:
     return [
         {
             "position": int(item.positions[0]),
@@ -151,17 +157,17 @@ def _items(items: Sequence[Item]) -> list[_Item]:
     ]
 
 
-def _known(grid: Grid) -> dict[str, frozenset[int]]:
+def _first_positions(grid: Grid) -> dict[str, frozenset[int]]:
     """The positions at which the items of each side begin."""
     sides = {"from": grid.rows, "to": grid.columns}
-    return {side: frozenset(item.positions[0] for item in own) for side, own in sides.items()}
+    return {side: frozenset(item.positions[0] for item in items) for side, items in sides.items()}
 
 
-def _checked_side(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
+def _checked_side(pick: object, positions: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
     """The side and position that the browser reported; None if the grid has no such item."""
     if not isinstance(pick, Mapping):
         return None
     side, position = pick.get("side"), pick.get("position")
     if not isinstance(side, str) or type(position) is not int:
         return None
-    return (side, position) if position in known.get(side, ()) else None
+    return (side, position) if position in positions.get(side, ()) else None

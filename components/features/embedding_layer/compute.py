@@ -37,13 +37,13 @@ from components.features.embedding_layer.controls import (
 )
 from components.features.embedding_layer.figures import Panel
 from components.features.embedding_layer.measures import (
-    Band,
     Contribution,
-    Norm,
-    Positions,
-    Shared,
+    Normalization,
+    PositionStatistics,
+    RandomBand,
+    SharedToken,
+    compare_positions,
     contributions,
-    look_at_positions,
     moved_by,
     part_rows,
     random_band,
@@ -60,18 +60,18 @@ __all__ = [
     "MAX_BARS",
     "MAX_TOKENS",
     "EmbeddingView",
-    "Moved",
+    "MovedTokens",
     "NearRows",
     "PositionTable",
     "TwoTexts",
     "arrays",
     "drawn_positions",
     "embedding_view",
+    "layer_parameters",
     "moved_tokens",
     "near_rows",
-    "norm_of",
+    "normalization_of",
     "other_texts",
-    "own_parameters",
     "parameter_rows",
     "position_table",
     "position_table_or_none",
@@ -102,7 +102,7 @@ class EmbeddingView:
         index: the sentence's index.
         encoding: the model's own layer 0.
         labels: the text written on each token.
-        norm: the operations after the sum.
+        normalization: the operations after the sum.
         rebuilt: (n_tokens, n_dims) layer 0 as recomputed here.
         contributions: the contribution of each part to each token.
         picked: the token shown alone; None for all tokens.
@@ -118,7 +118,7 @@ class EmbeddingView:
     parts: EmbeddingParts
     encoding: Encoding
     labels: tuple[str, ...]
-    norm: Norm
+    normalization: Normalization
     rebuilt: FloatArray
     contributions: Mapping[str, Contribution]
     picked: int | None
@@ -155,19 +155,19 @@ class EmbeddingView:
     def passport(self) -> Passport:
         """The passport with which to reproduce these numbers."""
         encoded = self.encoding.passport
-        own: dict[str, Any] = {"layer_norm_epsilon": self.parts.epsilon}
-        return replace(encoded, settings={**encoded.settings, **own})
+        settings = {**encoded.settings, "layer_norm_epsilon": self.parts.epsilon}
+        return replace(encoded, settings=settings)
 
     def panels(self) -> list[Panel]:
         """The steps of the sum, limited to the tokens and dimensions to draw."""
         parts = self.parts
         steps = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
-        first = [*steps, ("=", "sum", parts.total)]
-        then = [("→", "LayerNorm", parts.normalized)] if parts.projected else []
-        bound = signed_bound(*(rows for _, _, rows in first))
+        sum_steps = [*steps, ("=", "sum", parts.total)]
+        norm_steps = [("→", "LayerNorm", parts.normalized)] if parts.projected else []
+        bound = signed_bound(*(rows for _, _, rows in sum_steps))
         return [
-            *(self._panel(*step, bound) for step in first),
-            *(self._panel(*step, signed_bound(parts.normalized)) for step in then),
+            *(self._panel(*step, bound) for step in sum_steps),
+            *(self._panel(*step, signed_bound(parts.normalized)) for step in norm_steps),
             self._panel("→", "layer 0", self.layer_0, signed_bound(self.layer_0)),
         ]
 
@@ -186,7 +186,7 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
     encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair], layers=[0])[0]
     vocabulary = service.vocabulary(view.model)
     names = labels(parts.tokens, vocabulary)
-    norm = norm_of(view.model, service, parts)
+    normalization = normalization_of(view.model, service, parts)
     picked = _picked(view, names)
     return EmbeddingView(
         index=index,
@@ -196,9 +196,9 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
         parts=parts,
         encoding=encoding,
         labels=names,
-        norm=norm,
-        rebuilt=rebuild(list(summands(parts).values()), norm),
-        contributions=contributions(parts, norm),
+        normalization=normalization,
+        rebuilt=rebuild(list(summands(parts).values()), normalization),
+        contributions=contributions(parts, normalization),
         picked=picked,
         focus=focus_of(parts, sentence) if picked is None else picked,
         window=_window(view, len(names)),
@@ -240,14 +240,14 @@ def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
         "text": np.array(parts.tokens.text),
         "pair": np.array(parts.tokens.pair or ""),
         **{
-            f"{name}_{what}": getattr(part, field)
+            f"{name}_{ending}": getattr(part, field)
             for name, part in embedding.contributions.items()
-            for what, field in _DOWNLOADED.items()
+            for ending, field in _DOWNLOADED.items()
         },
     }
 
 
-def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
+def normalization_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Normalization:
     """The operations after the sum in a model, read from its parameters."""
     projection = None
     if parts.projected:
@@ -256,7 +256,7 @@ def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
             service.matrix(model, f"{name}.weight"),
             service.matrix(model, f"{name}.bias"),
         )
-    return Norm(
+    return Normalization(
         scale=service.matrix(model, "embeddings.LayerNorm.weight"),
         shift=service.matrix(model, "embeddings.LayerNorm.bias"),
         epsilon=parts.epsilon,
@@ -318,11 +318,11 @@ class TwoTexts:
 
     parts: tuple[EmbeddingParts, EmbeddingParts]
     labels: tuple[tuple[str, ...], tuple[str, ...]]
-    shared: list[Shared]
-    band: Band
+    shared: list[SharedToken]
+    band: RandomBand
 
     @property
-    def share_own(self) -> bool:
+    def share_text_token(self) -> bool:
         """True if both texts share a token that the tokenizer did not add."""
         one, other = (p.tokens.token_ids[p.tokens.text_ids >= 0] for p in self.parts)
         return bool(np.isin(one, other).any())
@@ -340,7 +340,7 @@ class TwoTexts:
         return row_cosines(one.word[:MAX_TOKENS], other.word[:MAX_TOKENS])
 
     @property
-    def drawn_equal(self) -> list[Shared]:
+    def drawn_equal(self) -> list[SharedToken]:
         """The equal rows among those in the matrix."""
         return [s for s in self.shared if s.word == 0 and max(s.first, s.second) < MAX_TOKENS]
 
@@ -380,63 +380,64 @@ class NearRows:
     pieces: tuple[str, ...]
     names: tuple[str, ...]
     cosines: tuple[float, ...]
-    band: Band
+    band: RandomBand
 
     def rows(self) -> list[dict[str, Any]]:
         """The table of these rows."""
-        each = zip(self.token_ids, self.pieces, self.cosines, strict=True)
-        return [{"ID": i, "token": piece, "cosine": cosine} for i, piece, cosine in each]
+        columns = zip(self.token_ids, self.pieces, self.cosines, strict=True)
+        return [{"ID": i, "token": piece, "cosine": cosine} for i, piece, cosine in columns]
 
 
 def other_texts(view: ViewState, embedding: EmbeddingView) -> dict[str, Sentence]:
-    """Texts to compare with: the other sentences, and a ready one so that there is always one."""
-    own = embedding.sentence.text.strip()
+    """Texts to compare with: the other sentences, and an example, so that there is always one."""
+    text = embedding.sentence.text.strip()
     others = {letter(i): s for i, s in enumerate(view.sentences) if i != embedding.index}
-    ready = next(s.text for s in EXAMPLES[0].sentences[::-1] if s.text.strip() != own)
-    return {**others, "Example": Sentence(ready)}
+    example = next(s.text for s in EXAMPLES[0].sentences[::-1] if s.text.strip() != text)
+    return {**others, "Example": Sentence(example)}
 
 
 def two_texts(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> TwoTexts:
     """The page's text beside another one."""
-    theirs = service.embedding_parts(embedding.card.id, other.text, pair=other.pair)
+    other_parts = service.embedding_parts(embedding.card.id, other.text, pair=other.pair)
     return TwoTexts(
-        parts=(embedding.parts, theirs),
-        labels=(embedding.labels, labels(theirs.tokens, embedding.vocabulary)),
-        shared=shared_tokens(embedding.parts, theirs),
+        parts=(embedding.parts, other_parts),
+        labels=(embedding.labels, labels(other_parts.tokens, embedding.vocabulary)),
+        shared=shared_tokens(embedding.parts, other_parts),
         band=_random_rows(service, embedding.card),
     )
 
 
 def near_rows(embedding: EmbeddingView, position: int, service: EncoderService) -> NearRows | None:
     """The rows nearest to a token's row, without itself; None if that row is all zeros."""
-    row, own = embedding.parts.word[position], int(embedding.parts.tokens.token_ids[position])
+    parts, vocabulary = embedding.parts, embedding.vocabulary
+    row, token_id = parts.word[position], int(parts.tokens.token_ids[position])
     if not row.any():
         return None
     nearest = service.nearest_rows(embedding.card.id, row, _N_NEIGHBOURS + 1)
-    found = [each for each in nearest if each[0] != own][:_N_NEIGHBOURS]
+    others = [near for near in nearest if near[0] != token_id][:_N_NEIGHBOURS]
     return NearRows(
-        token_ids=tuple(i for i, _, _ in found),
-        pieces=tuple(piece for _, piece, _ in found),
-        names=tuple(_written(embedding.vocabulary, i, piece) for i, piece, _ in found),
-        cosines=tuple(cosine for _, _, cosine in found),
+        token_ids=tuple(i for i, _, _ in others),
+        pieces=tuple(piece for _, piece, _ in others),
+        names=tuple(_written(vocabulary, i, piece) for i, piece, _ in others),
+        cosines=tuple(cosine for _, _, cosine in others),
         band=_random_rows(service, embedding.card),
     )
 
 
 def _written(vocabulary: Vocabulary, token_id: int, piece: str) -> str:
     """A piece as written, or its text if pieces are encoded."""
-    known = token_id < len(vocabulary.texts) and vocabulary.method != "WordPiece"
-    return (vocabulary.texts[token_id] if known else "") or piece
+    is_encoded = token_id < len(vocabulary.texts) and vocabulary.method != "WordPiece"
+    return (vocabulary.texts[token_id] if is_encoded else "") or piece
 
 
-def _random_rows(service: EncoderService, card: ModelCard) -> Band:
+def _random_rows(service: EncoderService, card: ModelCard) -> RandomBand:
     """The similarity of unrelated rows in a model's word table."""
 
-    def measured() -> Band:
+    def compute() -> RandomBand:
         ids = np.random.default_rng(_SEED).integers(card.vocabulary_size, size=_N_RANDOM)
         return random_band(service.word_rows(card.id, ids))
 
-    return remembered("random word rows", card.checksum, compute=measured)
+    return remembered("random word rows", card.checksum, compute=compute)
 
 
 # --- A closer look at the position and segment tables
@@ -446,7 +447,7 @@ MAX_BARS = 20
 _MAX_CELLS = 128  # positions on each side of the matrix
 _POSITION_ROWS = "embeddings.position_embeddings.weight"
 _SEGMENT_ROWS = "embeddings.token_type_embeddings.weight"
-_OWN = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
+_LAYER_NAMES = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,11 +455,11 @@ class PositionTable:
     """A model's position table: (n_rows, n_embedding_dims), and its measurements."""
 
     rows: FloatArray
-    look: Positions
+    statistics: PositionStatistics
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class MovedTokens:
     """The distances that tokens moved at layer 0.
 
     Attributes:
@@ -475,7 +476,7 @@ class Moved:
     def drawn(self) -> list[int]:
         """The indices of each text's first tokens: a long text leaves room for the second."""
         ids = self.text_ids
-        return [i for i, own in enumerate(ids) if ids[:i].count(own) < MAX_BARS]
+        return [i for i, text_id in enumerate(ids) if ids[:i].count(text_id) < MAX_BARS]
 
     @property
     def drawn_names(self) -> list[str]:
@@ -491,13 +492,13 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
     """
     rows = service.matrix(embedding.card.id, _POSITION_ROWS)
     first = int(embedding.parts.position_ids[0])
-    look = remembered(
+    statistics = remembered(
         "position table",
         embedding.card.checksum,
         first,
-        compute=lambda: look_at_positions(rows, first),
+        compute=lambda: compare_positions(rows, first),
     )
-    return PositionTable(rows, look)
+    return PositionTable(rows, statistics)
 
 
 def position_table_or_none(
@@ -526,7 +527,7 @@ def segment_rows(embedding: EmbeddingView, service: EncoderService) -> FloatArra
 
 def moved_tokens(
     view: ViewState, embedding: EmbeddingView, service: EncoderService, change: str
-) -> Moved:
+) -> MovedTokens:
     """The effect of a second text, or of the other segment row, on layer 0."""
     rows = segment_rows(embedding, service)
     if change == SEGMENT_ONLY and rows is not None:
@@ -534,12 +535,12 @@ def moved_tokens(
     other = next(iter(other_texts(view, embedding).values()))
     moved = _second_text(embedding, other, service)
     still = np.zeros_like(moved.shares)
-    return Moved(moved.names, moved.text_ids, still) if change == ALONE else moved
+    return MovedTokens(moved.names, moved.text_ids, still) if change == ALONE else moved
 
 
-def own_parameters(embedding: EmbeddingView, service: EncoderService) -> list[Parameter]:
+def layer_parameters(embedding: EmbeddingView, service: EncoderService) -> list[Parameter]:
     """The embedding layer's parameters."""
-    return [p for p in service.parameters(embedding.card.id) if p.name.startswith(_OWN)]
+    return [p for p in service.parameters(embedding.card.id) if p.name.startswith(_LAYER_NAMES)]
 
 
 def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
@@ -556,36 +557,39 @@ def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
     ]
 
 
-def _other_segment(embedding: EmbeddingView, service: EncoderService, rows: FloatArray) -> Moved:
+def _other_segment(
+    embedding: EmbeddingView, service: EncoderService, rows: FloatArray
+) -> MovedTokens:
     """The text alone, with segment row 1 instead of 0."""
     parts = service.embedding_parts(embedding.card.id, embedding.sentence.text)
     before, after = (
-        rebuild([parts.word, parts.position, row[None]], embedding.norm) for row in rows[:2]
+        rebuild([parts.word, parts.position, row[None]], embedding.normalization)
+        for row in rows[:2]
     )
     names = list(labels(parts.tokens, embedding.vocabulary))
-    return Moved(names, parts.tokens.text_ids.tolist(), moved_by(before, after))
+    return MovedTokens(names, parts.tokens.text_ids.tolist(), moved_by(before, after))
 
 
-def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> Moved:
+def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> MovedTokens:
     """The text with its pair, or else with another text, beside the two alone."""
     model, first = embedding.card.id, embedding.sentence
     second = first.pair or other.text
-    both = service.embedding_parts(model, first.text, pair=second)
+    joined = service.embedding_parts(model, first.text, pair=second)
     alone = [service.embedding_parts(model, text) for text in (first.text, second)]
-    return _against_alone(both, alone, labels(both.tokens, embedding.vocabulary))
+    return _against_alone(joined, alone, labels(joined.tokens, embedding.vocabulary))
 
 
 def _against_alone(
-    both: EmbeddingParts, alone: list[EmbeddingParts], names: tuple[str, ...]
-) -> Moved:
-    """Each text's own tokens in the pair, beside the same tokens of the text alone."""
-    places: list[int] = []
+    joined: EmbeddingParts, alone: list[EmbeddingParts], names: tuple[str, ...]
+) -> MovedTokens:
+    """The tokens of each text in the pair, beside the same tokens of the text alone."""
+    positions: list[int] = []
     moved: list[FloatArray] = []
-    for which, single in enumerate(alone):
-        here = np.flatnonzero(both.tokens.text_ids == which)
-        there = np.flatnonzero(single.tokens.text_ids == 0)[: len(here)]
-        here = here[: len(there)]
-        places += here.tolist()
-        moved.append(moved_by(single.output[there], both.output[here]))
-    text_ids = both.tokens.text_ids[places].tolist() if places else []
-    return Moved([names[i] for i in places], text_ids, np.concatenate(moved))
+    for text_id, single in enumerate(alone):
+        in_pair = np.flatnonzero(joined.tokens.text_ids == text_id)
+        in_single = np.flatnonzero(single.tokens.text_ids == 0)[: len(in_pair)]
+        in_pair = in_pair[: len(in_single)]
+        positions += in_pair.tolist()
+        moved.append(moved_by(single.output[in_single], joined.output[in_pair]))
+    text_ids = joined.tokens.text_ids[positions].tolist() if positions else []
+    return MovedTokens([names[i] for i in positions], text_ids, np.concatenate(moved))

@@ -10,7 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
-from components.features.embedding_layer.measures import Band, Contribution, Shared
+from components.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, SIGNED, figure, plain, values
 
 __all__ = [
@@ -33,7 +33,7 @@ PART_COLORS: Mapping[str, str] = {
     "position": CATEGORICAL[4],
     "segment": CATEGORICAL[9],
 }
-"""Not blue and orange: the adjacent strips use those for signs."""
+"""Neither blue nor orange, which mark signs in the strips beside them."""
 _GAP = 0.022
 _SHARE_WIDTH = 0.16
 _ROOMY = 3  # up to this many adjacent strips have room for their names on a phone
@@ -167,13 +167,13 @@ def _strip(panel: Panel, axis: str) -> dict[str, Any]:
 
 
 def _bars(name: str, part: Contribution, axis: str) -> dict[str, Any]:
-    told = zip(values(part.norm), values(part.moved), values(part.turned), strict=True)
+    hover = zip(values(part.norm), values(part.moved), values(part.turned), strict=True)
     return {
         "type": "bar",
         "orientation": "h",
         "x": values(part.share),
         "y": list(range(len(part.share))),
-        "customdata": [list(each) for each in told],
+        "customdata": [list(token_values) for token_values in hover],
         "xaxis": axis,
         "yaxis": "y",
         "name": name,
@@ -389,7 +389,7 @@ def moved_bars(
 def word_row_heatmap(
     cosines: FloatArray,
     names: tuple[Sequence[str], Sequence[str]],
-    equal: Sequence[Shared],
+    equal: Sequence[SharedToken],
     *,
     labels: tuple[str, str],
     title: str,
@@ -405,7 +405,7 @@ def word_row_heatmap(
         title: the finding.
         height: in pixels.
     """
-    same = {(each.first, each.second) for each in equal}
+    equal_cells = {(token.first, token.second) for token in equal}
     down, across = ([plain(name, 12) for name in side] for side in names)
     trace: dict[str, Any] = {
         "type": "heatmap",
@@ -416,7 +416,8 @@ def word_row_heatmap(
         "xgap": 1,
         "ygap": 1,
         "text": [
-            ["=" if (i, j) in same else "" for j in range(len(across))] for i in range(len(down))
+            ["=" if (i, j) in equal_cells else "" for j in range(len(across))]
+            for i in range(len(down))
         ],
         "texttemplate": "%{text}",
         "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<extra></extra>",
@@ -431,7 +432,7 @@ def word_row_heatmap(
 
 
 def neighbour_bars(
-    names: Sequence[str], cosines: FloatArray, band: Band, *, title: str, height: int = 360
+    names: Sequence[str], cosines: FloatArray, band: RandomBand, *, title: str, height: int = 360
 ) -> go.Figure:
     """The nearest rows of the word table as bars, in front of the random-row band.
 
@@ -477,7 +478,7 @@ def _named(names: Sequence[str], title: str) -> dict[str, Any]:
     return {**_BARE, "title": {"text": title}, "tickvals": places, "ticktext": names}
 
 
-def _band(band: Band) -> dict[str, Any]:
+def _band(band: RandomBand) -> dict[str, Any]:
     return {
         "type": "rect",
         "x0": band.low,

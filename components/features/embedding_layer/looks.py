@@ -14,15 +14,15 @@ from components.features.embedding_layer.compute import (
     MAX_BARS,
     MAX_TOKENS,
     EmbeddingView,
-    Moved,
+    MovedTokens,
     NearRows,
     PositionTable,
     TwoTexts,
     drawn_positions,
+    layer_parameters,
     moved_tokens,
     near_rows,
     other_texts,
-    own_parameters,
     parameter_rows,
     position_table,
     position_table_or_none,
@@ -37,7 +37,7 @@ from components.features.embedding_layer.figures import (
     position_heatmap,
     word_row_heatmap,
 )
-from components.features.embedding_layer.measures import Positions, sinusoid
+from components.features.embedding_layer.measures import PositionStatistics, sinusoid
 from components.features.embedding_layer.reading import (
     curve_title,
     learned_reading,
@@ -70,15 +70,15 @@ def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService
         return
     chosen = inputs.choice(view, POSITIONS)
     state = embedding.card.provenance.embedding_layer
-    claims, sure = positions_reading(table.look, state)
+    claims, sure = positions_reading(table.statistics, state)
     kit.reading(claims, sure=sure, key="reading_positions")
-    n = len(table.look.cosines)
+    n = len(table.statistics.cosines)
     drawn = drawn_positions(view, n)
     left, right = st.columns(2, gap="medium")
     with left:
-        _alike(table.look, drawn)
+        _alike(table.statistics, drawn)
     with right:
-        _curve(table.look, n if chosen == POSITIONS.default else len(drawn))
+        _curve(table.statistics, n if chosen == POSITIONS.default else len(drawn))
     if drawn.step > 1:
         st.caption(say("embedding_layer.positions.thinned", step=drawn.step, n=n, few=FEW))
 
@@ -99,11 +99,12 @@ def segments(view: ViewState, embedding: EmbeddingView, service: EncoderService)
 
 def learned(embedding: EmbeddingView, service: EncoderService) -> None:
     """The layer's parameters, and the position rows beside the fixed formula."""
-    parameters, part = own_parameters(embedding, service), embedding.card.provenance.embedding_layer
+    parameters = layer_parameters(embedding, service)
+    part = embedding.card.provenance.embedding_layer
     table = position_table_or_none(embedding, service)
-    look = None if table is None else table.look
-    kit.reading(learned_reading(parameters, look, part), key="reading_learned")
-    if part.state == "trained" and look is not None and not look.is_fixed:
+    statistics = None if table is None else table.statistics
+    kit.reading(learned_reading(parameters, statistics, part), key="reading_learned")
+    if part.state == "trained" and statistics is not None and not statistics.is_fixed:
         st.caption(say("embedding_layer.learned_note"))
     numbers = {"numbers": st.column_config.NumberColumn(format="localized")}
     kit.table(parameter_rows(parameters), columns=numbers, key="embedding_learned")
@@ -111,29 +112,31 @@ def learned(embedding: EmbeddingView, service: EncoderService) -> None:
         _beside_the_formula(table)
 
 
-def _alike(look: Positions, drawn: range) -> None:
-    title = str(positions_title(look))
+def _alike(statistics: PositionStatistics, drawn: range) -> None:
+    title = str(positions_title(statistics))
     kit.chart(
-        position_heatmap(look.cosines[np.ix_(drawn, drawn)], drawn, title=title),
+        position_heatmap(statistics.cosines[np.ix_(drawn, drawn)], drawn, title=title),
         key="embedding_positions",
         alt=say("embedding_layer.positions.alt", title=title),
     )
 
 
-def _curve(look: Positions, n: int) -> None:
-    title = str(curve_title(look))
+def _curve(statistics: PositionStatistics, n: int) -> None:
+    title = str(curve_title(statistics))
     kit.chart(
-        position_curve(look.curve[:n], look.explained, title=title),
+        position_curve(statistics.curve[:n], statistics.explained, title=title),
         key="embedding_curve",
         alt=say("embedding_layer.positions.alt_curve", title=title),
     )
 
 
-def _moved(moved: Moved) -> None:
+def _moved(moved: MovedTokens) -> None:
     title, drawn = str(moved_title(moved.shares)), moved.drawn
-    two = 1 in moved.text_ids
+    has_second = 1 in moved.text_ids
     kit.chart(
-        moved_bars(moved.drawn_names, moved.shares[drawn], second=two, title=title, height=280),
+        moved_bars(
+            moved.drawn_names, moved.shares[drawn], second=has_second, title=title, height=280
+        ),
         key="embedding_moved",
         alt=say("embedding_layer.moved.alt", title=title),
     )
@@ -156,13 +159,15 @@ def _segment_strips(rows: FloatArray) -> None:
 
 def _beside_the_formula(table: PositionTable) -> None:
     """The first rows that a text uses, beside those of the formula."""
-    first = slice(table.look.first, table.look.first + 16)
-    own, formula = (rows[first, :FEW] for rows in (table.rows, sinusoid(*table.rows.shape)))
+    first = slice(table.statistics.first, table.statistics.first + 16)
+    learned_rows, formula_rows = (
+        rows[first, :FEW] for rows in (table.rows, sinusoid(*table.rows.shape))
+    )
     left, right = st.columns(2, gap="medium")
     with left:
-        _position_strips(own, say("embedding_layer.learned.own"), key="own")
+        _position_strips(learned_rows, say("embedding_layer.learned.own"), key="own")
     with right:
-        _position_strips(formula, say("embedding_layer.learned.formula"), key="formula")
+        _position_strips(formula_rows, say("embedding_layer.learned.formula"), key="formula")
 
 
 def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:
@@ -184,7 +189,7 @@ def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService
     with st.container(width=360):
         chosen = inputs.select(view, OTHER.among(titles))
     pair = two_texts(embedding, others[chosen], service)
-    kit.reading(same_rows_reading(pair.shared, own=pair.share_own), key="reading_same")
+    kit.reading(same_rows_reading(pair.shared, in_text=pair.share_text_token), key="reading_same")
     _matrix(pair, (letter(embedding.index), chosen))
     with st.expander(say("embedding_layer.as_table")):
         kit.table(pair.rows(), key="embedding_same_table")
@@ -193,21 +198,21 @@ def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService
 def neighbours(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
     """The rows of the whole word table nearest to one token's row."""
     with st.container(width=360):
-        asked = inputs.select(view, near_in(embedding.labels, embedding.focus))
-    position = int(asked) if asked else embedding.focus
+        choice = inputs.select(view, near_in(embedding.labels, embedding.focus))
+    position = int(choice) if choice else embedding.focus
     label = embedding.labels[position]
     near = near_rows(embedding, position, service)
     if near is None:
         st.info(say("embedding_layer.no_row", token=quoted(label)))
         return
     state = embedding.card.provenance.embedding_layer
-    found = list(zip(near.names, near.cosines, strict=True))
+    nearest = list(zip(near.names, near.cosines, strict=True))
     n_rows = embedding.card.vocabulary_size
-    claims, sure = neighbours_reading(label, found, near.band, state, n_rows)
+    claims, sure = neighbours_reading(label, nearest, near.band, state, n_rows)
     kit.reading(claims, sure=sure, key="reading_near")
     bars, table = st.columns([3, 2], gap="medium")
     with bars:
-        _bars(near, str(neighbours_title(label, len(found), n_rows)))
+        _bars(near, str(neighbours_title(label, len(nearest), n_rows)))
     with table:
         kit.table(near.rows(), exact=("cosine",), key="embedding_near_table")
 

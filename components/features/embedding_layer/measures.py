@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from components.core.schema import EmbeddingParts, FloatArray, IntArray
 
 __all__ = [
-    "Band",
     "Contribution",
-    "Norm",
-    "Positions",
-    "Shared",
+    "Normalization",
+    "PositionStatistics",
+    "RandomBand",
+    "SharedToken",
+    "compare_positions",
     "constant_parts",
     "contributions",
     "distance_means",
     "layer_norm",
-    "look_at_positions",
     "moved_by",
     "part_rows",
     "random_band",
@@ -42,7 +42,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Norm:
+class Normalization:
     """The operations after the sum: LayerNorm and, in some families, a linear layer.
 
     Attributes:
@@ -83,25 +83,25 @@ class Contribution:
 
 def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     """The rows that are added, by name; without the segment if the model has none."""
-    found = {"word": parts.word, "position": parts.position}
-    return found if parts.segment is None else {**found, "segment": parts.segment}
+    rows = {"word": parts.word, "position": parts.position}
+    return rows if parts.segment is None else {**rows, "segment": parts.segment}
 
 
-def layer_norm(rows: NDArray[Any], norm: Norm) -> NDArray[np.float64]:
+def layer_norm(rows: NDArray[Any], normalization: Normalization) -> NDArray[np.float64]:
     """(n_rows, n_dims): each row with mean 0 and variance 1, scaled and shifted; in float64."""
-    wide = rows.astype(np.float64)
-    centred = wide - wide.mean(axis=1, keepdims=True)
-    spread = np.sqrt(wide.var(axis=1, keepdims=True) + norm.epsilon)
-    found: NDArray[np.float64] = centred / spread * norm.scale + norm.shift
-    return found
+    exact = rows.astype(np.float64)
+    centred = exact - exact.mean(axis=1, keepdims=True)
+    spread = np.sqrt(exact.var(axis=1, keepdims=True) + normalization.epsilon)
+    normalized: NDArray[np.float64] = centred / spread * normalization.scale + normalization.shift
+    return normalized
 
 
-def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
+def rebuild(rows: Sequence[FloatArray], normalization: Normalization) -> FloatArray:
     """(n_tokens, n_dims) float32: layer 0 from its summands; a single row serves all tokens."""
     total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
-    output = layer_norm(total, norm)
-    if norm.projection is not None:
-        weight, bias = norm.projection
+    output = layer_norm(total, normalization)
+    if normalization.projection is not None:
+        weight, bias = normalization.projection
         output = output @ weight.astype(np.float64).T + bias
     return output.astype(np.float32)
 
@@ -109,8 +109,8 @@ def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
 def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     """(n_tokens,) for each part: its projection share of the sum; those of a token add up to 1.
 
-    The share is the part's length along the sum's direction divided by the sum's length: negative
-    if the part points against the sum, and 0 for all if the sum is all zeros.
+    The share is the part's length along the sum's direction divided by the sum's length. It is
+    negative if the part points against the sum. If the sum is all zeros, every share is 0.
     """
     total = parts.total.astype(np.float64)
     squares = np.maximum((total**2).sum(axis=1), 1e-24)
@@ -120,26 +120,28 @@ def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     }
 
 
-def contributions(parts: EmbeddingParts, norm: Norm) -> Mapping[str, Contribution]:
+def contributions(
+    parts: EmbeddingParts, normalization: Normalization
+) -> Mapping[str, Contribution]:
     """The contribution of each part to each token: its share, its norm, and layer 0 without it."""
     rows = summands(parts)
-    whole, share = rebuild(list(rows.values()), norm), shares(parts)
-    found = {}
-    for name, own in rows.items():
-        without = rebuild([other for part, other in rows.items() if part != name], norm)
-        found[name] = Contribution(
-            share=share[name],
-            norm=np.linalg.norm(own, axis=1),
-            moved=moved_by(whole, without),
-            turned=_turned(whole, without),
+    layer_0, projection_shares = rebuild(list(rows.values()), normalization), shares(parts)
+    by_part = {}
+    for name, summand in rows.items():
+        without = rebuild([other for part, other in rows.items() if part != name], normalization)
+        by_part[name] = Contribution(
+            share=projection_shares[name],
+            norm=np.linalg.norm(summand, axis=1),
+            moved=moved_by(layer_0, without),
+            turned=_turned(layer_0, without),
         )
-    return found
+    return by_part
 
 
 def constant_parts(parts: EmbeddingParts) -> list[str]:
     """The parts that add the same row to every token of a text with several."""
     rows = summands(parts).items()
-    return [name for name, own in rows if len(own) > 1 and (own == own[0]).all()]
+    return [name for name, summand in rows if len(summand) > 1 and (summand == summand[0]).all()]
 
 
 def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
@@ -150,11 +152,12 @@ def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
 
 
 def part_rows(
-    parts: EmbeddingParts, found: Mapping[str, Contribution], labels: Sequence[str]
+    parts: EmbeddingParts, contributions: Mapping[str, Contribution], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
     """The table of a text's tokens: the rows that were added, and the contribution of each."""
     segments = parts.tokens.token_type_ids
     total = np.linalg.norm(parts.total, axis=1)
+    by_name = contributions.items()
     return [
         {
             "token": label,
@@ -163,11 +166,11 @@ def part_rows(
             "segment row": None
             if parts.segment is None
             else (0 if segments is None else int(segments[i])),
-            **{f"{name} norm": float(part.norm[i]) for name, part in found.items()},
+            **{f"{name} norm": float(part.norm[i]) for name, part in by_name},
             "sum norm": float(total[i]),
-            **{f"{name} share": float(part.share[i]) for name, part in found.items()},
-            **{f"without {name}: moved": float(part.moved[i]) for name, part in found.items()},
-            **{f"without {name}: 1 - cos": float(part.turned[i]) for name, part in found.items()},
+            **{f"{name} share": float(part.share[i]) for name, part in by_name},
+            **{f"without {name}: moved": float(part.moved[i]) for name, part in by_name},
+            **{f"without {name}: 1 - cos": float(part.turned[i]) for name, part in by_name},
         }
         for i, label in enumerate(labels)
     ]
@@ -175,9 +178,9 @@ def part_rows(
 
 def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
     """(n_rows,) 1 - cosine of each row with itself after a change; 1 for a row of zeros."""
-    one, other = before.astype(np.float64), after.astype(np.float64)
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    cosines = (one * other).sum(axis=1) / np.maximum(lengths, 1e-24)
+    exact_before, exact_after = before.astype(np.float64), after.astype(np.float64)
+    lengths = np.linalg.norm(exact_before, axis=1) * np.linalg.norm(exact_after, axis=1)
+    cosines = (exact_before * exact_after).sum(axis=1) / np.maximum(lengths, 1e-24)
     turned: FloatArray = (1 - np.clip(cosines, -1, 1)).astype(np.float32)
     return turned
 
@@ -186,7 +189,7 @@ def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedToken:
     """A token that two texts share, at its first position in each.
 
     Attributes:
@@ -204,7 +207,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Band:
+class RandomBand:
     """Cosines of random pairs of rows: 5th percentile, mean and 95th percentile."""
 
     low: float
@@ -212,17 +215,17 @@ class Band:
     high: float
 
 
-def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[Shared]:
+def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[SharedToken]:
     """The tokens that two texts share, in the order of the first."""
-    theirs = _first_places(other.tokens.token_ids)
-    found = []
+    other_places = _first_places(other.tokens.token_ids)
+    shared = []
     for token_id, i in _first_places(one.tokens.token_ids).items():
-        j = theirs.get(token_id)
+        j = other_places.get(token_id)
         if j is not None:
             word = float(np.abs(one.word[i] - other.word[j]).max())
             output = float(np.abs(one.output[i] - other.output[j]).max())
-            found.append(Shared(i, j, token_id, word, output))
-    return found
+            shared.append(SharedToken(i, j, token_id, word, output))
+    return shared
 
 
 def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -231,19 +234,19 @@ def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
     return cosines
 
 
-def random_band(rows: FloatArray) -> Band:
+def random_band(rows: FloatArray) -> RandomBand:
     """The cosines of rows drawn at random: each with the next one."""
     units = _units(rows)
     cosines = (units[:-1] * units[1:]).sum(axis=1)
     if not cosines.size:
-        return Band(0.0, 0.0, 0.0)
+        return RandomBand(0.0, 0.0, 0.0)
     low, high = np.percentile(cosines, [5, 95])
-    return Band(float(low), float(cosines.mean()), float(high))
+    return RandomBand(float(low), float(cosines.mean()), float(high))
 
 
 def _units(rows: FloatArray) -> FloatArray:
-    wide = rows.astype(np.float64)
-    units: FloatArray = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    exact = rows.astype(np.float64)
+    units: FloatArray = exact / np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-12)
     return units
 
 
@@ -262,7 +265,7 @@ _FIXED = 0.99
 
 
 @dataclass(frozen=True, eq=False)
-class Positions:
+class PositionStatistics:
     """The measurements of a position table.
 
     Attributes:
@@ -285,14 +288,14 @@ class Positions:
         return self.fixed >= _FIXED
 
 
-def look_at_positions(table: FloatArray, first: int) -> Positions:
-    """Compare a table's rows, starting at `first`, with each other and with the formula."""
+def compare_positions(table: FloatArray, first: int) -> PositionStatistics:
+    """Compare a table's rows, from `first` on, with each other and with the formula."""
     rows = table[first:]
     formula = sinusoid(*table.shape)[first:]
-    own = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
-    fixed = float(((rows * formula).sum(axis=1) / np.maximum(own, 1e-12)).mean())
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
+    fixed = float(((rows * formula).sum(axis=1) / np.maximum(lengths, 1e-12)).mean())
     curve, explained = _principal(rows)
-    return Positions(first, row_cosines(rows, rows), curve, explained, fixed)
+    return PositionStatistics(first, row_cosines(rows, rows), curve, explained, fixed)
 
 
 def sinusoid(n_rows: int, n_dims: int) -> FloatArray:
@@ -322,5 +325,5 @@ def _principal(rows: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
     if curve.shape[1] < 2:
         curve = np.pad(curve, ((0, 0), (0, 2 - curve.shape[1])))
         top = np.pad(top, (0, 2 - len(top)))
-    whole = max(float(np.maximum(values, 0).sum()), 1e-24)
-    return curve.astype(np.float32), (float(top[0]) / whole, float(top[1]) / whole)
+    variance = max(float(np.maximum(values, 0).sum()), 1e-24)
+    return curve.astype(np.float32), (float(top[0]) / variance, float(top[1]) / variance)

@@ -77,11 +77,7 @@ def picture(embedding: EmbeddingView) -> None:
     else:
         title = str(token_title(embedding.shares, embedding.picked, embedding.labels))
         figure = token_strips(embedding.panels(), title=title)
-    kit.chart(
-        figure,
-        key=_CHART,
-        alt=say("embedding_layer.alt", title=title),
-    )
+    kit.chart(figure, key=_CHART, alt=say("embedding_layer.alt", title=title))
     _left_out(embedding)
 
 
@@ -147,9 +143,9 @@ def _left_out(embedding: EmbeddingView) -> None:
 
 
 def _numbers(embedding: EmbeddingView) -> None:
-    rows = token_table(embedding)
-    exact = [name for name in rows.columns if name.endswith(("norm", "share", "moved", "cos"))]
-    kit.table(rows, exact=exact, key="embedding_table")
+    table = token_table(embedding)
+    exact = [name for name in table.columns if name.endswith(("norm", "share", "moved", "cos"))]
+    kit.table(table, exact=exact, key="embedding_table")
     st.caption(say("embedding_layer.shares_note"))
     st.caption(
         say(

@@ -1,7 +1,7 @@
 """The conclusions of the Embedding layer page: verdicts with their numbers, from plain arrays.
 
-The sentences are in `english.toml`, under `embedding_layer`. Each reading includes what folds
-under "How sure is this?". Independent of streamlit.
+The sentences are in `english.toml`, under `embedding_layer`. Of a reading with two lists, the
+second folds under "How sure is this?". Independent of streamlit.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from components.content.wording import escape, leading, occurrence, placed, quot
 from components.core.schema import FloatArray, Parameter, PartState
 from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
 from components.features.embedding_layer.measures import (
-    Band,
     Contribution,
-    Positions,
-    Shared,
+    PositionStatistics,
+    RandomBand,
+    SharedToken,
     distance_means,
 )
 
@@ -42,10 +42,10 @@ __all__ = [
 ]
 
 Claims: TypeAlias = list[Claim]
-_SAME = 1e-5  # relative to layer 0: the possible effect of rounding
-_FAR = 50
-_FEWEST = 3  # positions that can be compared
-_APART = 0.1  # between two mean similarities, for one to be called higher
+_SAME = 1e-5  # differences of layer 0 up to this one can come from rounding
+_FAR = 50  # positions apart that count as far
+_FEWEST = 3  # the fewest positions that can be compared
+_APART = 0.1  # the least difference at which one mean similarity is called higher
 
 
 # The sum
@@ -59,9 +59,9 @@ def embedding_title(shares: Mapping[str, FloatArray]) -> Claim:
 
 def token_title(shares: Mapping[str, FloatArray], token: int, labels: Sequence[str]) -> Claim:
     """The finding of one token's picture: its shares; the label is not escaped here."""
-    own = _ranked({name: float(rows[token]) for name, rows in shares.items()})
+    token_shares = _ranked({name: float(rows[token]) for name, rows in shares.items()})
     name = occurrence(labels[token], token, labels)
-    return claim("embedding_layer.title.token", token=name, shares=own)
+    return claim("embedding_layer.title.token", token=name, shares=token_shares)
 
 
 def embedding_reading(
@@ -87,17 +87,17 @@ def embedding_reading(
     """
     means, top = _means({name: part.share for name, part in contributions.items()})
     others = _ranked({name: share for name, share in means.items() if name != top})
-    own = {name: float(part.share[focus]) for name, part in contributions.items()}
+    focus_shares = {name: float(part.share[focus]) for name, part in contributions.items()}
     moved = {name: float(part.moved[focus]) for name, part in contributions.items()}
     token = placed(labels[focus], focus, labels)
-    verdict = "shares" if any(own.values()) else "zeros"
+    verdict = "shares" if any(focus_shares.values()) else "zeros"
     agreement = claim(
         f"embedding_layer.agreement.{'close' if agrees else 'off'}", difference=difference
     )
     caution = claim("embedding_layer.claim.caution") if agrees else agreement
     claims = [
         claim(f"embedding_layer.claim.{top}", share=means.get(top), others=others),
-        claim(f"embedding_layer.focus.{verdict}", token=token, shares=_ranked(own)),
+        claim(f"embedding_layer.focus.{verdict}", token=token, shares=_ranked(focus_shares)),
         *(_cautions(state) or [caution]),
     ]
     sure = [claim("embedding_layer.removed", token=token, shifts=_ranked(moved)), agreement]
@@ -117,7 +117,7 @@ def _means(shares: Mapping[str, FloatArray]) -> tuple[dict[str, float], str]:
 def _ranked(shares: Mapping[str, float]) -> str:
     """Names with their shares in one line, the largest first."""
     ranked = sorted(shares.items(), key=lambda item: -item[1])
-    return ", ".join(say(f"embedding_layer.share.{name}", share=own) for name, own in ranked)
+    return ", ".join(say(f"embedding_layer.share.{name}", share=share) for name, share in ranked)
 
 
 def _cautions(state: PartState) -> Claims:
@@ -130,28 +130,28 @@ def _cautions(state: PartState) -> Claims:
 # Rows of the word table
 
 
-def same_rows_title(shared: Sequence[Shared]) -> Claim:
+def same_rows_title(shared: Sequence[SharedToken]) -> Claim:
     """The finding of the matrix: the number of tokens with identical rows in both texts."""
-    n = sum(each.word == 0 for each in shared)
+    n = sum(token.word == 0 for token in shared)
     return claim("embedding_layer.same.title" if n else "embedding_layer.same.title_none", n=n)
 
 
-def same_rows_reading(shared: Sequence[Shared], *, own: bool) -> Claims:
+def same_rows_reading(shared: Sequence[SharedToken], *, in_text: bool) -> Claims:
     """The number of tokens that two texts share, and how many of these differ at layer 0.
 
     Args:
         shared: the tokens in both, at their first positions.
-        own: True if any of them occurs in both texts without being added by the tokenizer.
+        in_text: True if any of them occurs in both texts without being added by the tokenizer.
     """
     if not shared:
         return [claim("embedding_layer.same.none")]
-    n, equal = len(shared), sum(each.word == 0 for each in shared)
-    moved = sum(each.output > _SAME for each in shared)
+    n, equal = len(shared), sum(token.word == 0 for token in shared)
+    moved = sum(token.output > _SAME for token in shared)
     claims = [
         claim(f"embedding_layer.same.{'rows' if equal == n else 'differ'}", n=n, equal=equal),
         claim(f"embedding_layer.same.{'moved' if moved else 'still'}", moved=moved, n_shared=n),
     ]
-    return claims if own else [*claims, claim("embedding_layer.same.added")]
+    return claims if in_text else [*claims, claim("embedding_layer.same.added")]
 
 
 def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
@@ -160,7 +160,11 @@ def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
 
 
 def neighbours_reading(
-    label: str, found: Sequence[tuple[str, float]], band: Band, state: PartState, n_rows: int
+    label: str,
+    neighbours: Sequence[tuple[str, float]],
+    band: RandomBand,
+    state: PartState,
+    n_rows: int,
 ) -> tuple[Claims, Claims]:
     """The row nearest to a token's own, beside chance; a caution if it proves nothing.
 
@@ -168,10 +172,10 @@ def neighbours_reading(
     mean; 5 in 100 lie 1.645 above it.
     """
     token = quoted(label)
-    if not found:
+    if not neighbours:
         return [claim("embedding_layer.near.alone", token=token)], []
-    best = found[0][1]
-    nearest = several([quoted(name) for name, cosine in found if two(cosine) == two(best)])
+    best = neighbours[0][1]
+    nearest = several([quoted(name) for name, cosine in neighbours if two(cosine) == two(best)])
     deviation = (band.high - band.mean) / 1.645
     expected = min(1.0, band.mean + deviation * math.sqrt(2 * math.log(max(n_rows, 1))))
     numbers = {"similarity": best, "expected": expected, "n_rows": n_rows}
@@ -187,46 +191,46 @@ def neighbours_reading(
 # Positions, segments and learned rows
 
 
-def positions_title(look: Positions) -> Claim:
+def positions_title(statistics: PositionStatistics) -> Claim:
     """The finding of the matrix: the similarity of near and far positions."""
-    verdict, near, far = _near_and_far(look)
+    verdict, near, far = _near_and_far(statistics)
     title = "few" if verdict == "few" else "compared"
     return claim(f"embedding_layer.positions.title.{title}", near=near, far=far)
 
 
-def curve_title(look: Positions) -> Claim:
+def curve_title(statistics: PositionStatistics) -> Claim:
     """The share of the variance in the curve."""
-    verdict, share = _curve(look)
+    verdict, share = _curve(statistics)
     return claim(f"embedding_layer.positions.curve_title.{verdict}", share=share)
 
 
-def positions_reading(look: Positions, state: PartState) -> tuple[Claims, Claims]:
+def positions_reading(statistics: PositionStatistics, state: PartState) -> tuple[Claims, Claims]:
     """The similarity of near and far positions, the variance in the curve, and one caution."""
-    verdict, near, far = _near_and_far(look)
-    n = len(look.cosines)
+    verdict, near, far = _near_and_far(statistics)
+    n = len(statistics.cosines)
     if verdict == "few":
         return [claim("embedding_layer.positions.few", n=n)], []
     numbers = {"near": near, "far": far, "distance": min(_FAR, n - 1)}
-    curve, share = _curve(look)
+    curve, share = _curve(statistics)
     claims = [
         claim(f"embedding_layer.positions.{verdict}", **numbers),
         claim(f"embedding_layer.positions.curve.{curve}", share=share),
         *_cautions(state),
     ]
-    first = claim("embedding_layer.positions.first", first=look.first)
-    return claims, [first] if look.first else []
+    first = claim("embedding_layer.positions.first", first=statistics.first)
+    return claims, [first] if statistics.first else []
 
 
-def _curve(look: Positions) -> tuple[str, float]:
-    share = min(1.0, sum(look.explained))
+def _curve(statistics: PositionStatistics) -> tuple[str, float]:
+    share = min(1.0, sum(statistics.explained))
     return ("some" if share else "none"), share
 
 
-def _near_and_far(look: Positions) -> tuple[str, float, float]:
+def _near_and_far(statistics: PositionStatistics) -> tuple[str, float, float]:
     """The verdict, and the mean similarity of adjacent rows and of rows far apart."""
-    if len(look.cosines) < _FEWEST:
+    if len(statistics.cosines) < _FEWEST:
         return "few", 1.0, 1.0
-    means = distance_means(look.cosines)
+    means = distance_means(statistics.cosines)
     near, far = float(means[1]), float(means[min(_FAR, len(means) - 1)])
     if abs(near - far) < _APART:
         return "even", near, far
@@ -238,9 +242,11 @@ def segment_rows_claim(rows: FloatArray | None) -> Claim:
     n = 0 if rows is None else len(rows)
     if rows is None or n < 2:
         return claim(f"embedding_layer.segments.{'one' if n else 'none'}")
-    apart, first, second = map(float, np.linalg.norm([rows[0] - rows[1], rows[0], rows[1]], axis=1))
-    verdict = "apart" if apart else "equal"
-    return claim(f"embedding_layer.segments.{verdict}", apart=apart, first=first, second=second)
+    distance, first, second = map(
+        float, np.linalg.norm([rows[0] - rows[1], rows[0], rows[1]], axis=1)
+    )
+    verdict = "apart" if distance else "equal"
+    return claim(f"embedding_layer.segments.{verdict}", apart=distance, first=first, second=second)
 
 
 def moved_title(moved: FloatArray) -> Claim:
@@ -263,27 +269,27 @@ def moved_claim(moved: FloatArray, text_ids: Sequence[int], change: str) -> Clai
         return claim("embedding_layer.moved.segment", share=float(moved.mean()))
     ids = np.asarray(text_ids)
     texts = {"first": moved[ids == 0], "second": moved[ids == 1]}
-    means = {name: float(own.mean()) for name, own in texts.items() if own.size}
+    means = {name: float(shares.mean()) for name, shares in texts.items() if shares.size}
     return claim(
         f"embedding_layer.moved.{'both' if len(means) > 1 else next(iter(means))}", **means
     )
 
 
 def learned_reading(
-    parameters: Sequence[Parameter], look: Positions | None, state: PartState
+    parameters: Sequence[Parameter], statistics: PositionStatistics | None, state: PartState
 ) -> Claims:
     """The number of parameters, whether positions follow the formula, and a caution.
 
     Args:
         parameters: the parameters of the embedding layer.
-        look: the comparison of the position table; None if it is unknown.
+        statistics: those of the position table; None if they are unknown.
         state: the training state of the layer.
     """
     sizes = {p.name: int(np.prod(p.shape)) for p in parameters}
     words = sum(size for name, size in sizes.items() if "word_embeddings" in name)
     n = sum(sizes.values())
     claims = [claim("embedding_layer.learned.count", n=n, share=words / n)]
-    if look is not None:
-        verdict = "fixed" if look.is_fixed else "free"
-        claims.append(claim(f"embedding_layer.learned.{verdict}", similarity=look.fixed))
+    if statistics is not None:
+        verdict = "fixed" if statistics.is_fixed else "free"
+        claims.append(claim(f"embedding_layer.learned.{verdict}", similarity=statistics.fixed))
     return [*claims, *_cautions(state)]

@@ -52,7 +52,7 @@ def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
         "",
         "def finish(total):",
         '    """What follows the sum."""',
-        f"    return {_finished(card, parts)}",
+        f"    return {_after_sum(card, parts)}",
         "",
         "",
         "with torch.inference_mode():",
@@ -70,7 +70,7 @@ def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _finished(card: ModelCard, parts: EmbeddingParts) -> str:
+def _after_sum(card: ModelCard, parts: EmbeddingParts) -> str:
     normalized = "tables.LayerNorm(total)"
     return f"model.{PROJECTIONS[card.family]}({normalized})" if parts.projected else normalized
 

@@ -23,7 +23,14 @@ from components.features.tokens.controls import (
     cut_within,
     pad_within,
 )
-from components.features.tokens.measures import Change, Cut, Part, fates, rewritten, why_cut
+from components.features.tokens.measures import (
+    Change,
+    Stretch,
+    WordCut,
+    explain_cut,
+    find_changes,
+    split_by_fate,
+)
 from components.features.tokens.reading import unknown_reason
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
@@ -35,11 +42,11 @@ __all__ = [
     "last_row",
     "look_up",
     "other_tokenizers",
-    "picked_word",
+    "picked_text",
     "round_trips",
     "table_rows",
-    "tokenized_by_both",
     "tokenized_sentence",
+    "tokens_of",
 ]
 
 
@@ -52,9 +59,9 @@ class TokenizedSentence:
 
     Attributes:
         index: the sentence's index.
-        cut: the maximum length in tokens, beyond which a text is cut.
+        max_length: the length in tokens, beyond which a text is cut.
         pad_to: the length padded to; None if there was nothing to pad.
-        pad_asked: the requested length, 0 for none.
+        requested_pad: the requested length, 0 for none.
         kinds, labels: the kind of each token, and the text written on it.
         reasons: the reasons why tokens are unknown, by position.
         picked: the position of the picked token.
@@ -66,9 +73,9 @@ class TokenizedSentence:
     card: TokenizerCard
     vocabulary: Vocabulary
     tokens: Tokens
-    cut: int
+    max_length: int
     pad_to: int | None
-    pad_asked: int
+    requested_pad: int
     kinds: tuple[TokenKind, ...]
     labels: tuple[str, ...]
     reasons: Mapping[int, str]
@@ -85,7 +92,7 @@ class TokenizedSentence:
             checksum=self.card.checksum,
             precision="exact",
             versions=self.card.versions,
-            settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
+            settings={"checksum_of": "tokenizer files", "max_length": self.max_length, **padding},
         )
 
     @property
@@ -108,8 +115,8 @@ class TokenizedSentence:
     def boxes(self) -> list[tuple[str, int, bool]]:
         """For each visible token: its label, its ID, and whether it was added."""
         added = [kind in ("special", "padding") for kind in self.kinds]
-        every = zip(self.labels, self.tokens.token_ids.tolist(), added, strict=True)
-        return [box for box in every if self.special or not box[2]]
+        boxes = zip(self.labels, self.tokens.token_ids.tolist(), added, strict=True)
+        return [box for box in boxes if self.special or not box[2]]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything as arrays, for a download."""
@@ -133,25 +140,25 @@ def tokenized_sentence(
     """Cut the chosen sentence into tokens as the controls say."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
-    cut, asked = cut_within(card, sentence).of(view), pad_within(card).of(view)
-    tokens = tokens_of(service, view.model, sentence, max_length=cut)
-    padded = asked > tokens.n_tokens
-    if padded:
-        tokens = tokens_of(service, view.model, sentence, max_length=cut, pad_to=asked)
+    max_length, requested = cut_within(card, sentence).of(view), pad_within(card).of(view)
+    tokens = tokens_of(service, view.model, sentence, max_length=max_length)
+    pad_to = requested if requested > tokens.n_tokens else None
+    if pad_to is not None:
+        tokens = tokens_of(service, view.model, sentence, max_length=max_length, pad_to=pad_to)
     vocabulary = service.vocabulary(view.model)
-    own = kinds(tokens, vocabulary)
+    token_kinds = kinds(tokens, vocabulary)
     return TokenizedSentence(
         index=index,
         sentence=sentence,
         card=card,
         vocabulary=vocabulary,
         tokens=tokens,
-        cut=cut,
-        pad_to=asked if padded else None,
-        pad_asked=asked,
-        kinds=own,
+        max_length=max_length,
+        pad_to=pad_to,
+        requested_pad=requested,
+        kinds=token_kinds,
         labels=labels(tokens, vocabulary),
-        reasons=_reasons(service, view.model, tokens, vocabulary, own),
+        reasons=_reasons(service, view.model, tokens, vocabulary, token_kinds),
         picked=_picked_token(view, sentence, tokens),
         special=not HIDE.of(view),
     )
@@ -176,9 +183,9 @@ def _reasons(
     model: str,
     tokens: Tokens,
     vocabulary: Vocabulary,
-    own: Sequence[TokenKind],
+    token_kinds: Sequence[TokenKind],
 ) -> dict[int, str]:
-    unknown = [i for i, kind in enumerate(own) if kind == "unknown"]
+    unknown = [i for i, kind in enumerate(token_kinds) if kind == "unknown"]
     normalized = service.normalize(model, [source(tokens, i) for i in unknown])
     return {
         i: str(unknown_reason(text.strip(), vocabulary))
@@ -188,9 +195,9 @@ def _reasons(
 
 def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
     """The token that the view names, else the chosen word's first, else the text's first."""
-    asked = PICKED.of(view)
-    if 0 <= asked < tokens.n_tokens:
-        return asked
+    position = PICKED.of(view)
+    if 0 <= position < tokens.n_tokens:
+        return position
     word = sentence.word
     starts = [
         i
@@ -221,7 +228,7 @@ class LookUp:
     seen: str
     tokens: Tokens
     ids: list[int]
-    cut: Cut | None
+    cut: WordCut | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,13 +239,13 @@ class TableRows:
         ids: the rows' numbers.
         names: the rows' names, with their pieces.
         values: (n_rows, n_dims) float32.
-        own: the index of the token's row.
+        picked: the index of the token's row.
     """
 
     ids: list[int]
     names: list[str]
     values: FloatArray
-    own: int
+    picked: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,14 +256,14 @@ class RoundTrip:
         text: the text as typed.
         decoded: the text decoded from the IDs.
         changes: the ways in which its characters were rewritten.
-        parts: the whole text in stretches, each with what was decoded from it.
+        stretches: the whole text in stretches, each with its fate.
         n_unknown: the number of unknown tokens.
     """
 
     text: str
     decoded: str
     changes: list[Change]
-    parts: list[Part]
+    stretches: list[Stretch]
     n_unknown: int
 
     @property
@@ -267,22 +274,20 @@ class RoundTrip:
     @property
     def n_lost(self) -> int:
         """The number of characters that did not fit."""
-        return sum(len(part.text) for part in self.parts if part.fate == "lost")
+        return sum(len(part.text) for part in self.stretches if part.fate == "lost")
 
 
-def picked_word(tokenized: TokenizedSentence) -> str:
-    """The word of the picked token; for an added token, the token itself."""
-    return _picked(tokenized).strip()
+def picked_text(tokenized: TokenizedSentence) -> str:
+    """The word of the picked token; for an added token, the token itself.
 
-
-def _picked(tokenized: TokenizedSentence) -> str:
-    """The picked word with any space before it, because some tokenizers then cut it differently."""
-    tokens, at = tokenized.tokens, tokenized.picked
-    if tokens.word_ids[at] < 0:
-        return tokens.tokens[at]
-    text_id = tokens.text_ids[at]
-    own = (tokens.word_ids == tokens.word_ids[at]) & (tokens.text_ids == text_id)
-    spans = tokens.offsets[own]
+    A space before the word is included, because some tokenizers then cut the word differently.
+    """
+    tokens, position = tokenized.tokens, tokenized.picked
+    if tokens.word_ids[position] < 0:
+        return tokens.tokens[position]
+    text_id = tokens.text_ids[position]
+    in_word = (tokens.word_ids == tokens.word_ids[position]) & (tokens.text_ids == text_id)
+    spans = tokens.offsets[in_word]
     text = tokens.text if text_id == 0 else tokens.pair or ""
     start, end = int(spans.min()), int(spans.max())
     return " " * text[:start][-1:].isspace() + text[start:end]
@@ -292,13 +297,14 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
     """Look up the view's query, or else the picked word, in the vocabulary of its model."""
     vocabulary = tokenized.vocabulary
     typed = SEARCH.of(view)
-    text = typed or _picked(tokenized)
+    text = typed or picked_text(tokenized)
     query = typed or text.strip()
     seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
-    asked = dict.fromkeys((query.strip(), seen or query.strip()))  # a dropped query begins no piece
-    ids = find_pieces(vocabulary, *asked, kind=KINDS[KIND.of(view)])
+    # A query that the tokenizer drops is empty to it, and would begin every piece.
+    beginnings = dict.fromkeys((query.strip(), seen or query.strip()))
+    ids = find_pieces(vocabulary, *beginnings, kind=KINDS[KIND.of(view)])
     tokens = service.tokenize(view.model, [text])[0]
-    cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
+    cut = explain_cut(tokens, vocabulary, service.cut_rules(view.model))
     return LookUp(query, seen, tokens, ids, cut)
 
 
@@ -331,32 +337,24 @@ def other_tokenizers(
     return {spec.id: spec for spec in others}
 
 
-def tokenized_by_both(
-    view: ViewState, service: EncoderService, sentence: Sentence, other: str
-) -> tuple[Tokens, Tokens]:
-    """The whole sentence, cut by the view's own tokenizer and by another model's."""
-    return tokens_of(service, view.model, sentence), tokens_of(service, other, sentence)
-
-
 def round_trips(
     view: ViewState, service: EncoderService, tokenized: TokenizedSentence
 ) -> list[RoundTrip]:
     """The round trips of the text, and of its pair if any, to IDs and back."""
     texts = [tokenized.tokens.text, *filter(None, [tokenized.tokens.pair])]
-    return [_round_trip(view, service, tokenized, which) for which in range(len(texts))]
+    return [_round_trip(view, service, tokenized, text_id) for text_id in range(len(texts))]
 
 
 def _round_trip(
-    view: ViewState, service: EncoderService, tokenized: TokenizedSentence, which: int
+    view: ViewState, service: EncoderService, tokenized: TokenizedSentence, text_id: int
 ) -> RoundTrip:
-    tokens = tokenized.tokens
-    own = tokens.text_ids == which
-    asked = tokens, tokenized.vocabulary, which, partial(service.normalize, view.model)
-    here = zip(tokenized.kinds, own, strict=True)
+    tokens, vocabulary = tokenized.tokens, tokenized.vocabulary
+    normalize = partial(service.normalize, view.model)
+    in_text = tokens.text_ids == text_id
     return RoundTrip(
-        text=tokens.text if which == 0 else tokens.pair or "",
-        decoded=service.decode(view.model, tokens.token_ids[own]),
-        changes=rewritten(*asked),
-        parts=fates(*asked),
-        n_unknown=sum(kind == "unknown" for kind, is_own in here if is_own),
+        text=tokens.text if text_id == 0 else tokens.pair or "",
+        decoded=service.decode(view.model, tokens.token_ids[in_text]),
+        changes=find_changes(tokens, vocabulary, text_id, normalize),
+        stretches=split_by_fate(tokens, vocabulary, text_id, normalize),
+        n_unknown=sum(tokenized.kinds[i] == "unknown" for i in np.flatnonzero(in_text)),
     )

@@ -61,7 +61,7 @@ def pad_within(card: TokenizerCard) -> Number:
 
 
 def cut_within(card: TokenizerCard, sentence: Sentence) -> Number:
-    """The lengths to which a text can be cut: from one token of its own to the model's limit."""
+    """The lengths to which a text can be cut: from one of its own tokens to the model's limit."""
     least, most = card.n_added[bool(sentence.pair)] + 1, card.max_length
-    said = f"Special tokens count too. {escape(card.title)} takes at most {most}."
-    return replace(CUT.between(least, most, default=most), help=said)
+    note = f"Special tokens count too. {escape(card.title)} takes at most {most}."
+    return replace(CUT.between(least, most, default=most), help=note)

@@ -94,8 +94,8 @@ def from_example(example: TokenExample, view: ViewState) -> ViewState:
     index = sentence_index(view, SENTENCE)
     rows = list(view.sentences)
     rows[index] = Sentence(example.text, example.pair)
-    others = {page: own for page, own in view.controls.items() if page != PAGE}
-    opened = SENTENCE.put(replace(view, sentences=tuple(rows), controls=others), letter(index))
+    other_pages = {page: settings for page, settings in view.controls.items() if page != PAGE}
+    opened = SENTENCE.put(replace(view, sentences=tuple(rows), controls=other_pages), letter(index))
     for control, value in example.controls:
         opened = control.put(opened, value)
     return opened

@@ -72,8 +72,8 @@ def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:
 def _fitted(text: str, width: float, size: int) -> str:
     """One line of a text that XML can hold, cut to a width in pixels."""
     longest = int(width)  # characters: each is wider than a pixel
-    flat = " ".join(text[:longest].split())
-    printable = "".join(c if c.isprintable() else "\ufffd" for c in flat)
+    one_line = " ".join(text[:longest].split())
+    printable = "".join(c if c.isprintable() else "\ufffd" for c in one_line)
     ends = list(accumulate(_width(c, size) for c in printable))
     if len(text) <= longest and (not ends or ends[-1] <= width):
         return printable

@@ -19,15 +19,15 @@ from components.features.tokens.compute import (
     last_row,
     look_up,
     other_tokenizers,
-    picked_word,
+    picked_text,
     round_trips,
     table_rows,
-    tokenized_by_both,
+    tokens_of,
 )
 from components.features.tokens.controls import KIND, OTHER, SEARCH
 from components.features.tokens.explain import ROW
 from components.features.tokens.figures import there_and_back
-from components.features.tokens.measures import Change, Cut
+from components.features.tokens.measures import Change, WordCut
 from components.features.tokens.reading import (
     back_reading,
     cut_reading,
@@ -49,36 +49,36 @@ from components.ui.widgets.token_strip import token_strip
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
 _VALUES = 8  # values of a row that are shown as numbers
-_LONGEST_PICKED = 40  # characters of a word in the empty field
-_LONGEST_TITLE = 24  # of one in a title
+_LONGEST_PICKED = 40  # characters of the picked word in the empty search field
+_LONGEST_TITLE = 24  # characters of a token in a title
 
 
 def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """Search and browse the vocabulary, with the split of any word."""
-    every = tokenized.vocabulary
+    pieces = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        picked = shortened(picked_word(tokenized), _LONGEST_PICKED)
+        picked = shortened(picked_text(tokenized).strip(), _LONGEST_PICKED)
         placeholder = say("tokens.page.placeholder", word=picked)
         inputs.text(view, replace(SEARCH, placeholder=placeholder))
         inputs.choice(view, KIND)
-        found = look_up(view, service, tokenized)
+        result = look_up(view, service, tokenized)
         claims = vocabulary_reading(
-            found.query,
-            found.tokens,
-            every,
-            n_found=len(found.ids),
-            reason=str(unknown_reason(found.seen, every)),
+            result.query,
+            result.tokens,
+            pieces,
+            n_found=len(result.ids),
+            reason=str(unknown_reason(result.seen, pieces)),
         )
         kit.reading(claims, key="reading_vocabulary")
     with right:
-        if found.cut is not None:
-            _why(found.cut, every.method)
-        if found.ids:
+        if result.cut is not None:
+            _cut_steps(result.cut, pieces.method)
+        if result.ids:
             st.dataframe(
-                _pieces(every, tokenized.card.checksum).iloc[found.ids],
+                _pieces(pieces, tokenized.card.checksum).iloc[result.ids],
                 hide_index=True,
-                height=320 if found.cut is None else 220,
+                height=320 if result.cut is None else 220,
                 lazy=True,
                 key="vocabulary_table",
             )
@@ -116,15 +116,16 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
         unknown_id, name = tokenized.vocabulary.unknown_id, tokenized.unknown_name
         kit.reading(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")
         return
-    ours, theirs = tokenized_by_both(view, service, tokenized.sentence, other)
-    names, vocabularies = (
-        (tokenized.card.title, card.title),
-        (tokenized.vocabulary, service.vocabulary(other)),
+    first, second_tokens = (
+        tokens_of(service, model, tokenized.sentence) for model in (view.model, other)
     )
+    names = (tokenized.card.title, card.title)
+    vocabularies = (tokenized.vocabulary, service.vocabulary(other))
     unknown_ids = (vocabularies[0].unknown_id, vocabularies[1].unknown_id)
-    kit.reading(tokenizers_reading(ours, theirs, names, unknown_ids), key="reading_tokenizers")
-    _side(0, names[0], ours, vocabularies[0], tokenized)
-    _side(1, names[1], theirs, vocabularies[1], tokenized)
+    claims = tokenizers_reading(first, second_tokens, names, unknown_ids)
+    kit.reading(claims, key="reading_tokenizers")
+    _side(0, names[0], first, vocabularies[0], tokenized)
+    _side(1, names[1], second_tokens, vocabularies[1], tokenized)
 
 
 def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
@@ -138,7 +139,7 @@ def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService)
     st.code(service.decode(view.model, tokenized.tokens.token_ids), language=None, wrap_lines=True)
 
 
-def _why(cut: Cut, method: str) -> None:
+def _cut_steps(cut: WordCut, method: str) -> None:
     """The steps that cut a word."""
     st.markdown(str(cut_reading(cut, method)))
     if len(cut.rows) > 1:
@@ -149,13 +150,13 @@ def _why(cut: Cut, method: str) -> None:
 
 def _strips(rows: TableRows, title: str) -> None:
     kit.chart(
-        vector_strips(rows.values, rows.names, chosen=rows.own, title=title),
+        vector_strips(rows.values, rows.names, chosen=rows.picked, title=title),
         key="rows_heatmap",
         alt=say("tokens.page.row_alt", first=rows.ids[0], last=rows.ids[-1]),
     )
-    first = pd.DataFrame(rows.values[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
-    first.insert(0, "row", rows.names)
-    kit.table(first, key="rows_table", after=1)
+    values = pd.DataFrame(rows.values[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
+    values.insert(0, "row", rows.names)
+    kit.table(values, key="rows_table", after=1)
 
 
 def _side(
@@ -175,8 +176,8 @@ def _side(
 def _round_trip(which: int, trip: RoundTrip) -> None:
     claims = back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
     kit.reading(claims[:3], sure=claims[3:], key=f"reading_back_{which}")
-    parts = [(visible(part.text), part.fate) for part in trip.parts]
-    st.html(there_and_back(parts, visible(trip.decoded)))
+    stretches = [(visible(stretch.text), stretch.fate) for stretch in trip.stretches]
+    st.html(there_and_back(stretches, visible(trip.decoded)))
     if trip.changes:
         kit.table(_change_table(trip.changes), key=f"changes_{which}")
 
@@ -198,8 +199,8 @@ def _change_table(changes: list[Change]) -> pd.DataFrame:
     rows = [
         {
             "change": say(f"tokens.change.{change.way}"),
-            "before": _seen(change.before),
-            "after": _seen(change.after),
+            "before": _printable(change.before),
+            "after": _printable(change.after),
             "count": change.count,
         }
         for change in changes
@@ -207,7 +208,7 @@ def _change_table(changes: list[Change]) -> pd.DataFrame:
     return pd.DataFrame(rows).rename(columns=table("tokens.column"))
 
 
-def _seen(text: str) -> str:
+def _printable(text: str) -> str:
     """A character, or its code if it is invisible."""
     if text.isprintable() and text.strip():
         return text

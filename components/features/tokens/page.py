@@ -63,7 +63,7 @@ def toolbar(view: ViewState, card: TokenizerCard) -> None:
 
 def strip(tokenized: TokenizedSentence) -> None:
     """The main picture: the text, and its tokens with their IDs."""
-    if note := padding_note(tokenized.pad_asked, tokenized.tokens.n_tokens):
+    if note := padding_note(tokenized.requested_pad, tokenized.tokens.n_tokens):
         st.caption(str(note))
     token_strip(
         tokenized.tokens,
@@ -146,7 +146,7 @@ def _numbers(tokenized: TokenizedSentence) -> None:
 def _under_the_hood(tokenized: TokenizedSentence, model: ModelCard) -> None:
     sentence, n = tokenized.sentence, tokenized.tokens.n_tokens
     snippet = tokens_snippet(
-        model, sentence.text, sentence.pair, cut=tokenized.cut, pad_to=tokenized.pad_to
+        model, sentence.text, sentence.pair, cut=tokenized.max_length, pad_to=tokenized.pad_to
     )
 
     def shapes() -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from components.analysis.tokens import TokenKind, cut_words, lost_spans, source
 from components.content.language import Claim, claim
 from components.content.wording import escape, quoted, several
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures import Cut
+from components.features.tokens.measures import WordCut
 
 __all__ = [
     "back_reading",
@@ -28,8 +30,8 @@ __all__ = [
     "vocabulary_reading",
 ]
 
-_PIECES = 6  # tokens that are named
-_STRANGE = 3  # characters that are named
+_PIECES = 6  # the most tokens that are named
+_STRANGE = 3  # the most characters that are named
 
 
 # A text's tokens
@@ -48,7 +50,7 @@ def tokens_reading(
     """
     claims = [_count_claim(tokens, kinds), _cut_claim(tokens, labels)]
     claims += _missing_claims(tokens, kinds, unknown_name)[:1]
-    return [own for own in claims if own is not None]
+    return [item for item in claims if item is not None]
 
 
 def tokens_sure(
@@ -64,23 +66,23 @@ def tokens_sure(
     return claims + ([claim("tokens.padding", n=n_padding)] if n_padding else [])
 
 
-def padding_note(asked: int, n_tokens: int) -> Claim | None:
-    """A note that the requested padding had no effect; None if it had."""
-    useless = 0 < asked < n_tokens
-    return claim("tokens.long_enough", n=n_tokens, asked=asked) if useless else None
+def padding_note(length: int, n_tokens: int) -> Claim | None:
+    """A note that padding to a length had no effect; None if it had one or was not requested."""
+    useless = 0 < length < n_tokens
+    return claim("tokens.long_enough", n=n_tokens, asked=length) if useless else None
 
 
 def _count_claim(tokens: Tokens, kinds: Sequence[TokenKind]) -> Claim:
-    n_own = int((tokens.text_ids >= 0).sum())
+    n_text = int((tokens.text_ids >= 0).sum())
     added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
     names = escape(", ".join(dict.fromkeys(added)))
-    if not n_own:
+    if not n_text:
         return claim("tokens.count.none", names=names)
     case = "text" if tokens.pair is None else "pair"
     if not added:
-        return claim(f"tokens.count.{case}_alone", n=n_own)
+        return claim(f"tokens.count.{case}_alone", n=n_text)
     return claim(
-        f"tokens.count.{case}", n=n_own + len(added), n_own=n_own, n_added=len(added), names=names
+        f"tokens.count.{case}", n=n_text + len(added), n_own=n_text, n_added=len(added), names=names
     )
 
 
@@ -88,7 +90,7 @@ def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
     """The cut words; None if no word is whole, or if none is cut but some are lost."""
     cut = cut_words(tokens, labels)
     if cut:
-        word, pieces = max(cut, key=lambda own: len(own[1]))
+        word, pieces = max(cut, key=lambda item: len(item[1]))
         return claim(
             "tokens.cut",
             n=len(cut),
@@ -131,8 +133,8 @@ def unknown_reason(normalized: str, vocabulary: Vocabulary) -> Claim:
     if not strange:
         return claim("tokens.reason.order")
     names = ", ".join(map(_named, strange[:_STRANGE]))
-    whole = "word" if vocabulary.method == "WordPiece" else "characters"
-    return claim(f"tokens.reason.{whole}", n=len(strange), names=names)
+    subject = "word" if vocabulary.method == "WordPiece" else "characters"
+    return claim(f"tokens.reason.{subject}", n=len(strange), names=names)
 
 
 def _named(character: str) -> str:
@@ -153,20 +155,20 @@ def vocabulary_reading(
         tokens: the query cut by the tokenizer.
         vocabulary: the vocabulary that was searched.
         n_found: pieces of the chosen kind that begin with the query, or all without a query.
-        reason: the reason why it would be unknown.
+        reason: why the query would be an unknown token.
     """
     typed = query.strip()
     if not typed:
         return [claim("tokens.vocabulary.size", size=len(vocabulary.pieces), listed=n_found)]
-    own = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
-    ids = tokens.token_ids[own].tolist()
+    typed_tokens = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
+    ids = tokens.token_ids[typed_tokens].tolist()
     claims = []
     if typed in vocabulary.ids and ids != [vocabulary.ids[typed]]:
         token_id = vocabulary.ids[typed]
         claims.append(claim("tokens.vocabulary.piece", word=quoted(typed), token_id=token_id))
-    named = [escape(tokens.tokens[i]) for i in own[:_PIECES]]
-    n = len(own) + tokens.n_truncated
-    if not own:
+    named = [escape(tokens.tokens[i]) for i in typed_tokens[:_PIECES]]
+    n = len(typed_tokens) + tokens.n_truncated
+    if not typed_tokens:
         claims.append(claim("tokens.vocabulary.dropped", word=quoted(typed)))
     elif n == 1:
         case = "unknown" if ids[0] == vocabulary.unknown_id else "token"
@@ -179,7 +181,7 @@ def vocabulary_reading(
     return [*claims, claim("tokens.vocabulary.found", n=n_found)]
 
 
-def cut_reading(cut: Cut, method: str) -> Claim:
+def cut_reading(cut: WordCut, method: str) -> Claim:
     """The steps that cut a word."""
     if method == "WordPiece":
         case = "split" if len(cut.parts) > 1 else "longest" if len(cut.pieces) > 1 else "whole"
@@ -210,17 +212,18 @@ def tokenizers_reading(
     """
     a, b = map(escape, names)
     counts = [int((t.text_ids >= 0).sum()) + t.n_truncated for t in (one, other)]
-    same, whole = _pieces(one) == _pieces(other), not (one.n_truncated or other.n_truncated)
+    is_same = _pieces(one) == _pieces(other)
+    is_complete = not (one.n_truncated or other.n_truncated)
     if not any(counts):
         return [claim("tokens.both.none")]
-    if same and whole:
+    if is_same and is_complete:
         return [claim("tokens.both.same", n=counts[0])]
-    case = "as_many" if counts[0] == counts[1] and not same else "counts"
+    case = "as_many" if counts[0] == counts[1] and not is_same else "counts"
     claims = [claim(f"tokens.both.{case}", a=a, b=b, n_a=counts[0], n_b=counts[1])]
     sides = ((one, other, a, b, unknown_ids[0]), (other, one, b, a, unknown_ids[1]))
     for tokens, rival, name, rival_name, unknown_id in sides:
-        if found := _merged(tokens, rival):
-            words, ids = found
+        if merged := _merged(tokens, rival):
+            words, ids = merged
             case = "unknown" if unknown_id in ids else "merged"
             numbers = {"words": _both(words), "name": name, "rival": rival_name}
             return [*claims, claim(f"tokens.both.{case}", **numbers)]
@@ -242,7 +245,7 @@ def twins_reading(tokens: Tokens, unknown_id: int | None, unknown_name: str) -> 
 
 
 def _pieces(tokens: Tokens) -> list[str]:
-    return [t for t, own in zip(tokens.tokens, tokens.text_ids >= 0, strict=True) if own]
+    return [tokens.tokens[i] for i in np.flatnonzero(tokens.text_ids >= 0)]
 
 
 def _both(words: Sequence[str]) -> str:
@@ -251,12 +254,12 @@ def _both(words: Sequence[str]) -> str:
 
 def _merged(tokens: Tokens, rival: Tokens) -> tuple[list[str], tuple[int, ...]] | None:
     """Two words that are the same to one tokenizer but not to the other, and their IDs."""
-    apart = _ids_by_word(rival)
+    rival_ids = _ids_by_word(rival)
     for ids, words in _twins(tokens):
-        there = [word for word in words if word in apart]
-        for word in there[1:]:
-            if apart[word] != apart[there[0]]:
-                return [there[0], word], ids
+        known_words = [word for word in words if word in rival_ids]
+        for word in known_words[1:]:
+            if rival_ids[word] != rival_ids[known_words[0]]:
+                return [known_words[0], word], ids
     return None
 
 
@@ -277,12 +280,12 @@ def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
         if tokens.word_ids[i] >= 0:
             key = int(tokens.text_ids[i]), int(tokens.word_ids[i])
             ids.setdefault(key, []).append(int(tokens.token_ids[i]))
-    found: dict[str, tuple[int, ...]] = {}
-    for (which, word), own in ids.items():
+    by_word: dict[str, tuple[int, ...]] = {}
+    for (which, word), word_ids in ids.items():
         text, span, gone = (tokens.text, tokens.pair or "")[which], spans[which][word], lost[which]
         if gone is None or span[1] <= gone[0]:
-            found.setdefault(text[slice(*span)], tuple(own))
-    return found
+            by_word.setdefault(text[slice(*span)], tuple(word_ids))
+    return by_word
 
 
 # Back to text

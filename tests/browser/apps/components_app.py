@@ -8,8 +8,8 @@ import streamlit as st
 
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
-from components.features.attention.measures import Grid, Item
-from components.features.attention.widgets import Bar, attention_heads, attention_lines
+from components.features.attention.measures import Grid, GridItem
+from components.features.attention.widgets import HabitBar, attention_heads, attention_lines
 from components.ui.widgets.chips import ChipRow, word_chips
 from components.ui.widgets.kit import picture_buttons
 from components.ui.widgets.token_strip import token_strip
@@ -125,12 +125,12 @@ attention_heads(
     key="heads",
     chosen=[(1, 1)],
     best=[(2, 0)],
-    bars=[Bar("itself", 0.5, 0.25, "0.50")],
+    bars=[HabitBar("itself", 0.5, 0.25, "0.50")],
     caption="Layer 1, head 1",
     on_pick=lambda layer, head: keep("head", layer, head),
 )
 
-items = tuple(Item(label, (i,), "token", 0) for i, label in enumerate(("pets", "nap", "here")))
+items = tuple(GridItem(label, (i,), "token", 0) for i, label in enumerate(("pets", "nap", "here")))
 weights = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0, 0, 1]], np.float32)
 attention_lines(
     Grid(items, items, weights, (), renormalised=False),

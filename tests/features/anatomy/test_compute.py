@@ -16,8 +16,8 @@ import transformers
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.anatomy import compute
-from components.features.anatomy.compute import by_size, measure, others, subjects, summary
-from components.features.anatomy.measures import build_tree, parameter_rows
+from components.features.anatomy.compute import compared_architectures, measure, subjects, summary
+from components.features.anatomy.measures import build_tree, n_values, parameter_rows
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
 from tests.features.anatomy.shown import BASE, LARGE, on, seen
@@ -53,7 +53,7 @@ def test_the_search_narrows_the_table(service: EncoderService) -> None:
     nothing = compute.parameters_table(seen(service, search="<b>no</b> *such*"))
     assert not len(nothing)
     assert "name" in nothing.columns
-    assert seen(service, search="   ").lit is None
+    assert seen(service, search="   ").matches is None
 
 
 def test_what_is_tied_is_in_the_table(tiny_service: EncoderService) -> None:
@@ -72,7 +72,7 @@ def test_a_preset_is_taken_apart_without_its_weights(
 ) -> None:
     known = facts["parameters"]
     anatomy = seen(service, subject=BASE, part="embeddings")
-    assert anatomy.own is None
+    assert anatomy.subject_card is None
     assert anatomy.totals.n_values == known["all_total"]
     assert anatomy.totals.n_named == known["named_parameters"]
     table = compute.parameters_table(anatomy)
@@ -91,12 +91,12 @@ def test_loaded_models_and_presets_can_be_taken_apart(tiny_service: EncoderServi
     assert offered[BASE] == "bert-base-uncased (structure only)"
     assert "folder:bert" not in offered
     other = seen(tiny_service, on("bert"), subject="folder:albert")
-    assert other.own is not None
-    assert other.own.id == other.passport.model == "folder:albert"
+    assert other.subject_card is not None
+    assert other.subject_card.id == other.passport.model == "folder:albert"
 
 
 def test_models_stand_side_by_side(service: EncoderService) -> None:
-    beside = others(seen(service), service)
+    beside = compared_architectures(seen(service), service)
     assert beside[0].id == BUNDLED_ID
     assert len(beside) == 8
     counts = {one.title: compute.counts_by_part(one) for one in beside}
@@ -104,7 +104,9 @@ def test_models_stand_side_by_side(service: EncoderService) -> None:
     assert sum(counts["all-MiniLM-L6-v2"].values()) == 22_713_216
     assert counts["distilbert-base-uncased"]["Pooler"] == 0
     assert counts["bert-base-uncased"]["Pooler"] == 768 * 768 + 768
-    assert [one.id for one in others(seen(service, subject=LARGE), service)][:2] == [
+    assert [one.id for one in compared_architectures(seen(service, subject=LARGE), service)][
+        :2
+    ] == [
         LARGE,
         BUNDLED_ID,
     ]
@@ -115,7 +117,7 @@ def test_every_family_is_taken_apart_and_measured(tiny_service: EncoderService, 
     card = tiny_service.load(f"folder:{name}")
     anatomy = seen(tiny_service, on(name), part="layer-1/attention/query")
     assert anatomy.totals.n_values == card.n_parameters
-    for parameter in by_size(anatomy):
+    for parameter in anatomy.chosen.parameters:
         measured = measure(anatomy, parameter, tiny_service)
         array = tiny_service.matrix(card.id, parameter.name).astype("f8")
         assert summary(measured)["Frobenius norm"] == pytest.approx(float(np.linalg.norm(array)))
@@ -127,7 +129,7 @@ def test_every_family_is_taken_apart_and_measured(tiny_service: EncoderService, 
 @pytest.mark.slow
 def test_the_weights_of_an_array_are_measured_once(service: EncoderService) -> None:
     anatomy = seen(service, part="layer-2/attention/key")
-    matrix, bias = by_size(anatomy)
+    matrix, bias = anatomy.chosen.parameters
     assert matrix.name == "encoder.layer.1.attention.self.key.weight"
     measured = measure(anatomy, matrix, service)
     array = torch.from_numpy(service.matrix(BUNDLED_ID, matrix.name).copy()).double()
@@ -141,7 +143,7 @@ def test_the_weights_of_an_array_are_measured_once(service: EncoderService) -> N
 
 def test_of_the_word_table_rows_are_sampled(service: EncoderService) -> None:
     anatomy = seen(service)
-    table = by_size(anatomy)[0]
+    table = max(anatomy.chosen.parameters, key=n_values)
     measured = measure(anatomy, table, service)
     assert (measured.step, measured.n_rows) == (6, 30522)
     rows = service.word_rows(BUNDLED_ID, np.arange(0, 30522, 6))
@@ -167,7 +169,7 @@ def test_what_an_address_gets_wrong_counts_as_the_default(
     usual, broken = seen(service), seen(service, **own)
     assert broken.chosen.path == broken.tree.path == ""
     assert broken.architecture.id == BUNDLED_ID
-    assert (broken.n_tokens, broken.lit) == (usual.n_tokens, None)
+    assert (broken.n_tokens, broken.matches) == (usual.n_tokens, None)
 
 
 @pytest.mark.parametrize(("asked", "counts"), [(-(10**9), 1), (10**12, 512), (77, 77)])

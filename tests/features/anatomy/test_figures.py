@@ -23,7 +23,7 @@ BASE = "google-bert/bert-base-uncased"
 @pytest.mark.parametrize("kind", ["treemap", "icicle"])
 def test_the_map_has_every_part_with_its_size(service: EncoderService, kind: str) -> None:
     tree = build_tree(service.architecture(BASE))
-    trace = part_map(tree, kind=kind, chosen=tree, lit=None, title="x").data[0]  # type: ignore[arg-type]
+    trace = part_map(tree, kind=kind, chosen=tree, matches=None, title="x").data[0]  # type: ignore[arg-type]
     nodes = {node.path or ROOT: node for node in tree.walk()}
     assert trace.type == kind
     assert list(trace.ids) == list(nodes)
@@ -52,11 +52,11 @@ def test_the_map_is_zoomed_to_the_chosen_part(
     tree = build_tree(service.architecture(BASE))
     chosen = tree.find(path)
     assert chosen is not None
-    trace = part_map(tree, kind="treemap", chosen=chosen, lit=None, title="x").data[0]
+    trace = part_map(tree, kind="treemap", chosen=chosen, matches=None, title="x").data[0]
     colors = dict(zip(trace.ids, trace.marker.colors, strict=True))
     assert trace.level == level
     if not chosen.children:
-        plain = part_map(tree, kind="treemap", chosen=tree, lit=None, title="x").data[0]
+        plain = part_map(tree, kind="treemap", chosen=tree, matches=None, title="x").data[0]
         usual = dict(zip(plain.ids, plain.marker.colors, strict=True))
         assert colors[path] == usual[path]
         assert all(
@@ -69,7 +69,7 @@ def test_what_a_search_did_not_find_is_faint(service: EncoderService) -> None:
     tree = build_tree(service.architecture(BASE))
     found = search(tree, "query")
     drawn = [
-        part_map(tree, kind="treemap", chosen=tree, lit=lit, title="x").data[0]
+        part_map(tree, kind="treemap", chosen=tree, matches=lit, title="x").data[0]
         for lit in (None, found)
     ]
     usual, lit = (dict(zip(d.ids, d.marker.colors, strict=True)) for d in drawn)
@@ -80,7 +80,7 @@ def test_what_a_search_did_not_find_is_faint(service: EncoderService) -> None:
 
 def test_no_html_of_a_models_title_is_in_effect(service: EncoderService) -> None:
     tree = build_tree(replace(service.architecture(BASE), title="<b>x</b>"))
-    figure = part_map(tree, kind="treemap", chosen=tree, lit=None, title="<i>t</i>")
+    figure = part_map(tree, kind="treemap", chosen=tree, matches=None, title="<i>t</i>")
     assert "<b>" not in figure.data[0].labels[0]
     assert "<i>" not in figure.layout.title.text
     bars = model_bars(["<b>x</b>"], [{"Layers": 1}], title="t")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
-from components.features.anatomy.compute import by_size, measure
+from components.features.anatomy.compute import measure
 from components.features.anatomy.controls import (
     ARRAY,
     PAGE,
@@ -138,7 +138,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     app = field(app.selectbox, ARRAY.key).select(name).run()
     assert not app.exception
     anatomy = seen(service)
-    parameter = next(p for p in by_size(anatomy) if p.name == name)
+    parameter = next(p for p in anatomy.chosen.parameters if p.name == name)
     stats = measure(anatomy, parameter, service).stats
     shown = table(app, "Frobenius norm").iloc[0]
     assert shown["Frobenius norm"] == pytest.approx(stats.norm)

@@ -36,7 +36,7 @@ from components.features.anatomy.reading import (
     models_title,
     part_claims,
     search_claim,
-    share_said,
+    share_text,
     weights_reading,
 )
 from tests.support.claims import read, unreached
@@ -146,7 +146,7 @@ def check_title(part: Node, tree: Node) -> Iterator[Claim]:
     share = size_of(list(part.parameters)) / whole
     if part.path:
         assert verdict == "part"
-        assert title.numbers["share"] == share_said(share)
+        assert title.numbers["share"] == share_text(share)
         name = title.numbers["part"]
         ends = [tuple(n.title.split(" › ")[i] for i in (0, -1)) for n in tree.walk() if n.path]
         own = tuple(part.title.split(" › ")[i] for i in (0, -1))
@@ -166,7 +166,7 @@ def check_part(part: Node, tree: Node, card: ModelCard | None) -> Iterator[Claim
     own = list(part.parameters)
     share = size_of(own) / (size_of(list(tree.parameters)) or 1)
     assert claims[0].numbers == {
-        "n": len(own), "n_values": size_of(own), "share": share_said(share)
+        "n": len(own), "n_values": size_of(own), "share": share_text(share)
     }  # fmt: skip
     assert len(claims) == 1 + any(p.tied_to is not None for p in own)
     states = {p.trained for p in own}
@@ -347,4 +347,4 @@ def test_every_family_says_what_it_has_not(tiny_service: EncoderService, name: s
      (0.0065, "0.65%"), (0.00001, "under 0.01%")],
 )  # fmt: skip
 def test_a_share_has_two_digits_that_count(share: float, said: str) -> None:
-    assert share_said(share) == said
+    assert share_text(share) == said

@@ -6,9 +6,9 @@ import pytest
 
 from components.core import EncoderService
 from components.features.attention.compute import (
+    habit_texts,
     habits_caption,
     head_titles,
-    heads_said,
     sort_titles,
 )
 from tests.features.attention.shown import seen
@@ -18,12 +18,12 @@ def test_heads_are_said_with_the_habit_that_they_are_sorted_by(service: EncoderS
     attention = seen(service)
     values = attention.heads.habits
     assert next(iter(head_titles(attention).items())) == ("1.2", "Layer 1, head 2 · over 99%")
-    assert heads_said(attention)[2][7] == f"previous token {values[2, 7, 0]:.4f}"
+    assert habit_texts(attention)[2][7] == f"previous token {values[2, 7, 0]:.4f}"
     narrow = seen(service, sort="focus")
     first, title = next(iter(head_titles(narrow).items()))
     layer, head = map(int, first.split("."))
     assert title.endswith(f"{values[layer - 1, head, -1]:.2f} bits")
-    assert heads_said(narrow)[2][7] == f"entropy {values[2, 7, -1]:.4f} bits"
+    assert habit_texts(narrow)[2][7] == f"entropy {values[2, 7, -1]:.4f} bits"
     assert len(head_titles(narrow)) == 72
 
 

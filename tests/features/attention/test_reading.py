@@ -12,7 +12,7 @@ import pytest
 from components.content.language import Claim
 from components.core import EncoderService
 from components.features.attention.controls import SCOPES
-from components.features.attention.measures import Arrangement, Grid, Item, Selection
+from components.features.attention.measures import Arrangement, Grid, GridItem, HeadSelection
 from components.features.attention.reading import (
     attention_notes,
     attention_reading,
@@ -45,17 +45,19 @@ def weights_of(random: np.random.Generator, n_rows: int, n_columns: int) -> np.n
     return values.astype(np.float32)
 
 
-def items_of(chance: random.Random, n: int, first: int) -> tuple[Item, ...]:
+def items_of(chance: random.Random, n: int, first: int) -> tuple[GridItem, ...]:
     """Tokens, or words of two; the first is no padding, for every text has a real token."""
     kinds = ["token", *(chance.choice(("token", "continuation", "padding")) for _ in range(n - 1))]
     size = chance.choice((1, 1, 2))
     return tuple(
-        Item(chance.choice(LABELS[: chance.choice((2, 30))]), tuple(range(at, at + size)), kind, 0)  # type: ignore[arg-type]
+        GridItem(
+            chance.choice(LABELS[: chance.choice((2, 30))]), tuple(range(at, at + size)), kind, 0
+        )  # type: ignore[arg-type]
         for at, kind in zip(range(first, first + size * n, size), kinds, strict=True)
     )
 
 
-def odd_picture(seed: int) -> tuple[Selection, Grid, tuple[str, int]]:
+def odd_picture(seed: int) -> tuple[HeadSelection, Grid, tuple[str, int]]:
     chance, numbers = random.Random(seed), np.random.default_rng(seed)
     rows = items_of(chance, chance.choice((1, 2, 3, 5, 8)), 2)
     columns = rows if chance.random() < 0.7 else items_of(chance, chance.choice((1, 2, 4)), 50)
@@ -67,7 +69,7 @@ def odd_picture(seed: int) -> tuple[Selection, Grid, tuple[str, int]]:
         hidden,
         renormalised=bool(hidden) and chance.random() < 0.5,
     )
-    selection = Selection(
+    selection = HeadSelection(
         scope=chance.choice(list(SCOPES.values())),
         layer=chance.choice((1, 2, 12)),
         head=chance.randrange(12),
@@ -80,7 +82,7 @@ def odd_picture(seed: int) -> tuple[Selection, Grid, tuple[str, int]]:
     return selection, grid, (side, chance.randrange(len(rows if side == "from" else columns)))
 
 
-def assert_largest(claim: Claim, values: np.ndarray, items: tuple[Item, ...]) -> None:
+def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]) -> None:
     """The verdict, the number and the name of the largest of some weights."""
     verdict, values = claim.key.rpartition(".")[2], values.astype(float)
     top = values.max()
@@ -104,7 +106,7 @@ def assert_largest(claim: Claim, values: np.ndarray, items: tuple[Item, ...]) ->
         assert f"position {items[near[0]].positions[0]}" in names or len(same) == 1
 
 
-def assert_head(claim: Claim, selection: Selection) -> None:
+def assert_head(claim: Claim, selection: HeadSelection) -> None:
     shares, even = selection.shares, selection.even
     verdict, share = claim.key.rpartition(".")[2], claim.numbers["share"]
     clear = [h for h in HABITS if shares[h] >= 0.3 and shares[h] >= 1.5 * even[h]]
@@ -116,7 +118,7 @@ def assert_head(claim: Claim, selection: Selection) -> None:
     assert (claim.numbers["layer"], claim.numbers["head"]) == (selection.layer, selection.head)
 
 
-def even_share(selection: Selection, grid: Grid, item: Item) -> float:
+def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
     kept = {at for items in (grid.rows, grid.columns) for item in items for at in item.positions}
     return len(item.positions) * (1 / len(kept) if grid.renormalised else selection.even["first"])
 
@@ -194,7 +196,7 @@ def noted(seed: int) -> list[Claim]:
             is_square=chance.random() < 0.5,
         ),
         pad_to=len(kinds) if n_padded else None,
-        pad_asked=asked,
+        requested_pad=asked,
     )
     notes = attention_notes(attention)
     by_key = {note.key.removeprefix("attention.note."): note.numbers for note in notes}

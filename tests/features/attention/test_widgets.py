@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.features.attention import widgets
-from components.features.attention.measures import Grid, Item
+from components.features.attention.measures import Grid, GridItem
 
-ITEMS = tuple(Item(f"w{i}", (2 * i, 2 * i + 1), "token", 0) for i in range(3))
+ITEMS = tuple(GridItem(f"w{i}", (2 * i, 2 * i + 1), "token", 0) for i in range(3))
 GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=False)
 
 
@@ -32,7 +32,7 @@ GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=Fal
     ],
 )
 def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) -> None:
-    assert widgets._checked_side(pick, widgets._known(GRID)) == expected
+    assert widgets._checked_side(pick, widgets._first_positions(GRID)) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_only_heads_of_the_model_can_be_picked(pick: object, expected: object) -
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_label_survives_json(text: str) -> None:
-    items = widgets._items([Item(text, (0,), "typed special", 0)])
+    items = widgets._items([GridItem(text, (0,), "typed special", 0)])
     assert items[0]["kind"] == "typed"
     assert json.loads(json.dumps(items)) == items
     json.dumps(items, ensure_ascii=False).encode("utf-8")

@@ -12,10 +12,10 @@ from components.features.embedding_layer.compute import (
     MAX_TOKENS,
     EmbeddingView,
     drawn_positions,
+    layer_parameters,
     moved_tokens,
     near_rows,
     other_texts,
-    own_parameters,
     position_table,
     segment_rows,
     two_texts,
@@ -62,8 +62,8 @@ def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService
     n_segments = 0 if segments is None else len(segments)
     assert (SEGMENT_ONLY in change_in(n_segments).options) == (n_segments > 1)
     shift = 2 if family in {"roberta", "xlm-roberta", "mpnet"} else 0
-    assert position_table(embedding, tiny_service).look.first == shift
-    named = {p.name for p in own_parameters(embedding, tiny_service)}
+    assert position_table(embedding, tiny_service).statistics.first == shift
+    named = {p.name for p in layer_parameters(embedding, tiny_service)}
     assert any("project" in n or "mapping_in" in n for n in named) == ("LayerNorm" in steps)
 
 
@@ -79,7 +79,7 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> EmbeddingView
     figures += [token_strips(shown(TOKEN.put(view, "0"), service).panels(), title="")]
     for other in other_texts(view, embedding).values():
         pair = two_texts(embedding, other, service)
-        spoken += same_rows_reading(pair.shared, own=pair.share_own)
+        spoken += same_rows_reading(pair.shared, in_text=pair.share_text_token)
         labels = pair.drawn_labels
         figures += [
             word_row_heatmap(
@@ -90,18 +90,18 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> EmbeddingView
     near = near_rows(embedding, embedding.focus, service)
     assert near is None or len(near.rows()) == 10
     table = position_table(embedding, service)
-    rows = drawn_positions(view, len(table.look.cosines))
+    rows = drawn_positions(view, len(table.statistics.cosines))
     state = embedding.card.provenance.embedding_layer
-    spoken += positions_reading(table.look, state)[0]
-    figures += [position_heatmap(table.look.cosines[np.ix_(rows, rows)], rows, title="")]
+    spoken += positions_reading(table.statistics, state)[0]
+    figures += [position_heatmap(table.statistics.cosines[np.ix_(rows, rows)], rows, title="")]
     segments = segment_rows(embedding, service)
     spoken += [segment_rows_claim(segments)]
     for change in change_in(0 if segments is None else len(segments)).options:
         moved = moved_tokens(view, embedding, service, change)
         spoken += [moved_claim(moved.shares, moved.text_ids, change)]
         figures += [moved_bars(moved.drawn_names, moved.shares[moved.drawn], second=True, title="")]
-    parameters = own_parameters(embedding, service)
-    spoken += learned_reading(parameters, table.look, state)
+    parameters = layer_parameters(embedding, service)
+    spoken += learned_reading(parameters, table.statistics, state)
     assert read(spoken)
     assert not [each for each in map(str, spoken) if "<b>" in each.replace(r"\<b\>", "")]
     assert not [figure for figure in figures if "<script" in figure.to_json()]

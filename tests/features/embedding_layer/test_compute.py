@@ -13,10 +13,10 @@ from components.features.embedding_layer.compute import (
     MAX_BARS,
     arrays,
     drawn_positions,
+    layer_parameters,
     moved_tokens,
     near_rows,
     other_texts,
-    own_parameters,
     parameter_rows,
     position_table,
     token_table,
@@ -184,7 +184,7 @@ def test_a_row_of_zeros_has_no_neighbours(tiny_service: EncoderService) -> None:
 
 
 def test_positions_are_compared_and_drawn_in_steps(service: EncoderService) -> None:
-    look = position_table(shown(DEFAULT, service), service).look
+    look = position_table(shown(DEFAULT, service), service).statistics
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
     units = table / np.linalg.norm(table, axis=1, keepdims=True)
     np.testing.assert_allclose(look.cosines, units @ units.T, atol=2e-5)
@@ -226,7 +226,7 @@ def test_a_long_first_text_leaves_room_for_the_second(service: EncoderService) -
 
 
 def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService) -> None:
-    rows = parameter_rows(own_parameters(shown(DEFAULT, service), service))
+    rows = parameter_rows(layer_parameters(shown(DEFAULT, service), service))
     states = {row["parameter"]: row["state"] for row in rows}
     assert states["embeddings.position_embeddings.weight"] == "in a trained layer"
     assert states["embeddings.token_type_embeddings.weight"] == "in a trained layer"

@@ -17,7 +17,7 @@ from components.features.embedding_layer.figures import (
     token_strips,
     word_row_heatmap,
 )
-from components.features.embedding_layer.measures import Band, Contribution, Shared
+from components.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)
@@ -76,7 +76,11 @@ def test_one_token_has_numbers_on_its_cells_only_where_they_fit() -> None:
 def test_equal_rows_are_marked_in_the_matrix() -> None:
     cosines = np.array([[1, 0.2], [0.1, -0.3]])
     figure = word_row_heatmap(
-        cosines, (["<i>", "b"], ["<i>", "c"]), [Shared(0, 0, 5, 0, 0)], labels=("A", "B"), title=""
+        cosines,
+        (["<i>", "b"], ["<i>", "c"]),
+        [SharedToken(0, 0, 5, 0, 0)],
+        labels=("A", "B"),
+        title="",
     )
     (trace,) = figure.data
     np.testing.assert_allclose(trace.z, cosines, atol=1e-5)
@@ -86,7 +90,7 @@ def test_equal_rows_are_marked_in_the_matrix() -> None:
 
 
 def test_neighbours_have_the_band_behind_them() -> None:
-    band = Band(-0.1, 0.0, 0.2)
+    band = RandomBand(-0.1, 0.0, 0.2)
     figure = neighbour_bars(["<b>  5", "c  6"], np.array([0.4, 0.3]), band, title="")
     assert list(figure.data[0].x) == [0.4, 0.3]
     assert figure.layout.yaxis.ticktext[0].startswith("&lt;b&gt;")

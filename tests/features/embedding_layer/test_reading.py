@@ -15,12 +15,12 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import EmbeddingParts, Parameter, PartState, Tokens
 from components.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
 from components.features.embedding_layer.measures import (
-    Band,
-    Norm,
-    Shared,
+    Normalization,
+    RandomBand,
+    SharedToken,
+    compare_positions,
     constant_parts,
     contributions,
-    look_at_positions,
     shares,
     sinusoid,
 )
@@ -53,7 +53,7 @@ Draw = np.random.Generator
 # The sum
 
 
-def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Norm]:
+def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Normalization]:
     """Rows that are added, as models have them or not: equal ones, opposite ones, zeros."""
     n, d = chance.choice((1, 2, 3, 7)), chance.choice((2, 4, 8))
     word, position = draw.normal(size=(2, n, d))
@@ -82,10 +82,10 @@ def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Norm]:
         segment=None if two else rows[2], total=total, normalized=total, epsilon=1e-12,
         projected=False, output=total,
     )  # fmt: skip
-    return parts, Norm(*draw.normal(size=(2, d)).astype(np.float32), epsilon=1e-12)
+    return parts, Normalization(*draw.normal(size=(2, d)).astype(np.float32), epsilon=1e-12)
 
 
-def oracle(parts: EmbeddingParts, norm: Norm) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def oracle(parts: EmbeddingParts, norm: Normalization) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The share and the shift of each row, computed token by token."""
     own = {"word": parts.word, "position": parts.position}
     own |= {} if parts.segment is None else {"segment": parts.segment}
@@ -168,8 +168,10 @@ def check_same(chance: Chance, draw: Draw) -> Iterator[Claim]:
     differ = chance.random() < 0.1
     outputs = [chance.choice((0.0, 3e-7, 0.004, chance.random())) for _ in range(n)]
     words = [float(differ and i == 0) for i in range(n)]
-    shared = [Shared(i, i, i, *each) for i, each in enumerate(zip(words, outputs, strict=True))]
-    claims, title = same_rows_reading(shared, own=own), same_rows_title(shared)
+    shared = [
+        SharedToken(i, i, i, *each) for i, each in enumerate(zip(words, outputs, strict=True))
+    ]
+    claims, title = same_rows_reading(shared, in_text=own), same_rows_title(shared)
     equal, moved = words.count(0), sum(output > 1e-5 for output in outputs)
     assert title.key == f"{PAGE}.same.title" + ("" if equal else "_none")
     assert title.numbers["n"] == equal
@@ -187,7 +189,7 @@ def check_neighbours(chance: Chance, draw: Draw) -> Iterator[Claim]:
     if chance.random() < 0.3:
         cosines = [cosines[0] for _ in cosines]
     found = [(chance.choice(LABELS), cosine) for cosine in cosines]
-    band = Band(*sorted(draw.uniform(-0.2, 0.6, size=3).tolist()))
+    band = RandomBand(*sorted(draw.uniform(-0.2, 0.6, size=3).tolist()))
     state, n_rows = chance.choice((TRAINED, UNTRAINED)), chance.choice((1, 400, 30_522))
     claims, sure = neighbours_reading("a*", found, band, state, n_rows)
     title = neighbours_title("a*", len(found), n_rows)
@@ -223,7 +225,7 @@ def check_positions(chance: Chance, draw: Draw) -> Iterator[Claim]:
     if chance.random() < 0.2:
         rows = rows[:1] * np.where(np.arange(n + first) % 2, 1, -1)[:, None]  # neighbours opposite
     rows = (np.ones_like(rows) if chance.random() < 0.1 else rows).astype(np.float32)
-    look, state = look_at_positions(rows, first), chance.choice((TRAINED, UNTRAINED))
+    look, state = compare_positions(rows, first), chance.choice((TRAINED, UNTRAINED))
     claims, sure = positions_reading(look, state)
     title, curve = positions_title(look), curve_title(look)
     yield from [title, curve, *claims, *sure]
@@ -290,7 +292,7 @@ def check_learned(chance: Chance, draw: Draw) -> Iterator[Claim]:
         for kind, shape in zip(kinds, shapes, strict=True)
     ]
     own.append(Parameter("embeddings.LayerNorm.weight", (4,), "float32", 0, None, True))
-    look = chance.choice((None, look_at_positions(rows.astype(np.float32), 0)))
+    look = chance.choice((None, compare_positions(rows.astype(np.float32), 0)))
     state = chance.choice((TRAINED, UNTRAINED))
     count, *rest = learned_reading(own, look, state)
     n = sum(a * b for a, b in shapes) + 4
@@ -339,7 +341,7 @@ def test_the_bundled_model_s_story(service: EncoderService) -> None:
     own = shares(service.embedding_parts(BUNDLED_ID, "I love my pet python"))
     assert str(embedding_title(own)) == ("The word itself contributes most (66%)")
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
-    claims, _ = positions_reading(look_at_positions(table, 0), TRAINED)
+    claims, _ = positions_reading(compare_positions(table, 0), TRAINED)
     assert str(claims[0]) == (
         "Neighbouring positions have more similar vectors than positions 50 apart: cosine "
         "similarity **0.85** against **0.34** on average."
@@ -348,7 +350,7 @@ def test_the_bundled_model_s_story(service: EncoderService) -> None:
 
 def test_sentences_are_read_whole() -> None:
     near, _ = neighbours_reading(
-        "py*", [("<b>", 0.404), ("x", 0.396)], Band(-0.1, 0.02, 0.15), TRAINED, 9
+        "py*", [("<b>", 0.404), ("x", 0.396)], RandomBand(-0.1, 0.02, 0.15), TRAINED, 9
     )
     assert str(near[0]) == (
         f"Before any context, the token most similar to {quoted('py*')} is {quoted('<b>')} and "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute import norm_of
+from components.features.embedding_layer.compute import normalization_of
 from components.features.embedding_layer.measures import contributions, summands
 from components.features.embedding_layer.snippet import embedding_snippet
 from tests.support.snippets import run
@@ -51,7 +51,7 @@ def test_the_snippet_gives_the_page_s_rows_and_layer_0(
     np.testing.assert_allclose(found["output"], parts.output, rtol=0, atol=1e-5)
     assert found["difference"] <= 1e-6
     assert set(found["parts"]) == set(summands(parts))
-    shown = contributions(parts, norm_of(model, tiny_service, parts))
+    shown = contributions(parts, normalization_of(model, tiny_service, parts))
     for part, own in shown.items():
         np.testing.assert_allclose(found["shares"][part], own.share, atol=1e-5)
         np.testing.assert_allclose(found["norms"][part], own.norm, rtol=1e-5, atol=1e-6)

@@ -16,7 +16,7 @@ from components.content.wording import quoted
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures import Cut
+from components.features.tokens.measures import WordCut
 from components.features.tokens.reading import (
     back_reading,
     cut_reading,
@@ -286,7 +286,7 @@ def made_by_hand(tokenize: Callable[..., tuple[Tokens, Vocabulary]]) -> list[Cla
     for method in ("WordPiece", "BPE", "Unigram"):
         for parts, pieces, n_rows in ((1, 1, 0), (1, 2, 2), (2, 2, 2), (1, 1, 1)):
             rows: tuple[Any, ...] = ({"piece": "a"},) * n_rows
-            claims.append(cut_reading(Cut(("a",) * parts, ("a",) * pieces, rows), method))
+            claims.append(cut_reading(WordCut(("a",) * parts, ("a",) * pieces, rows), method))
     return [*claims, *back_reading("x", "y", 1, 1, 1), *back_reading("", "y", 2, 2, 2)]
 
 

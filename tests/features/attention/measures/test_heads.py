@@ -215,7 +215,7 @@ def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
     encoding = encoded(service, BUNDLED_ID, text="the bank of the river " * 120)
     assert encoding.n_tokens == 512
     heads = reduce_heads(encoding.attentions, encoding)
-    kept = [heads.habits, heads.even, heads.pictures, heads.layer_means, heads.kept]
+    kept = [heads.habits, heads.even, heads.pictures, heads.layer_means, heads.full]
     assert encoding.attentions.nbytes == 6 * 12 * 512 * 512 * 4
     assert sum(array.nbytes for array in kept) < 16_000_000
     assert heads.pictures.shape[-1] <= 32
@@ -224,7 +224,7 @@ def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
         np.testing.assert_array_equal(
             heads.whole(layer, head), encoding.attentions[layer - 1, head]
         )
-    layer, head = next(p for p in ranked(heads, "entropy") if p not in heads.kept_at)
+    layer, head = next(p for p in ranked(heads, "entropy") if p not in heads.full_at)
     assert heads.whole(layer, head) is None
 
 

@@ -13,9 +13,9 @@ from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import EmbeddingParts
-from components.features.embedding_layer.compute import norm_of
+from components.features.embedding_layer.compute import normalization_of
 from components.features.embedding_layer.measures import (
-    Norm,
+    Normalization,
     constant_parts,
     contributions,
     layer_norm,
@@ -32,7 +32,7 @@ MODELS = (BUNDLED_ID, *ALL)
 
 
 def rows_of(parts: EmbeddingParts, model: str, service: EncoderService) -> list[dict[str, Any]]:
-    found = contributions(parts, norm_of(model, service, parts))
+    found = contributions(parts, normalization_of(model, service, parts))
     return part_rows(parts, found, parts.tokens.tokens)
 
 
@@ -52,7 +52,7 @@ def test_the_sum_in_numpy_is_the_layer_0_of_plain_transformers(
 ) -> None:
     model = name if name == BUNDLED_ID else f"folder:{name}"
     parts = tiny_service.embedding_parts(model, TEXT, pair=pair)
-    ours = rebuild(list(summands(parts).values()), norm_of(model, tiny_service, parts))
+    ours = rebuild(list(summands(parts).values()), normalization_of(model, tiny_service, parts))
     tokenizer, network = plain(name, tiny_root, bundled_folder)
     batch = tokenizer(
         *([TEXT] if pair is None else [TEXT, pair]),
@@ -70,7 +70,7 @@ def test_the_bundled_model_s_parts_are_not_the_layer_without_one_of_them(
 ) -> None:
     """A part that is left out shows: the agreement above is not vacuous."""
     parts = service.embedding_parts(BUNDLED_ID, TEXT)
-    norm = norm_of(BUNDLED_ID, service, parts)
+    norm = normalization_of(BUNDLED_ID, service, parts)
     rows = list(summands(parts).values())
     for left_out in range(3):
         ours = rebuild([r for i, r in enumerate(rows) if i != left_out], norm)
@@ -83,7 +83,9 @@ def test_layer_norm_is_torch_s() -> None:
     expected = torch.nn.functional.layer_norm(
         *map(torch.from_numpy, (rows,)), (16,), torch.tensor(scale), torch.tensor(shift), 1e-5
     )
-    np.testing.assert_allclose(layer_norm(rows, Norm(scale, shift, 1e-5)), expected, atol=1e-5)
+    np.testing.assert_allclose(
+        layer_norm(rows, Normalization(scale, shift, 1e-5)), expected, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -119,7 +121,7 @@ def test_a_part_left_out_moves_layer_0_as_plain_torch_says(
 ) -> None:
     model = name if name == BUNDLED_ID else f"folder:{name}"
     parts = tiny_service.embedding_parts(model, TEXT)
-    found = contributions(parts, norm_of(model, tiny_service, parts))
+    found = contributions(parts, normalization_of(model, tiny_service, parts))
     _, network = plain(name, tiny_root, bundled_folder)
     project = getattr(network, "embeddings_project", None) or getattr(
         network.encoder, "embedding_hidden_mapping_in", None
@@ -142,7 +144,7 @@ def test_the_constant_segment_row_has_a_share_and_is_named_constant(
 ) -> None:
     """Its share is no finding: every token gets the same row."""
     parts = service.embedding_parts(BUNDLED_ID, TEXT)
-    found = contributions(parts, norm_of(BUNDLED_ID, service, parts))
+    found = contributions(parts, normalization_of(BUNDLED_ID, service, parts))
     assert constant_parts(parts) == ["segment"]
     assert found["segment"].share.mean() > 0.1
     assert found["segment"].share.min() > 0

@@ -10,8 +10,8 @@ from transformers.models.distilbert.modeling_distilbert import create_sinusoidal
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.embedding_layer.measures import (
+    compare_positions,
     distance_means,
-    look_at_positions,
     sinusoid,
 )
 
@@ -24,7 +24,7 @@ def table(service: EncoderService) -> np.ndarray:
 
 
 def test_cosines_and_curve_are_sklearn_s(table: np.ndarray) -> None:
-    look = look_at_positions(table, 0)
+    look = compare_positions(table, 0)
     np.testing.assert_allclose(look.cosines, cosine_similarity(table), atol=1e-5)
     oracle = PCA(2, svd_solver="full").fit(table.astype(np.float64))
     expected = oracle.transform(table.astype(np.float64))
@@ -35,7 +35,7 @@ def test_cosines_and_curve_are_sklearn_s(table: np.ndarray) -> None:
 
 
 def test_rows_before_the_first_used_one_are_left_out(table: np.ndarray) -> None:
-    look = look_at_positions(table, 2)
+    look = compare_positions(table, 2)
     np.testing.assert_allclose(look.cosines, cosine_similarity(table[2:]), atol=1e-5)
     assert len(look.curve) == len(table) - 2
 
@@ -52,8 +52,8 @@ def test_the_formula_is_the_one_that_transformers_has() -> None:
 def test_a_fixed_table_is_recognised_and_the_bundled_one_is_not(
     table: np.ndarray, first: int
 ) -> None:
-    assert look_at_positions(0.02 * sinusoid(64, 32), first).is_fixed
-    look = look_at_positions(table, first)
+    assert compare_positions(0.02 * sinusoid(64, 32), first).is_fixed
+    look = compare_positions(table, first)
     assert not look.is_fixed
     assert abs(look.fixed) < 0.1
 
@@ -65,7 +65,7 @@ def test_distance_means_are_those_of_the_diagonals() -> None:
 
 @pytest.mark.parametrize("rows", [np.zeros((3, 4)), np.ones((1, 4)), np.ones((2, 4))], ids=str)
 def test_tables_without_any_spread_are_no_error(rows: np.ndarray) -> None:
-    look = look_at_positions(rows.astype(np.float32), 0)
+    look = compare_positions(rows.astype(np.float32), 0)
     assert look.curve.shape == (len(rows), 2)
     assert np.isfinite(look.curve).all()
     assert look.explained == (0, 0)

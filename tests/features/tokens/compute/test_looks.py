@@ -20,7 +20,7 @@ from components.features.tokens.compute import (
     other_tokenizers,
     round_trips,
     table_rows,
-    tokenized_by_both,
+    tokens_of,
 )
 from components.features.tokens.controls import KIND, KINDS, SEARCH
 from components.features.tokens.reading import tokenizers_reading
@@ -101,7 +101,7 @@ def test_a_tokens_row_stands_among_its_neighbours(
     tokenized = shown(text_view("I love my pet python", pad=9, token=position), service)
     rows = table_rows(tokenized, service, service.load(BUNDLED_ID))
     assert rows is not None
-    assert (rows.ids, rows.own) == (ids, own)
+    assert (rows.ids, rows.picked) == (ids, own)
     np.testing.assert_array_equal(rows.values, service.word_rows(BUNDLED_ID, ids))
     assert rows.names[own] == f"{ids[own]}  {tokenized.tokens.tokens[position]}"
 
@@ -133,7 +133,8 @@ def test_other_tokenizers_are_all_but_the_own_the_cased_one_first(
 def test_two_tokenizers_cut_the_whole_sentence(tiny_service: EncoderService) -> None:
     view = text_view("The US told us", cut=4, pad=30)
     sentence = shown(view, tiny_service).sentence
-    ours, theirs = tokenized_by_both(view, tiny_service, sentence, "folder:roberta")
+    ours = tokens_of(tiny_service, view.model, sentence)
+    theirs = tokens_of(tiny_service, "folder:roberta", sentence)
     assert ours.tokens == ("[CLS]", "the", "us", "told", "us", "[SEP]")
     expected = tiny_service.tokenize("folder:roberta", ["The US told us"])[0]
     assert theirs.token_ids.tolist() == expected.token_ids.tolist()

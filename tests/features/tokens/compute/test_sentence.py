@@ -93,7 +93,7 @@ def test_what_was_cut_off_is_counted(service: EncoderService) -> None:
     assert "3 tokens were left out" in said(tokenized)
     (trip,) = round_trips(view, service, tokenized)
     assert trip.n_lost == 17
-    assert (trip.parts[-1].text, trip.parts[-1].fate) == ("reaches the model", "lost")
+    assert (trip.stretches[-1].text, trip.stretches[-1].fate) == ("reaches the model", "lost")
 
 
 def test_both_texts_of_a_pair_are_cut_the_longer_one_first(service: EncoderService) -> None:
@@ -119,7 +119,7 @@ def test_added_tokens_are_not_drawn_where_they_are_hidden(service: EncoderServic
 
 def test_padding_below_the_length_is_not_done(service: EncoderService) -> None:
     tokenized = shown(text_view("I love my pet python", pad=3), service)
-    assert (tokenized.pad_to, tokenized.pad_asked, tokenized.tokens.n_tokens) == (None, 3, 7)
+    assert (tokenized.pad_to, tokenized.requested_pad, tokenized.tokens.n_tokens) == (None, 3, 7)
     assert "pad_to" not in tokenized.passport.settings
 
 
@@ -194,7 +194,7 @@ def test_broken_settings_from_an_address_are_as_none(
     view = replace(DEFAULT, controls={"tokens": controls})
     tokenized, usual = assert_whole(view, service), shown(DEFAULT, service)
     assert tokenized.boxes == usual.boxes
-    assert (tokenized.index, tokenized.picked, tokenized.cut) == (0, usual.picked, 512)
+    assert (tokenized.index, tokenized.picked, tokenized.max_length) == (0, usual.picked, 512)
     found, ours = (look_up(v, service, usual).ids for v in (view, DEFAULT))
     assert found == ours
 
@@ -221,4 +221,4 @@ def test_another_model_brings_the_lengths_in_order(tiny_service: EncoderService)
     view = text_view("The python slept", pad=300, cut=400)
     assert shown(view, tiny_service).tokens.n_tokens == 300
     tokenized = shown(replace(view, model="folder:roberta"), tiny_service)
-    assert (tokenized.tokens.n_tokens, tokenized.cut) == (64, 64)
+    assert (tokenized.tokens.n_tokens, tokenized.max_length) == (64, 64)

@@ -55,18 +55,18 @@ def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
     assert 0 <= tokenized.picked < n
     assert len(tokens_svg(tokenized.boxes, tokenized.title)) < 100_000
     assert said(tokenized)
-    assert tokenized.passport.settings["max_length"] == tokenized.cut
+    assert tokenized.passport.settings["max_length"] == tokenized.max_length
     found = look_up(view, service, tokenized)
     assert vocabulary_reading(
         found.query, found.tokens, tokenized.vocabulary, n_found=len(found.ids), reason=""
     )
     rows = table_rows(tokenized, service, service.load(view.model))
     assert rows is not None
-    assert rows.ids[rows.own] == tokenized.picked_id
+    assert rows.ids[rows.picked] == tokenized.picked_id
     for trip in round_trips(view, service, tokenized):
-        assert "".join(part.text for part in trip.parts) == trip.text
+        assert "".join(part.text for part in trip.stretches) == trip.text
         assert back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
-        parts = [(visible(part.text), part.fate) for part in trip.parts]
+        parts = [(visible(part.text), part.fate) for part in trip.stretches]
         assert there_and_back(parts, visible(trip.decoded)).startswith('<div class="back">')
     assert twins_reading(tokenized.tokens, tokenized.vocabulary.unknown_id, "")
     return tokenized

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
-from components.features.tokens.measures import Cut, why_cut
+from components.features.tokens.measures import WordCut, explain_cut
 from components.features.tokens.reading import cut_reading
 
 MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")
@@ -23,9 +23,9 @@ WORDS = ("Sinan", "nanorobots", "naïve", "the", "tokenization", "don't", "3.14"
 texts = st.text(st.sampled_from("aeinorstTHE ubglyé'-3🐍"), min_size=1, max_size=24)
 
 
-def explained(service: EncoderService, model: str, text: str) -> tuple[Cut | None, Tokens]:
+def explained(service: EncoderService, model: str, text: str) -> tuple[WordCut | None, Tokens]:
     tokens = service.tokenize(model, [text])[0]
-    return why_cut(tokens, service.vocabulary(model), service.cut_rules(model)), tokens
+    return explain_cut(tokens, service.vocabulary(model), service.cut_rules(model)), tokens
 
 
 def words_of(tokens: Tokens) -> dict[int, list[int]]:
@@ -67,7 +67,7 @@ def test_the_steps_are_the_rules(tiny_service: EncoderService, text: str, model:
         check_most_probable(cut, vocabulary, tiny_service.cut_rules(model).scores)
 
 
-def check_longest_first(cut: Cut, vocabulary: Vocabulary) -> None:
+def check_longest_first(cut: WordCut, vocabulary: Vocabulary) -> None:
     rest, left = "", list(cut.parts)
     for row, piece in zip(cut.rows, cut.pieces, strict=True):
         mark = "##" if rest else ""
@@ -86,7 +86,7 @@ def check_longest_first(cut: Cut, vocabulary: Vocabulary) -> None:
         assert len(part) == 1 or not re.search(r"[^\w]", part)
 
 
-def check_merged(cut: Cut, merges: dict[tuple[str, str], int]) -> None:
+def check_merged(cut: WordCut, merges: dict[tuple[str, str], int]) -> None:
     parts = list(cut.word)
     for row in cut.rows:
         here = {pair: merges[pair] for pair in pairwise(parts) if pair in merges}
@@ -102,7 +102,7 @@ def check_merged(cut: Cut, merges: dict[tuple[str, str], int]) -> None:
     assert cut_reading(cut, "BPE").key == f"tokens.why.{case}"
 
 
-def check_most_probable(cut: Cut, vocabulary: Vocabulary, scores: tuple[float, ...]) -> None:
+def check_most_probable(cut: WordCut, vocabulary: Vocabulary, scores: tuple[float, ...]) -> None:
     if len(cut.word) > 14:
         return
     every = sorted(

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.measures import Change, Part, fates, rewritten
+from components.features.tokens.measures import Change, Stretch, find_changes, split_by_fate
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 
@@ -23,16 +23,16 @@ def changes(service: EncoderService) -> Callable[[str], list[Change]]:
     def ask(text: str) -> list[Change]:
         tokens = service.tokenize(BUNDLED_ID, [text])[0]
         vocabulary = service.vocabulary(BUNDLED_ID)
-        return rewritten(tokens, vocabulary, 0, partial(service.normalize, BUNDLED_ID))
+        return find_changes(tokens, vocabulary, 0, partial(service.normalize, BUNDLED_ID))
 
     return ask
 
 
 def parts(
     service: EncoderService, text: str, model: str = BUNDLED_ID, **options: int
-) -> list[Part]:
+) -> list[Stretch]:
     tokens = service.tokenize(model, [text], **options)[0]
-    return fates(tokens, service.vocabulary(model), 0, partial(service.normalize, model))
+    return split_by_fate(tokens, service.vocabulary(model), 0, partial(service.normalize, model))
 
 
 def test_capitals_and_accents_are_told_apart_and_counted(
@@ -75,11 +75,11 @@ def test_typed_special_tokens_are_not_called_rewritten(service: EncoderService) 
 def test_unknown_and_lost_parts_are_marked(service: EncoderService) -> None:
     found = parts(service, "My 🐍 ate the red pizza", max_length=6)
     assert found == [
-        Part("M", "rewritten"),
-        Part("y ", "kept"),
-        Part("🐍", "unknown"),
-        Part(" ate the ", "kept"),
-        Part("red pizza", "lost"),
+        Stretch("M", "rewritten"),
+        Stretch("y ", "kept"),
+        Stretch("🐍", "unknown"),
+        Stretch(" ate the ", "kept"),
+        Stretch("red pizza", "lost"),
     ]
 
 
@@ -93,11 +93,11 @@ def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
     model = f"folder:{family}"
     tokens = tiny_service.tokenize(model, [text], pairs=[text], max_length=20)[0]
     asked = tiny_service.vocabulary(model), 1, partial(tiny_service.normalize, model)
-    found = fates(tokens, *asked)
+    found = split_by_fate(tokens, *asked)
     assert "".join(part.text for part in found) == text
     assert all(one.fate != two.fate for one, two in pairwise(found))
     assert all(part.text for part in found)
-    counted = sum(change.count for change in rewritten(tokens, *asked))
+    counted = sum(change.count for change in find_changes(tokens, *asked))
     assert (counted > 0) == any(part.fate == "rewritten" for part in found)
     assert ("lost" in {part.fate for part in found}) <= (tokens.n_truncated > 0)
 
