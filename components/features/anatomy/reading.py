@@ -151,7 +151,7 @@ def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
 def models_claim(
     rows: Sequence[Mapping[str, Any]], n_tokens: int, *, references: Sequence[str]
 ) -> Claim:
-    """The first model beside the first well-known one that is not the same.
+    """The first model compared with the first of some well-known ones that is among the others.
 
     Args:
         rows: one for each model.
@@ -219,7 +219,7 @@ def _ends(part: Node) -> tuple[str, ...]:
 
 
 def _why_untrained(part: Node, card: ModelCard) -> str:
-    """The reasons given for those parts of the model that contain the chosen one."""
+    """The reasons why the parts of the model that contain the chosen one look untrained."""
     model = card.provenance
     by_part = {"embeddings": model.embedding_layer, "pooler": model.pooler}
     states = [model.embedding_layer, model.encoder, model.pooler]

@@ -105,7 +105,7 @@ def arrange(
 
     A step that would leave nothing is skipped; `hidden` and the rows show it.
     """
-    hidden = [] if arrangement.special == "show" else _to_hide(kinds)
+    hidden = [] if arrangement.special == "show" else _hidden_positions(kinds)
     renormalised = bool(hidden) and arrangement.special == "renormalise"
     weights: _Exact = attention.astype(np.float64)
     weights[:, hidden] = 0
@@ -117,7 +117,7 @@ def arrange(
     return Grid(rows, columns, _merge(weights, rows, columns), tuple(hidden), renormalised)
 
 
-def _to_hide(kinds: Sequence[TokenKind]) -> list[int]:
+def _hidden_positions(kinds: Sequence[TokenKind]) -> list[int]:
     """Special tokens and padding; none if nothing else would be left."""
     hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
     return hidden if len(hidden) < len(kinds) else []

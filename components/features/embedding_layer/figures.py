@@ -122,19 +122,19 @@ def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> g
         }
         for i, panel in enumerate(panels, start=1)
     ]
-    n = len(panels)
+    n_panels = len(panels)
     layout: dict[str, Any] = {"margin": {"l": 100, "r": 10, "t": 44, "b": 66}}
     for i, panel in enumerate(panels, start=1):
-        top = 1 - (i - 1) / n
+        top = 1 - (i - 1) / n_panels
         layout[f"yaxis{i}"] = {
             **_down([f"{panel.sign} {panel.name}".strip()]),
-            "domain": [top - 0.84 / n, top],
+            "domain": [top - 0.84 / n_panels, top],
             "anchor": f"x{i}",
         }
         layout[f"xaxis{i}"] = {
             **_across(panel, (0.0, 1.0)),
             "anchor": f"y{i}",
-            "showticklabels": i == n,
+            "showticklabels": i == n_panels,
             "nticks": 16,
         }
     layout["annotations"] = [_foot(panels)]

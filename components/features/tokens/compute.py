@@ -221,7 +221,7 @@ class LookUp:
         seen: the query as the tokenizer sees it.
         tokens: the query cut by the tokenizer.
         ids: the pieces of the chosen kind that begin with the query.
-        cut: the steps that cut its most cut word; None if they are unknown.
+        cut: the steps that cut its word with the most pieces; None if they are unknown.
     """
 
     query: str
@@ -328,7 +328,7 @@ def last_row(vocabulary: Vocabulary, model: ModelCard) -> int:
 def other_tokenizers(
     view: ViewState, service: EncoderService, more: Iterable[ModelSpec] = ()
 ) -> dict[str, ModelSpec]:
-    """The other models by ID; the first is the one that differs most from an uncased default.
+    """The other models by ID, cased BERT first: it differs most from an uncased model.
 
     The visitor's own models follow those that everyone can choose.
     """

@@ -70,7 +70,7 @@ def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:
 
 
 def _fitted(text: str, width: float, size: int) -> str:
-    """One line of a text that XML can hold, cut to a width in pixels."""
+    """A text as one line of characters that XML can hold, cut to a width in pixels."""
     longest = int(width)  # characters: each is wider than a pixel
     one_line = " ".join(text[:longest].split())
     printable = "".join(c if c.isprintable() else "\ufffd" for c in one_line)

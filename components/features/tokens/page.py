@@ -45,7 +45,7 @@ _FILE = "tokens"
 
 
 def toolbar(view: ViewState, card: TokenizerCard) -> None:
-    """The controls for sentence, ready texts, cutting and padding, and text editors for a phone."""
+    """The choice of sentence and length, ready texts, and editors of the texts for a phone."""
     index = sentence_index(view, SENTENCE)
     with kit.controls():
         inputs.sentence(view, SENTENCE)

@@ -167,17 +167,17 @@ def vocabulary_reading(
         token_id = vocabulary.ids[typed]
         claims.append(claim("tokens.vocabulary.piece", word=quoted(typed), token_id=token_id))
     named = [escape(tokens.tokens[i]) for i in typed_tokens[:_PIECES]]
-    n = len(typed_tokens) + tokens.n_truncated
+    n_tokens = len(typed_tokens) + tokens.n_truncated
     if not typed_tokens:
         claims.append(claim("tokens.vocabulary.dropped", word=quoted(typed)))
-    elif n == 1:
+    elif n_tokens == 1:
         case = "unknown" if ids[0] == vocabulary.unknown_id else "token"
         numbers = {"name": named[0], "token_id": ids[0], "reason": escape(reason)}
         claims.append(claim(f"tokens.vocabulary.{case}", word=quoted(typed), **numbers))
     else:
-        dots = " …" if n > len(named) else ""
+        dots = " …" if n_tokens > len(named) else ""
         pieces = ", ".join(f"{name} ({i})" for name, i in zip(named, ids, strict=False)) + dots
-        claims.append(claim("tokens.vocabulary.cut", word=quoted(typed), n=n, pieces=pieces))
+        claims.append(claim("tokens.vocabulary.cut", word=quoted(typed), n=n_tokens, pieces=pieces))
     return [*claims, claim("tokens.vocabulary.found", n=n_found)]
 
 
@@ -210,7 +210,7 @@ def tokenizers_reading(
         names: the names of the tokenizers.
         unknown_ids: the ID of each tokenizer's unknown token.
     """
-    a, b = map(escape, names)
+    first_name, second_name = map(escape, names)
     counts = [int((t.text_ids >= 0).sum()) + t.n_truncated for t in (one, other)]
     is_same = _pieces(one) == _pieces(other)
     is_complete = not (one.n_truncated or other.n_truncated)
@@ -219,8 +219,13 @@ def tokenizers_reading(
     if is_same and is_complete:
         return [claim("tokens.both.same", n=counts[0])]
     case = "as_many" if counts[0] == counts[1] and not is_same else "counts"
-    claims = [claim(f"tokens.both.{case}", a=a, b=b, n_a=counts[0], n_b=counts[1])]
-    sides = ((one, other, a, b, unknown_ids[0]), (other, one, b, a, unknown_ids[1]))
+    claims = [
+        claim(f"tokens.both.{case}", a=first_name, b=second_name, n_a=counts[0], n_b=counts[1])
+    ]
+    sides = (
+        (one, other, first_name, second_name, unknown_ids[0]),
+        (other, one, second_name, first_name, unknown_ids[1]),
+    )
     for tokens, rival, name, rival_name, unknown_id in sides:
         if merged := _merged(tokens, rival):
             words, ids = merged
@@ -272,7 +277,7 @@ def _twins(tokens: Tokens) -> list[tuple[tuple[int, ...], list[str]]]:
 
 
 def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    """The token IDs of each word as written, at its first position, if all of it fits."""
+    """The token IDs of each word as written, from its first occurrence that fits whole."""
     lost = lost_spans(tokens)
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
     ids: dict[tuple[int, int], list[int]] = {}

@@ -1,20 +1,27 @@
-"""What the Anatomy page shows of a model, without the page."""
+"""What the Anatomy page shows of a model, and the model as transformers alone reads it."""
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from components.core import EncoderService
+import transformers
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Architecture
 from components.features.anatomy.compute import AnatomyView, anatomy_view
 from components.features.anatomy.controls import PAGE
 from components.ui.state.view import DEFAULT, ViewState
+from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"
+MODELS = [BUNDLED_ID, *(f"folder:{name}" for name in ALL)]
 
 
-def view_with(view: ViewState = DEFAULT, **own: Any) -> ViewState:
+def view_with(view: ViewState = DEFAULT, **controls: Any) -> ViewState:
     """A view with the page's controls as given, allowed or not."""
-    for name, value in own.items():
+    for name, value in controls.items():
         view = view.with_control(PAGE, name, value, "no default is this")
     return view
 
@@ -24,6 +31,21 @@ def on(name: str) -> ViewState:
     return ViewState(f"folder:{name}", DEFAULT.sentences)
 
 
-def seen(service: EncoderService, view: ViewState = DEFAULT, **own: Any) -> AnatomyView:
+def seen(service: EncoderService, view: ViewState = DEFAULT, **controls: Any) -> AnatomyView:
     """What the page shows of `view_with`."""
-    return anatomy_view(view_with(view, **own), service, service.load(view.model))
+    return anatomy_view(view_with(view, **controls), service, service.load(view.model))
+
+
+def made(service: EncoderService, model: str) -> Architecture:
+    service.load(model)
+    return service.architecture(model)
+
+
+@cache
+def direct(model: str, tiny_root: Path, bundled_folder: Path) -> Any:
+    """The model as transformers alone reads it."""
+    folder = bundled_folder if model == BUNDLED_ID else tiny_root / model.split(":")[1]
+    network = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    if model == "folder:bert-without-pooler":
+        network.pooler = None
+    return network

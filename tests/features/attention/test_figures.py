@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -60,10 +59,3 @@ def test_one_large_weight_of_a_long_text_does_not_take_the_colours() -> None:
 @pytest.mark.parametrize("shape", [(2, 3), (0, 0), (50, 50)])
 def test_zeros_and_nothing_have_a_scale_too(shape: tuple[int, int]) -> None:
     assert weight_bound(np.zeros(shape, np.float32)) == 1.0
-
-
-def test_512_tokens_travel_in_binary() -> None:
-    weights = np.random.default_rng(0).dirichlet(np.ones(512), size=512).astype(np.float32)
-    sent = attention_heatmap(weights, at(["token"] * 512), at(["token"] * 512), title="").to_json()
-    assert len(sent) < 1_500_000
-    assert json.loads(sent)["data"][0]["z"]["dtype"] == "f4"

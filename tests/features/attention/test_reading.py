@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from types import SimpleNamespace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from components.content.language import Claim
 from components.core import EncoderService
 from components.features.attention.controls import SCOPES
-from components.features.attention.measures import Arrangement, Grid, GridItem, HeadSelection
+from components.features.attention.measures import Grid, GridItem, HeadSelection
 from components.features.attention.reading import (
     attention_notes,
     attention_reading,
@@ -20,7 +21,7 @@ from components.features.attention.reading import (
     attention_title,
 )
 from components.ui.state.view import Sentence
-from tests.features.attention.shown import LONG, PAIR, seen
+from tests.features.attention.shown import PAIR, seen
 from tests.support.claims import read, unreached
 from tests.support.texts import LABELS
 
@@ -47,13 +48,12 @@ def weights_of(random: np.random.Generator, n_rows: int, n_columns: int) -> np.n
 
 def items_of(chance: random.Random, n: int, first: int) -> tuple[GridItem, ...]:
     """Tokens, or words of two; the first is no padding, for every text has a real token."""
-    kinds = ["token", *(chance.choice(("token", "continuation", "padding")) for _ in range(n - 1))]
-    size = chance.choice((1, 1, 2))
+    kinds = ["token", *chance.choices(("token", "continuation", "padding"), k=n - 1)]
+    size, names = chance.choice((1, 1, 2)), LABELS[: chance.choice((2, 30))]
+    starts = range(first, first + size * n, size)
     return tuple(
-        GridItem(
-            chance.choice(LABELS[: chance.choice((2, 30))]), tuple(range(at, at + size)), kind, 0
-        )  # type: ignore[arg-type]
-        for at, kind in zip(range(first, first + size * n, size), kinds, strict=True)
+        GridItem(chance.choice(names), tuple(range(i, i + size)), kind, 0)  # type: ignore[arg-type]
+        for i, kind in zip(starts, kinds, strict=True)
     )
 
 
@@ -62,13 +62,8 @@ def odd_picture(seed: int) -> tuple[HeadSelection, Grid, tuple[str, int]]:
     rows = items_of(chance, chance.choice((1, 2, 3, 5, 8)), 2)
     columns = rows if chance.random() < 0.7 else items_of(chance, chance.choice((1, 2, 4)), 50)
     hidden = chance.choice(((), (0, 1)))
-    grid = Grid(
-        rows,
-        columns,
-        weights_of(numbers, len(rows), len(columns)),
-        hidden,
-        renormalised=bool(hidden) and chance.random() < 0.5,
-    )
+    weights = weights_of(numbers, len(rows), len(columns))
+    renormalised = bool(hidden) and chance.random() < 0.5
     selection = HeadSelection(
         scope=chance.choice(list(SCOPES.values())),
         layer=chance.choice((1, 2, 12)),
@@ -79,7 +74,8 @@ def odd_picture(seed: int) -> tuple[HeadSelection, Grid, tuple[str, int]]:
         trained=chance.random() < 0.8,
     )
     side = chance.choice(("from", "to"))
-    return selection, grid, (side, chance.randrange(len(rows if side == "from" else columns)))
+    picked = (side, chance.randrange(len(rows if side == "from" else columns)))
+    return selection, Grid(rows, columns, weights, hidden, renormalised), picked
 
 
 def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]) -> None:
@@ -96,14 +92,14 @@ def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]
         near = np.flatnonzero((np.rint(100 * values) == 100) & ((values < 1) == (top < 1)))
     if claim.key.startswith("attention.title"):
         assert (verdict == "alike") == (1 < len(near) == len(values))
-    else:
-        several = "alike" if len(near) == len(values) else "several"
-        assert verdict == ("one" if len(near) == 1 else several)
-        names = claim.numbers["names"]
-        assert names.startswith("“")
-        assert (f"{len(near) - 1} others" in names) == (len(near) > 2)
-        same = [item for item in items if item.label == items[near[0]].label]
-        assert f"position {items[near[0]].positions[0]}" in names or len(same) == 1
+        return
+    several = "alike" if len(near) == len(values) else "several"
+    assert verdict == ("one" if len(near) == 1 else several)
+    names, first = claim.numbers["names"], items[near[0]]
+    assert names.startswith("“")
+    assert (f"{len(near) - 1} others" in names) == (len(near) > 2)
+    is_unique = sum(item.label == first.label for item in items) == 1
+    assert is_unique or f"position {first.positions[0]}" in names
 
 
 def assert_head(claim: Claim, selection: HeadSelection) -> None:
@@ -119,12 +115,12 @@ def assert_head(claim: Claim, selection: HeadSelection) -> None:
 
 
 def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
-    kept = {at for items in (grid.rows, grid.columns) for item in items for at in item.positions}
-    return len(item.positions) * (1 / len(kept) if grid.renormalised else selection.even["first"])
+    n = len({i for items in (grid.rows, grid.columns) for item in items for i in item.positions})
+    return len(item.positions) * (1 / n if grid.renormalised else selection.even["first"])
 
 
 @pytest.mark.slow
-def test_every_sentence_is_true_of_any_weights() -> None:
+def test_every_sentence_is_true_of_any_weights(tiny_service: EncoderService) -> None:
     said = set()
     for seed in range(N_MADE):
         selection, grid, (side, index) = odd_picture(seed)
@@ -144,148 +140,77 @@ def test_every_sentence_is_true_of_any_weights() -> None:
             best = grid.columns[int(means.argmax())]
             if main.key == "attention.mean.one":
                 assert main.numbers["even"] == pytest.approx(even_share(selection, grid, best))
-        own = grid.weights[index] if side == "from" else grid.weights[:, index]
+        weights = grid.weights[index] if side == "from" else grid.weights[:, index]
         rollout = "rollout_" if selection.scope == "rollout" else ""
         assert picked.key.startswith(f"attention.{rollout}{side}.")
-        assert_largest(picked, own, grid.columns if side == "from" else grid.rows)
+        assert_largest(picked, weights, grid.columns if side == "from" else grid.rows)
         assert caution.key.endswith(".trained" if selection.trained else ".untrained")
         said |= read([title, main, picked, caution, *attention_sure(selection)])
-    for seed in range(N_MADE):
-        said |= read(noted(seed))
+    said |= read(checked_notes(tiny_service))
     assert not unreached("attention", said)
 
 
 # Any text
 
 
-def noted(seed: int) -> list[Claim]:
-    """The notes on a text of any kind, checked one by one."""
-    chance = random.Random(seed)
-    n, n_padded = chance.choice((2, 3, 5)), chance.choice((0, 0, 1, 3))
-    pair, special = (
-        chance.choice((None, None, "two")),
-        chance.choice(("show", "hide", "renormalise")),
-    )
-    own = [chance.choice(("token", "unknown", "continuation", "special")) for _ in range(n)]
-    kinds = [*own, *["padding"] * n_padded]
-    mask = np.array([kind != "padding" for kind in kinds], int)
-    outside = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
-    hidden = tuple(outside) if special != "show" and len(outside) < len(kinds) else ()
-    weights = np.full((len(kinds), len(kinds)), chance.choice((0.0, 0.1))) * 1.0
-    encoding = SimpleNamespace(
-        tokens=[{"special": "[CLS]", "padding": "[PAD]"}.get(kind, "a") for kind in kinds],
-        text_ids=np.array([-1 if kind in ("special", "padding") else 0 for kind in kinds]),
-        offsets=np.zeros((len(kinds), 2), int),
-        attention_mask=mask,
-        n_tokens=len(kinds),
-        n_truncated=chance.choice((0, 1, 30)),
-        text="a",
-        pair=pair,
-    )
-    asked = len(kinds) if n_padded else chance.choice((0, n, 1))
-    attention: Any = SimpleNamespace(
-        encoding=encoding,
-        kinds=kinds,
-        weights=weights,
-        sentence=Sentence("a", pair),
-        card=SimpleNamespace(has_segments=chance.random() < 0.5),
-        arrangement=Arrangement(special, direction=chance.choice(("all", "forth"))),  # type: ignore[arg-type]
-        grid=SimpleNamespace(
-            hidden=hidden,
-            renormalised=bool(hidden) and special == "renormalise",
-            is_square=chance.random() < 0.5,
-        ),
-        pad_to=len(kinds) if n_padded else None,
-        requested_pad=asked,
-    )
-    notes = attention_notes(attention)
-    by_key = {note.key.removeprefix("attention.note."): note.numbers for note in notes}
-    leaks = bool(weights[mask == 1][:, mask == 0].any())
-    directed = pair is not None and attention.arrangement.direction == "forth"
-    expected = {
-        "nothing_else": special != "show" and not hidden,
-        "hidden": bool(hidden) and special == "hide",
-        "divided": bool(hidden) and special == "renormalise",
-        "only_special": set(own) == {"special"},
-        "no_segments": pair is not None and not directed and not attention.card.has_segments,
-        "one_way": directed and not attention.grid.is_square,
-        "all_ways": directed and attention.grid.is_square,
-        "long_enough": not n_padded and asked == 1,
-        "padding": bool(n_padded) and not leaks,
-        "padding_gets": bool(n_padded) and leaks,
-        "unknown": "unknown" in own,
-        "cut": encoding.n_truncated > 0,
-    }
-    assert set(by_key) == {key for key, holds in expected.items() if holds}
-    counts = {
-        "padding": n_padded,
-        "padding_gets": n_padded,
-        "unknown": own.count("unknown"),
-        "cut": encoding.n_truncated,
-    }
-    assert all(by_key[key]["n"] == counts[key] for key in by_key if key in counts)
-    return notes
+TEXT, ROBERTA = Sentence("I love my pet python"), {"model": "folder:roberta"}
+NOTES: list[tuple[Sentence, dict[str, Any], dict[str, int | None]]] = [
+    (TEXT, {}, {}),
+    (TEXT, {"special": "Hide"}, {"hidden": None}),
+    (TEXT, {"special": "Hide, rows to 1"}, {"divided": None}),
+    (Sentence(""), {"special": "Hide"}, {"nothing_else": None, "only_special": None}),
+    (PAIR, {}, {}),
+    (PAIR, ROBERTA, {"no_segments": None}),
+    (PAIR, {"direction": "Second to first"}, {"one_way": None}),
+    (PAIR, {**ROBERTA, "direction": "First to second"}, {"one_way": None}),
+    (Sentence("", "b"), {"direction": "First to second"}, {"all_ways": None}),
+    (TEXT, {"pad": 6}, {"long_enough": 7}),
+    (TEXT, {"pad": 7}, {}),
+    (TEXT, {"pad": 8}, {"padding": 1}),
+    (TEXT, {"pad": 10}, {"padding": 3}),
+    (Sentence("a 🦄"), {}, {"unknown": 1}),
+    (Sentence("🦄 and 🦫", "🦄"), {}, {"unknown": 3}),
+    (Sentence("a " * 63), {"model": "folder:bert"}, {"cut": 1}),
+    (Sentence("a " * 70), {"model": "folder:bert"}, {"cut": 8}),
+]
+
+
+def checked_notes(service: EncoderService) -> Iterator[Claim]:
+    """The notes on texts of any kind: which there are, and what they count."""
+    for sentence, how, expected in NOTES:
+        notes = attention_notes(seen(service, sentence, **how))
+        assert {note.key.rpartition(".")[2]: note.numbers.get("n") for note in notes} == expected
+        yield from notes
+    for n_padded in (1, 2):  # no model's attention reaches padding
+        padded = seen(service, TEXT, pad=7 + n_padded)
+        (note,) = attention_notes(replace(padded, weights=np.full_like(padded.weights, 0.1)))
+        assert note.key == "attention.note.padding_gets"
+        assert note.numbers == {"n": n_padded, "most": pytest.approx(0.1)}
+        yield note
 
 
 # As they are read
 
 
-def said(service: EncoderService, *sentences: Sentence, **how: Any) -> str:
-    """Title, reading and notes of what the page shows, without Markdown's signs."""
-    shown = seen(service, *sentences, **how)
+def test_the_opening_page_reads(service: EncoderService) -> None:
+    shown = seen(service, special="Hide")
     claims = attention_reading(shown.selection, shown.grid, shown.picked)
     claims = [attention_title(shown.selection, shown.grid), *claims, *attention_notes(shown)]
-    return " ".join(map(str, claims)).replace("\\", "").replace("**", "")
-
-
-def test_the_opening_page_reads(service: EncoderService) -> None:
-    assert said(service) == (
+    assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
         "Layer 1, head 2: previous token, over 99% In layer 1, head 2, over 99% of the "
         "attention goes to the previous token (an even spread would give 14%). Among the tokens "
         "shown, “python” attends most to “pet” (over 99%). Attention shows where a head takes its "
-        "input from; it does not explain what the model concludes."
+        "input from; it does not explain what the model concludes. Hidden: [CLS], [SEP]. The rows "
+        "leave out attention to hidden tokens, so a row may sum to less than 1."
     )
 
 
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ({"show": "All"}, "On average, tokens in the picture attend most to “[CLS]”: 59%"),
-        ({"show": "Rollout", "layer": 3}, "Layers 1 to 3: "),
-        ({"special": "Hide"}, "Hidden: [CLS], [SEP]. The rows leave out"),
-        ({"pad": 10}, "3 positions are padding: no token of the text attends to them"),
-        ({"pad": 10, "side": "to", "token": 9}, "No token in the picture gives “[PAD]” at pos"),
-        ({"pad": 5}, "The text already has 7 tokens, so it is not padded to 5."),
-    ],
-)
-def test_what_is_chosen_is_said(
-    service: EncoderService, how: dict[str, Any], sentence: str
+def test_equal_tokens_and_roberta_s_special_tokens_have_their_names(
+    tiny_service: EncoderService,
 ) -> None:
-    assert sentence in said(service, **how)
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (Sentence(""), "The model sees only special tokens here: [CLS], [SEP]."),
-        (Sentence("🦄"), "1 token is unknown to the model: “🦄”."),
-        (Sentence("🦄 and 🦫", "🦄"), "3 tokens are unknown to the model, for example “🦄”."),
-        (Sentence("my [MASK]"), "Among the tokens shown, “my” attends most to"),
-        (Sentence(LONG), "The input is too long for this model: "),
-    ],
-)
-def test_any_text_is_spoken_of(service: EncoderService, text: Sentence, sentence: str) -> None:
-    assert sentence in said(service, text)
-
-
-def test_two_unknown_tokens_are_told_apart_by_their_positions(service: EncoderService) -> None:
-    text = said(service, Sentence("🦄 and 🦫"), show="All", special="Hide", token=1)
-    assert "“[UNK]” at position 1 attends" in text
-
-
-def test_roberta_s_special_tokens_are_its_own(tiny_service: EncoderService) -> None:
-    model = "folder:roberta"
-    text = said(tiny_service, PAIR, model=model, special="Hide")
-    assert "Hidden: <s>, </s>." in text
-    assert "no segments: only special tokens separate the two texts" in text
-    assert "[CLS]" not in said(tiny_service, Sentence(""), model=model, sort="first")
+    shown = seen(tiny_service, Sentence("🦄 and 🦫"), show="All", special="Hide", token=1)
+    picked = attention_reading(shown.selection, shown.grid, shown.picked)[1]
+    assert picked.numbers["word"].replace("\\", "") == "“[UNK]” at position 1"
+    shown = seen(tiny_service, PAIR, model="folder:roberta", special="Hide")
+    names = attention_notes(shown)[0].numbers["names"]
+    assert names.replace("\\", "") == "<s>, </s>"

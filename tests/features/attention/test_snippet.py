@@ -62,7 +62,6 @@ def test_the_snippet_gives_every_familys_weights(
         ("Layer", "Hide", "Tokens", "Second to first"),
         ("All", "Hide, rows to 1", "Tokens", "First to second"),
         ("Rollout", "Hide", "Words", "All"),
-        ("All", "Show", "Tokens", "All"),
     ],
 )
 def test_the_snippet_arranges_as_the_page_does(
@@ -75,7 +74,6 @@ def test_the_snippet_arranges_as_the_page_does(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["", 'a "quoted"\n\\text \U0001f984', "word " * 600])
-def test_the_snippet_reads_any_text(service: EncoderService, text: str) -> None:
-    attention = seen(service, Sentence(text), show="Rollout")
-    assert_same(attention)
+def test_the_snippet_reads_any_text(service: EncoderService) -> None:
+    for text in ("", 'a "quoted"\n\\text \U0001f984', "word " * 600):
+        assert_same(seen(service, Sentence(text), show="Rollout"))

@@ -55,7 +55,7 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
     return embedding
 
 
-def told(embedding: EmbeddingView) -> list[Claim]:
+def claims_of(embedding: EmbeddingView) -> list[Claim]:
     claims, sure = embedding_reading(
         embedding.contributions,
         embedding.labels,

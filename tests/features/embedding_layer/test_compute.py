@@ -9,39 +9,17 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute import (
-    MAX_BARS,
-    arrays,
-    drawn_positions,
-    layer_parameters,
-    moved_tokens,
-    near_rows,
-    other_texts,
-    parameter_rows,
-    position_table,
-    token_table,
-    two_texts,
-    value_table,
+from components.features.embedding_layer import compute, controls
+from components.features.embedding_layer.reading import (
+    embedding_title,
+    moved_claim,
+    same_rows_reading,
+    segment_rows_claim,
 )
-from components.features.embedding_layer.controls import (
-    ALONE,
-    CHANGE,
-    FIRST_DIM,
-    FIRST_TOKEN,
-    MAX_ROWS,
-    OTHER,
-    PAIR,
-    POSITIONS,
-    SECTION,
-    SEGMENT_ONLY,
-    SENTENCE,
-    TOKEN,
-    WIDTH,
-    near_in,
-)
-from components.ui.state.view import DEFAULT, Sentence
-from tests.features.embedding_layer.shown import assert_the_model_s, drawn, on, shown, told
-from tests.support.texts import LONG
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.features.embedding_layer.shown import assert_the_model_s, claims_of, drawn, on, shown
+from tests.support.texts import LONG, TYPED
+from tests.support.tiny_models import ALL
 
 PYTHON = 18_750  # the ID of "python"
 
@@ -51,8 +29,8 @@ PYTHON = 18_750  # the ID of "python"
 
 def test_the_opening_view_shows_the_model_s_numbers(service: EncoderService) -> None:
     embedding = assert_the_model_s(DEFAULT, service)
-    assert "embedding_layer.agreement.close" in [each.key for each in told(embedding)]
-    table = token_table(embedding)
+    assert "embedding_layer.agreement.close" in [each.key for each in claims_of(embedding)]
+    table = compute.token_table(embedding)
     for name, share in embedding.shares.items():
         np.testing.assert_allclose(table[f"{name} share"], share, atol=1e-6)
         part = embedding.contributions[name]
@@ -63,7 +41,7 @@ def test_the_opening_view_shows_the_model_s_numbers(service: EncoderService) -> 
 
 
 def test_the_values_of_the_chosen_word_are_all_there(service: EncoderService) -> None:
-    table = value_table(shown(DEFAULT, service))
+    table = compute.value_table(shown(DEFAULT, service))
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[0].text)
     assert parts.tokens.tokens[5] == "python"
     np.testing.assert_array_equal(table["word"], parts.word[5])
@@ -73,12 +51,12 @@ def test_the_values_of_the_chosen_word_are_all_there(service: EncoderService) ->
 
 
 def test_another_sentence_one_token_and_a_zoom_are_shown(service: EncoderService) -> None:
-    view = SENTENCE.put(WIDTH.put(TOKEN.put(DEFAULT, "3"), "8"), "B")
-    embedding = shown(FIRST_DIM.put(view, 100), service)
+    view = controls.SENTENCE.put(controls.WIDTH.put(controls.TOKEN.put(DEFAULT, "3"), "8"), "B")
+    embedding = shown(controls.FIRST_DIM.put(view, 100), service)
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[1].text)
     np.testing.assert_array_equal(drawn(embedding)["word"], parts.word[3:4, 100:108])
     np.testing.assert_array_equal(drawn(embedding)["layer 0"], parts.output[3:4, 100:108])
-    assert told(embedding)[1].numbers["token"] == "“coding”"
+    assert claims_of(embedding)[1].numbers["token"] == "“coding”"
 
 
 def test_a_zoom_ends_where_narrower_tables_end(tiny_service: EncoderService) -> None:
@@ -90,51 +68,92 @@ def test_a_zoom_ends_where_narrower_tables_end(tiny_service: EncoderService) -> 
 
 
 @pytest.mark.parametrize(
-    "controls",
+    "broken",
     [
-        {"token": "999", "width": "7", "first_dim": -5, "first_token": 10_000, "sentence": "Z"},
-        {"token": "²", "width": "<b>", "first_dim": 10**9, "section": "No", "sentence": ""},
+        {"token": "999", "width": "7", "first_dim": -5, "first_token": 10_000, "sentence": "Z",
+         "near": "77", "other": "Q"},
+        {"token": "²", "width": "<b>", "first_dim": 10**9, "section": "No", "sentence": "",
+         "change": "Everything", "positions": "First 9000"},
         {"token": 3, "width": 8, "first_dim": "x", "first_token": 1.5, "sentence": True},
-        {"section": "Neighbours", "near": "77"},
-        {"section": "Same word", "other": "Q"},
-        {"section": "Segments", "change": "Everything"},
-        {"section": "Positions", "positions": "First 9000"},
     ],
-    ids=lambda controls: "-".join(controls),
-)
+    ids=range(3),
+)  # fmt: skip
 def test_broken_controls_in_the_address_fall_back(
-    controls: dict[str, Any], service: EncoderService
+    broken: dict[str, Any], service: EncoderService
 ) -> None:
-    view = on(**controls)
+    view = on(**broken)
     embedding = assert_the_model_s(view, service)
     assert (embedding.picked, embedding.focus, embedding.window) == (None, 5, slice(0, 7))
-    assert SECTION.of(view) in SECTION.options
-    assert near_in(embedding.labels, embedding.focus).of(view) == ""
-    assert OTHER.among(other_texts(view, embedding)).of(view) == "B"
-    assert (CHANGE.of(view), POSITIONS.of(view)) == (PAIR, POSITIONS.default)
+    assert controls.SECTION.of(view) in controls.SECTION.options
+    assert controls.near_in(embedding.labels, embedding.focus).of(view) == ""
+    assert controls.OTHER.among(compute.other_texts(view, embedding)).of(view) == "B"
+    assert controls.CHANGE.of(view) == controls.PAIR
+    assert controls.POSITIONS.of(view) == controls.POSITIONS.default
 
 
 def test_a_long_text_is_drawn_in_part(service: EncoderService) -> None:
-    embedding = shown(FIRST_TOKEN.put(on(LONG), 500), service)
+    embedding = shown(controls.FIRST_TOKEN.put(on(LONG), 500), service)
     parts = service.embedding_parts(BUNDLED_ID, LONG)
     assert embedding.window == slice(488, 512)
-    np.testing.assert_array_equal(drawn(embedding)["position"], parts.position[-MAX_ROWS:])
-    assert len(token_table(embedding)) == 512
+    np.testing.assert_array_equal(
+        drawn(embedding)["position"], parts.position[-controls.MAX_ROWS :]
+    )
+    assert len(compute.token_table(embedding)) == 512
 
 
-def test_eight_sentences_can_be_chosen_among(service: EncoderService) -> None:
+def test_the_last_sentence_and_a_pair_are_taken_apart(service: EncoderService) -> None:
     view = on(*[f"Sentence number {i}" for i in range(8)], sentence="H")
     assert assert_the_model_s(view, service, index=7).index == 7
-
-
-def test_a_pair_shows_both_segments(service: EncoderService) -> None:
     embedding = assert_the_model_s(on("I love my pet python", pair="It is a snake"), service)
-    assert set(token_table(embedding)["segment row"]) == {0, 1}
+    assert set(compute.token_table(embedding)["segment row"]) == {0, 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
+def test_any_text_is_taken_apart_and_looked_at(text: str, service: EncoderService) -> None:
+    assert_looks_work(on(text, "another text"), service)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ALL)
+def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService) -> None:
+    sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
+    view = replace(on(width="64"), model=f"folder:{family}", sentences=sentences)
+    embedding = assert_looks_work(view, tiny_service)
+    steps, segments = drawn(embedding), compute.segment_rows(embedding, tiny_service)
+    assert ("segment" in steps) == (segments is not None) == (family not in {"distilbert", "mpnet"})
+    assert ("LayerNorm" in steps) == (family in {"albert", "electra"})
+    n_segments = 0 if segments is None else len(segments)
+    assert (controls.SEGMENT_ONLY in controls.change_in(n_segments).options) == (n_segments > 1)
+    first = 2 if family in {"roberta", "xlm-roberta", "mpnet"} else 0
+    assert compute.position_table(embedding, tiny_service).statistics.first == first
+    names = " ".join(p.name for p in compute.layer_parameters(embedding, tiny_service))
+    assert ("project" in names or "mapping_in" in names) == ("LayerNorm" in steps)
+
+
+def assert_looks_work(view: ViewState, service: EncoderService) -> compute.EmbeddingView:
+    """All that is computed and said of a text; the numbers of the sum are the model's."""
+    embedding = assert_the_model_s(view, service)
+    claims = [*claims_of(embedding), embedding_title(embedding.shares)]
+    for other in compute.other_texts(view, embedding).values():
+        pair = compute.two_texts(embedding, other, service)
+        claims += same_rows_reading(pair.shared, in_text=pair.share_text_token)
+        assert pair.is_cut == (max(map(len, pair.labels)) > compute.MAX_TOKENS)
+    near = compute.near_rows(embedding, embedding.focus, service)
+    assert near is None or len(near.rows()) == 10
+    segments = compute.segment_rows(embedding, service)
+    claims += [segment_rows_claim(segments)]
+    for change in controls.change_in(0 if segments is None else len(segments)).options:
+        moved = compute.moved_tokens(view, embedding, service, change)
+        claims += [moved_claim(moved.shares, moved.text_ids, change)]
+        assert len(moved.drawn_names) == len(moved.shares[moved.drawn])
+    assert not [claim for claim in map(str, claims) if "<b>" in claim.replace(r"\<b\>", "")]
+    return embedding
 
 
 def test_what_is_downloaded_adds_up(service: EncoderService) -> None:
     embedding = shown(on("I love my pet python", pair="=1+1"), service)
-    found = arrays(embedding)
+    found = compute.arrays(embedding)
     added = found["word"] + found["position"] + found["segment"]
     np.testing.assert_allclose(added, found["sum"], atol=1e-6)
     np.testing.assert_array_equal(found["layer_0"], embedding.layer_0)
@@ -151,7 +170,7 @@ def test_what_is_downloaded_adds_up(service: EncoderService) -> None:
 
 def test_the_same_word_has_the_same_row_in_two_sentences(service: EncoderService) -> None:
     embedding = shown(DEFAULT, service)
-    pair = two_texts(embedding, other_texts(DEFAULT, embedding)["B"], service)
+    pair = compute.two_texts(embedding, compute.other_texts(DEFAULT, embedding)["B"], service)
     assert {row["ID"] for row in pair.rows()} >= {101, 102}
     assert {row["word rows differ by"] for row in pair.rows()} == {0}
     assert [embedding.labels[s.first] for s in pair.drawn_equal] == [
@@ -163,11 +182,13 @@ def test_the_same_word_has_the_same_row_in_two_sentences(service: EncoderService
 
 def test_one_sentence_alone_is_compared_with_a_ready_one(service: EncoderService) -> None:
     view = on("I love coding in python")
-    assert other_texts(view, shown(view, service)) == {"Example": Sentence("I love my pet python")}
+    assert compute.other_texts(view, shown(view, service)) == {
+        "Example": Sentence("I love my pet python")
+    }
 
 
 def test_neighbours_are_those_of_the_whole_table(service: EncoderService) -> None:
-    near = near_rows(shown(DEFAULT, service), 5, service)
+    near = compute.near_rows(shown(DEFAULT, service), 5, service)
     rows = service.word_rows(BUNDLED_ID, range(30_522)).astype(np.float64)
     units = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     cosines = units @ units[PYTHON]
@@ -180,23 +201,18 @@ def test_a_row_of_zeros_has_no_neighbours(tiny_service: EncoderService) -> None:
     view = replace(on("the [PAD] river"), model="folder:bert")
     embedding = shown(view, tiny_service)
     position = embedding.labels.index("[PAD]")
-    assert near_rows(embedding, position, tiny_service) is None
+    assert compute.near_rows(embedding, position, tiny_service) is None
 
 
-def test_positions_are_compared_and_drawn_in_steps(service: EncoderService) -> None:
-    look = position_table(shown(DEFAULT, service), service).statistics
-    table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
-    units = table / np.linalg.norm(table, axis=1, keepdims=True)
-    np.testing.assert_allclose(look.cosines, units @ units.T, atol=2e-5)
-    assert look.curve.shape == (512, 2)
-    assert drawn_positions(DEFAULT, 512) == range(0, 512, 4)
+def test_positions_are_drawn_in_steps() -> None:
+    assert compute.drawn_positions(DEFAULT, 512) == range(0, 512, 4)
     few = on(positions="First 64")
-    assert drawn_positions(few, 512) == range(64)
-    assert drawn_positions(few, 40) == drawn_positions(DEFAULT, 40) == range(40)
+    assert compute.drawn_positions(few, 512) == range(64)
+    assert compute.drawn_positions(few, 40) == compute.drawn_positions(DEFAULT, 40) == range(40)
 
 
 def test_a_second_text_moves_its_own_tokens_only(service: EncoderService) -> None:
-    moved = moved_tokens(DEFAULT, shown(DEFAULT, service), service, PAIR)
+    moved = compute.moved_tokens(DEFAULT, shown(DEFAULT, service), service, controls.PAIR)
     texts = [s.text for s in DEFAULT.sentences]
     both = service.embedding_parts(BUNDLED_ID, texts[0], pair=texts[1]).output[7:12]
     single = service.embedding_parts(BUNDLED_ID, texts[1]).output[1:6]
@@ -211,8 +227,8 @@ def test_without_a_second_text_nothing_moves_and_the_segment_alone_moves_less(
     service: EncoderService,
 ) -> None:
     embedding = shown(DEFAULT, service)
-    assert not moved_tokens(DEFAULT, embedding, service, ALONE).shares.any()
-    moved = moved_tokens(DEFAULT, embedding, service, SEGMENT_ONLY)
+    assert not compute.moved_tokens(DEFAULT, embedding, service, controls.ALONE).shares.any()
+    moved = compute.moved_tokens(DEFAULT, embedding, service, controls.SEGMENT_ONLY)
     assert moved.shares.shape == (7,)
     assert (moved.shares > 0).all()
     assert (moved.shares < 0.3).all()
@@ -220,13 +236,13 @@ def test_without_a_second_text_nothing_moves_and_the_segment_alone_moves_less(
 
 def test_a_long_first_text_leaves_room_for_the_second(service: EncoderService) -> None:
     view = on("one two " * 40, "three four")
-    moved = moved_tokens(view, shown(view, service), service, PAIR)
-    assert [moved.text_ids[i] for i in moved.drawn] == [0] * MAX_BARS + [1, 1]
+    moved = compute.moved_tokens(view, shown(view, service), service, controls.PAIR)
+    assert [moved.text_ids[i] for i in moved.drawn] == [0] * compute.MAX_BARS + [1, 1]
     assert moved.drawn_names[-2:] == ["three", "four"]
 
 
 def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService) -> None:
-    rows = parameter_rows(layer_parameters(shown(DEFAULT, service), service))
+    rows = compute.parameter_rows(compute.layer_parameters(shown(DEFAULT, service), service))
     states = {row["parameter"]: row["state"] for row in rows}
     assert states["embeddings.position_embeddings.weight"] == "in a trained layer"
     assert states["embeddings.token_type_embeddings.weight"] == "in a trained layer"

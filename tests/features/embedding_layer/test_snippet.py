@@ -16,10 +16,8 @@ from tests.support.snippets import run
 from tests.support.tiny_models import ALL
 
 TEXTS = {
-    "plain": ("I love my pet python", None),
     "a pair": ("I love my pet python", 'It\'s a "snake" \\n'),
     "empty": ("", None),
-    "emoji": ("🐍", None),
     "long": ("python " * 600, "snake " * 300),
     "awkward": ("{x} %s '''\n\t\x07 <pad> [PAD] <b>", None),
 }
@@ -62,6 +60,5 @@ def test_the_snippet_gives_the_page_s_rows_and_layer_0(
         token = printed.split(f"\n{i} {parts.tokens.tokens[i]}\n")[1].splitlines()
         for line, (part, own) in zip(token, shown.items(), strict=False):
             assert line.startswith(f"  {part}: share ")
-            assert float(line.split("norm ")[1].split(",")[0]) == pytest.approx(
-                float(own.norm[i]), abs=1e-4
-            )
+            norm = float(line.split("norm ")[1].split(",")[0])
+            assert norm == pytest.approx(float(own.norm[i]), abs=1e-4)

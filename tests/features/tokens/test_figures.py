@@ -21,13 +21,8 @@ def drawn(svg: str) -> ET.Element:
 
 def test_each_token_is_a_box_with_its_id() -> None:
     root = drawn(tokens_svg([("[CLS]", 101, True), ("##an", 2319, False)], "Sinan"))
-    assert [text.text for text in root.iter(f"{SVG}text")] == [
-        "Sinan",
-        "[CLS]",
-        "101",
-        "##an",
-        "2319",
-    ]
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts == ["Sinan", "[CLS]", "101", "##an", "2319"]
     first, second = root.iter(f"{SVG}rect")
     assert first.get("fill") == "none"
     assert second.get("stroke") == "none"
@@ -45,31 +40,22 @@ def test_any_text_makes_a_drawing_within_its_bounds(
         for rect in root.iter(f"{SVG}rect")
     ]
     for x, y, width, height in places:
-        assert x >= 0
-        assert x + width <= 928
-        assert y >= 40
-        assert y + height <= 440
+        assert 0 <= x <= x + width <= 928
+        assert 40 <= y <= y + height <= 440
     for i, (x, y, width, _) in enumerate(places):
         for x2, y2, _, _ in places[i + 1 :]:
             assert y2 > y or x2 >= x + width
     words = [text.text or "" for text in root.iter(f"{SVG}text")]
-    n_drawn = len(places)
-    more = len(boxes) - n_drawn
+    more = len(boxes) - len(places)
     assert (f"and {more} more tokens" in words) == (more > 0)
 
 
-@pytest.mark.parametrize(
-    "text", ["\x00\x1b\x7f", "\ud800", "\ufffe\uffff", "<a & b>", "]]>", "\t\n"]
-)
+@pytest.mark.parametrize("text", ["\x00\x1b\x7f", "\ud800", "\ufffe\uffff", "<a & b>]]>"])
 def test_what_xml_cannot_hold_is_replaced_and_the_rest_escaped(text: str) -> None:
     svg = tokens_svg([(text, 1, False)], text)
     svg.encode()
-    root = drawn(svg)
-    assert not [
-        element
-        for element in root.iter()
-        if element.tag not in (f"{SVG}svg", f"{SVG}text", f"{SVG}rect")
-    ]
+    tags = {element.tag.removeprefix(SVG) for element in drawn(svg).iter()}
+    assert tags == {"svg", "text", "rect"}
 
 
 def test_a_long_text_is_cut_and_its_tokens_counted() -> None:

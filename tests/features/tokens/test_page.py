@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,6 @@ def test_the_page_opens_on_the_first_sentence(opened: Any, service: EncoderServi
     assert [t["position"] for t in strip(app)["tokens"] if t["chosen"]] == [5]
     assert strip(app)["picked"] == 5
     assert said(app).startswith("The text becomes 7 tokens: 5 from the text")
-    assert "“python” becomes one token: python (ID 18750)." in said(app, "reading_vocabulary")
     assert not app.warning
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     rows = pd.DataFrame(token_rows(ours, service.vocabulary(BUNDLED_ID)))
@@ -97,8 +95,6 @@ def test_a_text_that_is_padded_unknown_and_rewritten_is_told_so() -> None:
     assert_whole(app)
     captions = "\n".join(c.value for c in app.caption).replace("\\", "")
     assert "The text already has 8 tokens, so it is not padded to 3." in captions
-    unknown = "1 token is unknown ([UNK]): the model cannot tell that “🐍” stood there."
-    assert unknown in said(app).replace("\\", "")
     token = strip(app)["tokens"][2]
     assert (token["kind"], token["text"]) == ("unknown", "[UNK]")
     assert "🐍 (U+1F40D) is not in the vocabulary" in token["says"]
@@ -106,26 +102,21 @@ def test_a_text_that_is_padded_unknown_and_rewritten_is_told_so() -> None:
     assert changes["characters"].to_dict() == {"capitals": 5, "accents": 1}
     html = next(e.proto.body for e in app.get("html") if 'class="back"' in e.proto.body)
     assert "<mark>M</mark>y <mark>🐍</mark> ordered a <mark>CRÈME</mark>" in html
-    back = said(app, "reading_back_0")
-    assert "6 characters were changed or dropped before cutting. 1 unknown token cannot" in back
+    assert "6 characters were changed or dropped" in said(app, "reading_back_0")
     assert "[CLS] my [UNK] ordered a creme [SEP]" in [code.value for code in app.code]
 
 
 def test_the_picture_has_the_passport_as_its_caption() -> None:
     app = showing("Sinan naps", pad=8, hide=True)
     assert pieces(app) == table(app)["token"].tolist() == ["sin", "##an", "nap", "##s"]
-    data = next(
-        json.loads(e.proto.json)
-        for e in app.get("bidi_component")
-        if "svg" in json.loads(e.proto.json)
-    )
+    components = (json.loads(e.proto.json) for e in app.get("bidi_component"))
+    data = next(data for data in components if "svg" in data)
     assert data["file"] == "tokens"
     checksum = runtime.service().load_tokenizer(BUNDLED_ID).checksum
     assert f"tokenizer {checksum[:12]}" in data["caption"]
     assert "weights" not in data["caption"]
     assert ">##an<" in data["svg"]
-    assert "[PAD]" not in data["svg"]
-    assert "[CLS]" not in data["svg"]
+    assert not any(added in data["svg"] for added in ("[PAD]", "[CLS]"))
 
 
 # What the widgets write
@@ -140,27 +131,28 @@ def test_lengths_and_texts_are_written_to_the_view() -> None:
     app = field(app.toggle, HIDE.key).set_value(True).run()
     assert_whole(app)
     view = shown_view(app)
-    assert view.sentences[1].text == "I love Paris in spring"
-    assert view.sentences[1].pair == "So do I"
-    assert (PAD.of(view), CUT.of(view), HIDE.of(view), SENTENCE.of(view)) == (12, 8, True, "B")
-    assert [text_of(app, i) for i in (0, 1)] == ["I love Paris in spring", "So do I"]
+    sentence = view.sentences[1]
+    assert (sentence.text, sentence.pair) == ("I love Paris in spring", "So do I")
+    assert (
+        PAD.of(view),
+        CUT.of(view),
+        HIDE.of(view),
+        SENTENCE.of(view),
+    ) == (12, 8, True, "B")
     assert pieces(app) == table(app)["token"].tolist() == ["i", "love", "paris", "so", "do"]
     lost = [s["text"] for s in strip(app)["texts"][0]["segments"] if s["lost"]]
     assert "".join(lost) == "in spring"
-    field(app.button_group, SENTENCE.key).set_value("A")
-    field(app.number_input, CUT.key).set_value(512)
-    app = field(app.number_input, PAD.key).set_value(0).run()
-    assert shown_view(app).controls == {PAGE: {HIDE.name: True}}
-    assert text_of(app) == DEFAULT.sentences[0].text
 
 
 def test_the_vocabulary_is_searched_and_browsed() -> None:
     app = pages.framed(DEFAULT, PAGE)
-    field(app.text_input, SEARCH.key).set_value("sinan")
+    field(app.text_input, SEARCH.key).set_value("an")
     app = field(app.button_group, KIND.key).set_value("Words").run()
-    assert "sin (8254), ##an (2319)" in said(app, "reading_vocabulary")
-    assert (SEARCH.of(shown_view(app)), KIND.of(shown_view(app))) == ("sinan", "Words")
-    app = field(app.text_input, SEARCH.key).set_value("an").run()
+    assert "“an” becomes one token: an (ID 2019)." in said(app, "reading_vocabulary")
+    assert (SEARCH.of(shown_view(app)), KIND.of(shown_view(app))) == (
+        "an",
+        "Words",
+    )
     rows = frame_with(app, "stands for")
     assert set(rows["kind"]) == {"begins a word"}
     assert rows.set_index("piece").loc["an", "ID"] == 2019
@@ -170,13 +162,15 @@ def test_a_pick_shows_why_its_word_is_cut_so() -> None:
     app = showing("Sinan naps", search="an")
     app = send(app, "token_strip", 2)
     view = shown_view(app)
-    assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (2, VOCABULARY, "")
+    assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (
+        2,
+        VOCABULARY,
+        "",
+    )
     assert "sin (8254), ##an (2319)" in said(app, "reading_vocabulary")
     assert any("nothing of “sinan” is left" in m.value for m in app.markdown)
     steps = frame_with(app, "rest of the word")
-    assert steps["rest of the word"].tolist() == ["sinan", "an"]
-    assert steps["longest matching piece"].tolist() == ["sin", "##an"]
-    assert steps["longer ones tried"].tolist() == [2, 0]
+    assert steps.iloc[:, :3].to_numpy().tolist() == [["sinan", "sin", 2], ["an", "##an", 0]]
 
 
 def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderService) -> None:
@@ -187,13 +181,9 @@ def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderServi
     view = shown_view(app)
     assert (PICKED.of(view), SECTION.of(view)) == (2, ID_TO_ROW)
     row = service.word_rows(BUNDLED_ID, [2293])[0]
-    assert (
-        "“love” has the ID 2293. The ID picks row 2293 of the 30,522 rows in the model's table"
-        in said(app, "reading_row")
-    )
+    assert "“love” has the ID 2293. The ID picks row 2293" in said(app, "reading_row")
     heat = chart(app, "rows_heatmap")["data"][0]
     np.testing.assert_allclose(heat["z"][3], row, atol=1e-5)
-    assert heat["zmin"] == -heat["zmax"]
     values = frame_with(app, "dim 0").set_index("row")
     np.testing.assert_allclose(values.loc["2293  love"], row[:8], atol=1e-6)
     assert any("one_hot" in code.value for code in app.code)
@@ -210,17 +200,6 @@ def test_nothing_typed_becomes_markup(section: str) -> None:
     for typed in ("<b>", "**b**", "](http", "$x$"):
         assert typed not in "".join(element.value for element in [*app.markdown, *app.caption])
     assert not any("<b>bold" in e.proto.body for e in app.get("html"))
-
-
-def test_a_broken_address_and_no_text_are_no_reason_to_stop() -> None:
-    broken = {"pad": "16", "cut": False, "sentence": "@", "section": 1, "kind": 5.5, "other": 1}
-    app = pages.framed(replace(DEFAULT, controls={PAGE: broken}), PAGE)
-    assert_whole(app)
-    assert text_of(app) == DEFAULT.sentences[0].text
-    app = field(app.text_input, "page_sentences_0").set_value("").run()
-    assert_whole(app)
-    assert pieces(app) == ["[CLS]", "[SEP]"]
-    assert "No token of the text reaches the model" in said(app)
 
 
 # Other models

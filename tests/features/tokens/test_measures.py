@@ -1,26 +1,38 @@
-"""Why a word is cut so: the steps give the tokenizer's own pieces, and each step is the rule's."""
+"""A tokenizer's steps are its rules, and what it rewrites and loses, for any text."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
-from components.features.tokens.measures import WordCut, explain_cut
+from components.features.tokens.measures import (
+    Change,
+    Stretch,
+    WordCut,
+    explain_cut,
+    find_changes,
+    split_by_fate,
+)
 from components.features.tokens.reading import cut_reading
 
 MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")
 """One of each kind: WordPiece, byte-pair encoding, Unigram."""
 WORDS = ("Sinan", "nanorobots", "naïve", "the", "tokenization", "don't", "3.14", "x" * 30, "蟒蛇")
 
-texts = st.text(st.sampled_from("aeinorstTHE ubglyé'-3🐍"), min_size=1, max_size=24)
+few_signs = st.text(st.sampled_from("aeinorstTHE ubglyé'-3🐍"), min_size=1, max_size=24)
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+
+
+# The cut of a word
 
 
 def explained(service: EncoderService, model: str, text: str) -> tuple[WordCut | None, Tokens]:
@@ -37,16 +49,14 @@ def words_of(tokens: Tokens) -> dict[int, list[int]]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("text", WORDS)
-def test_words_are_explained(tiny_service: EncoderService, model: str, text: str) -> None:
-    cut, tokens = explained(tiny_service, model, text)
-    if tiny_service.vocabulary(model).unknown_id in tokens.token_ids:
-        return
-    assert cut is not None
+def test_words_are_explained(tiny_service: EncoderService, model: str) -> None:
+    for text in WORDS:
+        cut, tokens = explained(tiny_service, model, text)
+        assert cut is not None or tiny_service.vocabulary(model).unknown_id in tokens.token_ids
 
 
 @settings(max_examples=150)
-@given(texts, st.sampled_from(MODELS))
+@given(few_signs, st.sampled_from(MODELS))
 def test_the_steps_are_the_rules(tiny_service: EncoderService, text: str, model: str) -> None:
     cut, tokens = explained(tiny_service, model, text)
     vocabulary = tiny_service.vocabulary(model)
@@ -124,3 +134,89 @@ def ways(word: str, vocabulary: Vocabulary) -> Iterator[tuple[str, ...]]:
         piece_id = vocabulary.ids.get(word[:end])
         if piece_id is not None and vocabulary.kinds[piece_id] != "special":
             yield from ((word[:end], *rest) for rest in ways(word[end:], vocabulary))
+
+
+# What is rewritten
+
+
+@pytest.fixture(scope="module")
+def changes(service: EncoderService) -> Callable[[str], list[Change]]:
+    """What the bundled model's tokenizer changes in a text."""
+
+    def ask(text: str) -> list[Change]:
+        tokens = service.tokenize(BUNDLED_ID, [text])[0]
+        vocabulary = service.vocabulary(BUNDLED_ID)
+        return find_changes(tokens, vocabulary, 0, partial(service.normalize, BUNDLED_ID))
+
+    return ask
+
+
+def parts(service: EncoderService, text: str, **options: int) -> list[Stretch]:
+    tokens = service.tokenize(BUNDLED_ID, [text], **options)[0]
+    normalize = partial(service.normalize, BUNDLED_ID)
+    return split_by_fate(tokens, service.vocabulary(BUNDLED_ID), 0, normalize)
+
+
+def test_capitals_and_accents_are_told_apart_and_counted(
+    changes: Callable[[str], list[Change]],
+) -> None:
+    assert changes("Zoë ordered a CRÈME BRÛLÉE in Málaga") == [
+        Change("capitals", "Z", "z", 10),
+        Change("accents", "ë", "e", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        ("e\u0301", ["accents"]),
+        ("É", ["accents"]),
+        ("\x00", ["dropped"]),
+        ("a\tb\u00a0c", ["spaces"]),
+        ("한", ["other"]),
+        ("plain words, and  signs! 漢字 [CLS] [MASK]", []),
+    ],
+)
+def test_each_kind_of_change_has_its_name(
+    changes: Callable[[str], list[Change]], text: str, ways: list[str]
+) -> None:
+    assert [change.way for change in changes(text)] == ways
+
+
+def test_unknown_and_lost_parts_are_marked(service: EncoderService) -> None:
+    assert [part.fate for part in parts(service, "my [MASK] a")] == ["kept"]
+    assert parts(service, "My 🐍 ate the red pizza", max_length=6) == [
+        Stretch("M", "rewritten"),
+        Stretch("y ", "kept"),
+        Stretch("🐍", "unknown"),
+        Stretch(" ate the ", "kept"),
+        Stretch("red pizza", "lost"),
+    ]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "albert"])
+@settings(deadline=None)
+@given(text=texts)
+@example("Café 🐍 ½ İs\t한 e\u0301")
+def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
+    tiny_service: EncoderService, family: str, text: str
+) -> None:
+    model = f"folder:{family}"
+    tokens = tiny_service.tokenize(model, [text], pairs=[text], max_length=20)[0]
+    asked = tiny_service.vocabulary(model), 1, partial(tiny_service.normalize, model)
+    found = split_by_fate(tokens, *asked)
+    assert "".join(part.text for part in found) == text
+    assert all(one.fate != two.fate for one, two in pairwise(found))
+    assert all(part.text for part in found)
+    counted = sum(change.count for change in find_changes(tokens, *asked))
+    assert (counted > 0) == any(part.fate == "rewritten" for part in found)
+    assert ("lost" in {part.fate for part in found}) <= (tokens.n_truncated > 0)
+
+
+@settings(deadline=None)
+@given(text=texts)
+def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, text: str) -> None:
+    tokens = service.tokenize(BUNDLED_ID, [text])[0]
+    if {part.fate for part in parts(service, text)} <= {"kept"}:
+        decoded = service.decode(BUNDLED_ID, tokens.token_ids[tokens.text_ids == 0])
+        assert "".join(decoded.split()) == "".join(text.split())
