@@ -144,29 +144,18 @@ def test_lengths_and_texts_are_written_to_the_view() -> None:
     assert "".join(lost) == "in spring"
 
 
-def test_the_vocabulary_is_searched_and_browsed() -> None:
-    app = pages.framed(DEFAULT, PAGE)
+def test_the_vocabulary_is_browsed_and_a_pick_shows_why_its_word_is_cut_so() -> None:
+    app = showing("Sinan naps")
     field(app.text_input, SEARCH.key).set_value("an")
     app = field(app.button_group, KIND.key).set_value("Words").run()
     assert "“an” becomes one token: an (ID 2019)." in said(app, "reading_vocabulary")
-    assert (SEARCH.of(shown_view(app)), KIND.of(shown_view(app))) == (
-        "an",
-        "Words",
-    )
+    assert (SEARCH.of(shown_view(app)), KIND.of(shown_view(app))) == ("an", "Words")
     rows = frame_with(app, "stands for")
     assert set(rows["kind"]) == {"begins a word"}
     assert rows.set_index("piece").loc["an", "ID"] == 2019
-
-
-def test_a_pick_shows_why_its_word_is_cut_so() -> None:
-    app = showing("Sinan naps", search="an")
     app = send(app, "token_strip", 2)
     view = shown_view(app)
-    assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (
-        2,
-        VOCABULARY,
-        "",
-    )
+    assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (2, VOCABULARY, "")
     assert "sin (8254), ##an (2319)" in said(app, "reading_vocabulary")
     assert any("nothing of “sinan” is left" in m.value for m in app.markdown)
     steps = frame_with(app, "rest of the word")
