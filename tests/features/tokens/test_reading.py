@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -269,25 +269,14 @@ def made_by_hand(tokenize: Callable[..., tuple[Tokens, Vocabulary]]) -> list[Cla
         for parts, pieces, n_rows in ((1, 1, 0), (1, 2, 2), (2, 2, 2), (1, 1, 1)):
             rows: tuple[Any, ...] = ({"piece": "a"},) * n_rows
             claims.append(cut_reading(WordCut(("a",) * parts, ("a",) * pieces, rows), method))
-    return [
-        *claims,
-        *back_reading("x", "y", 1, 1, 1),
-        *back_reading("", "y", 2, 2, 2),
-    ]
+    return [*claims, *back_reading("x", "y", 1, 1, 1), *back_reading("", "y", 2, 2, 2)]
 
 
-def without_added(tokens: Tokens, pair: str | None = None) -> Any:
+def without_added(tokens: Tokens, pair: str | None = None) -> Tokens:
     """The tokens of a text as a tokenizer without special tokens would give them."""
     own = np.flatnonzero(tokens.text_ids >= 0)
-    names = ("text_ids", "word_ids", "offsets")
-    return SimpleNamespace(
-        text=tokens.text,
-        pair=pair,
-        tokens=[tokens.tokens[i] for i in own],
-        n_tokens=len(own),
-        n_truncated=0,
-        **{name: getattr(tokens, name)[own] for name in names},
-    )
+    arrays = {name: getattr(tokens, name)[own] for name in ("text_ids", "word_ids", "offsets")}
+    return replace(tokens, pair=pair, tokens=tuple(tokens.tokens[i] for i in own), **arrays)
 
 
 # As they are read
