@@ -66,7 +66,7 @@ def _beside_the_model(n: int) -> list[float]:
 
     def draw() -> None:
         tree = build_tree(architecture)
-        part_map(tree, kind="treemap", chosen=tree, lit=None, title="").to_json()
+        part_map(tree, kind="treemap", chosen=tree, matches=None, title="").to_json()
 
     texts = [f"{turn} " + "word " * 600 for turn in range(n)]  # each unlike those remembered
     return [_took(draw) / _took(lambda t=text: service.encode(BUNDLED_ID, [t])) for text in texts]

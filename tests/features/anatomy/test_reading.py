@@ -250,11 +250,12 @@ def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
         "The word table holds **52%** of the parameters; all layers together hold **47%**.",
     ]
-    pooler = tree.find("pooler")
+    card, pooler = service.load(BUNDLED_ID), tree.find("pooler")
     assert pooler is not None
-    assert "**No sign that this was trained.** Every bias of the pooler is exactly 0" in str(
-        reading.held_claim(pooler, service.load(BUNDLED_ID))
-    )
+    sentence = "**No sign that this was trained.** Every bias of the pooler is exactly 0"
+    assert sentence in str(reading.held_claim(pooler, card))
+    whole = str(reading.held_claim(tree, card))
+    assert whole == "90.9 MB, as float32. Pooler: no sign of training."
 
 
 def test_quoted_sizes_are_close_to_the_counts(service: EncoderService) -> None:

@@ -112,6 +112,7 @@ def test_every_family_works(tiny_service: EncoderService, family: str) -> None:
     attention = seen(tiny_service, PAIR, model=model, show="All", sort="word")
     assert_shows(attention, whole(tiny_service, PAIR, model).mean(axis=(0, 1)))
     assert len(compute.heads_table(attention)) == 12
+    assert not any(label.startswith("Ġ") and label != "Ġ" for label in labels(attention))
     notes = [note.key.rpartition(".")[2] for note in attention_notes(attention)]
     assert ("no_segments" in notes) == (not tiny_service.load(model).has_segments)
     unknown = Sentence("\U0001f984")

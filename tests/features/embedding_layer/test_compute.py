@@ -125,6 +125,8 @@ def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService
     assert ("LayerNorm" in steps) == (family in {"albert", "electra"})
     n_segments = 0 if segments is None else len(segments)
     assert (controls.SEGMENT_ONLY in controls.change_in(n_segments).options) == (n_segments > 1)
+    if n_segments == 1:
+        assert set(compute.token_table(embedding)["segment row"]) == {0}
     first = 2 if family in {"roberta", "xlm-roberta", "mpnet"} else 0
     assert compute.position_table(embedding, tiny_service).statistics.first == first
     names = " ".join(p.name for p in compute.layer_parameters(embedding, tiny_service))

@@ -97,8 +97,8 @@ def test_neighbours_have_the_band_behind_them() -> None:
 
 def test_positions_keep_their_numbers_when_only_some_are_drawn() -> None:
     cosines, curve = np.eye(4), RANDOM.normal(size=(12, 2))
-    (trace,) = position_heatmap(cosines, range(0, 16, 4), title="").data
-    assert (trace.x0, trace.dx, trace.y0, trace.dy) == (0, 4, 0, 4)
+    (trace,) = position_heatmap(cosines, range(8, 24, 4), title="").data
+    assert (trace.x0, trace.dx, trace.y0, trace.dy) == (8, 4, 8, 4)
     assert position_heatmap(cosines[:1, :1], range(1), title="").data[0].dx == 1
     figure = position_curve(curve, (0.5, 0.25), title="")
     np.testing.assert_allclose(figure.data[0].x, curve[:, 0], atol=1e-5)
