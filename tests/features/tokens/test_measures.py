@@ -212,3 +212,10 @@ def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, tex
     if {part.fate for part in parts(service, text)} <= {"kept"}:
         decoded = service.decode(BUNDLED_ID, tokens.token_ids[tokens.text_ids == 0])
         assert "".join(decoded.split()) == "".join(text.split())
+
+
+def test_bytes_keep_everything(tiny_service: EncoderService) -> None:
+    model, text = "folder:roberta", "É\ta\u00a0한  "
+    tokens, vocabulary = tiny_service.tokenize(model, [text])[0], tiny_service.vocabulary(model)
+    fates = split_by_fate(tokens, vocabulary, 0, partial(tiny_service.normalize, model))
+    assert fates == [Stretch(text, "kept")]
