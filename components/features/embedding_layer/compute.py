@@ -14,7 +14,6 @@ from components.analysis.tokens import labels
 from components.content.examples import EXAMPLES
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
-from components.core.errors import RequestError
 from components.core.schema import (
     PROJECTIONS,
     EmbeddingParts,
@@ -74,7 +73,6 @@ __all__ = [
     "other_texts",
     "parameter_rows",
     "position_table",
-    "position_table_or_none",
     "segment_rows",
     "token_table",
     "two_texts",
@@ -499,16 +497,6 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
         compute=lambda: compare_positions(rows, first),
     )
     return PositionTable(rows, statistics)
-
-
-def position_table_or_none(
-    embedding: EmbeddingView, service: EncoderService
-) -> PositionTable | None:
-    """A model's position table, or None if it is too large to be sent."""
-    try:
-        return position_table(embedding, service)
-    except RequestError:
-        return None
 
 
 def drawn_positions(view: ViewState, n: int) -> range:

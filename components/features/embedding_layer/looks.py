@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import streamlit as st
 
@@ -25,7 +27,6 @@ from components.features.embedding_layer.compute import (
     other_texts,
     parameter_rows,
     position_table,
-    position_table_or_none,
     segment_rows,
     two_texts,
 )
@@ -101,7 +102,9 @@ def learned(embedding: EmbeddingView, service: EncoderService) -> None:
     """The layer's parameters, and the position rows beside the fixed formula."""
     parameters = layer_parameters(embedding, service)
     part = embedding.card.provenance.embedding_layer
-    table = position_table_or_none(embedding, service)
+    table: PositionTable | None = None
+    with suppress(RequestError):  # a table with very many positions is not sent
+        table = position_table(embedding, service)
     statistics = None if table is None else table.statistics
     kit.reading(learned_reading(parameters, statistics, part), key="reading_learned")
     if part.state == "trained" and statistics is not None and not statistics.is_fixed:
@@ -160,14 +163,14 @@ def _segment_strips(rows: FloatArray) -> None:
 def _beside_the_formula(table: PositionTable) -> None:
     """The first rows that a text uses, beside those of the formula."""
     first = slice(table.statistics.first, table.statistics.first + 16)
-    learned_rows, formula_rows = (
-        rows[first, :FEW] for rows in (table.rows, sinusoid(*table.rows.shape))
-    )
+    formula = sinusoid(*table.rows.shape)
     left, right = st.columns(2, gap="medium")
     with left:
-        _position_strips(learned_rows, say("embedding_layer.learned.own"), key="own")
+        title = say("embedding_layer.learned.own")
+        _position_strips(table.rows[first, :FEW], title, key="own")
     with right:
-        _position_strips(formula_rows, say("embedding_layer.learned.formula"), key="formula")
+        title = say("embedding_layer.learned.formula")
+        _position_strips(formula[first, :FEW], title, key="formula")
 
 
 def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:

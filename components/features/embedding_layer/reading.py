@@ -161,7 +161,7 @@ def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
 
 def neighbours_reading(
     label: str,
-    neighbours: Sequence[tuple[str, float]],
+    rows: Sequence[tuple[str, float]],
     band: RandomBand,
     state: PartState,
     n_rows: int,
@@ -172,14 +172,14 @@ def neighbours_reading(
     mean; 5 in 100 lie 1.645 above it.
     """
     token = quoted(label)
-    if not neighbours:
+    if not rows:
         return [claim("embedding_layer.near.alone", token=token)], []
-    best = neighbours[0][1]
-    nearest = several([quoted(name) for name, cosine in neighbours if two(cosine) == two(best)])
+    best = rows[0][1]
+    names = several([quoted(name) for name, cosine in rows if two(cosine) == two(best)])
     deviation = (band.high - band.mean) / 1.645
     expected = min(1.0, band.mean + deviation * math.sqrt(2 * math.log(max(n_rows, 1))))
     numbers = {"similarity": best, "expected": expected, "n_rows": n_rows}
-    claims = [claim("embedding_layer.near.first", token=token, nearest=nearest, **numbers)]
+    claims = [claim("embedding_layer.near.first", token=token, nearest=names, **numbers)]
     if state.state != "trained":
         claims.append(claim("embedding_layer.near.untrained"))
     elif best <= expected:
@@ -242,11 +242,9 @@ def segment_rows_claim(rows: FloatArray | None) -> Claim:
     n = 0 if rows is None else len(rows)
     if rows is None or n < 2:
         return claim(f"embedding_layer.segments.{'one' if n else 'none'}")
-    distance, first, second = map(
-        float, np.linalg.norm([rows[0] - rows[1], rows[0], rows[1]], axis=1)
-    )
-    verdict = "apart" if distance else "equal"
-    return claim(f"embedding_layer.segments.{verdict}", apart=distance, first=first, second=second)
+    lengths = np.linalg.norm([rows[0] - rows[1], rows[0], rows[1]], axis=1).tolist()
+    numbers = dict(zip(("apart", "first", "second"), lengths, strict=True))
+    return claim(f"embedding_layer.segments.{'apart' if lengths[0] else 'equal'}", **numbers)
 
 
 def moved_title(moved: FloatArray) -> Claim:

@@ -116,16 +116,13 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
         unknown_id, name = tokenized.vocabulary.unknown_id, tokenized.unknown_name
         kit.reading(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")
         return
-    first, second_tokens = (
-        tokens_of(service, model, tokenized.sentence) for model in (view.model, other)
-    )
+    ours, theirs = (tokens_of(service, m, tokenized.sentence) for m in (view.model, other))
     names = (tokenized.card.title, card.title)
     vocabularies = (tokenized.vocabulary, service.vocabulary(other))
     unknown_ids = (vocabularies[0].unknown_id, vocabularies[1].unknown_id)
-    claims = tokenizers_reading(first, second_tokens, names, unknown_ids)
-    kit.reading(claims, key="reading_tokenizers")
-    _side(0, names[0], first, vocabularies[0], tokenized)
-    _side(1, names[1], second_tokens, vocabularies[1], tokenized)
+    kit.reading(tokenizers_reading(ours, theirs, names, unknown_ids), key="reading_tokenizers")
+    _side(0, names[0], ours, vocabularies[0], tokenized)
+    _side(1, names[1], theirs, vocabularies[1], tokenized)
 
 
 def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
