@@ -89,6 +89,7 @@ def test_shared_layers_are_one_part_that_says_which_layers_use_it(
     architecture = made(tiny_service, "folder:albert")
     (shared,) = (node for node in build_tree(architecture).children if node.kind == "shared")
     assert (shared.name, shared.n_values) == ("Layers 1 to 3, shared", 8544)
+    assert shared.path == "shared-1"
     second = [
         replace(p, name=p.name.replace("groups.0", "groups.1"))
         for p in architecture.parameters
@@ -190,6 +191,7 @@ def test_statistics_are_torchs(
 def test_directions_are_counted_beside_those_of_a_random_matrix() -> None:
     array = np.random.default_rng(7).normal(size=(120, 80)).astype(np.float32)
     stats = weight_statistics(array)
+    assert stats.edges[0] == -stats.edges[-1]
     np.testing.assert_allclose(stats.singular, stats.random, rtol=0, atol=1.0)
     assert abs(stats.n_for(0.9) - stats.n_for(0.9, stats.random)) <= 2
     rank_one = weight_statistics(np.outer(np.arange(1, 9), np.ones(5)).astype(np.float32))
