@@ -26,17 +26,17 @@ from components.core.schema import (
 )
 from components.core.words import Span, find_word
 from components.features.why.edits import (
-    FUNCTION_WORDS,
     Edit,
     case_shape,
-    is_english,
+    exchanged_words,
     negations,
     other_cases,
     other_names,
-    swapped_order,
+    other_numbers,
     typo,
-    with_neighbours,
+    with_neighbour,
 )
+from components.features.why.english import FUNCTION_WORDS, is_english
 from components.features.why.measures import (
     Alignment,
     Doubles,
@@ -810,7 +810,7 @@ def edits_of(
 ) -> EditsShown:
     """All ready edits of the first sentence, with the cosine of each at the score's layer.
 
-    They follow the rules of English: a text that is not clearly English has none.
+    They come from tables of English words: a text that is not clearly English has none.
 
     Args:
         score: the score whose first sentence is edited; its second text, if any, is kept.
@@ -823,9 +823,13 @@ def edits_of(
         return EditsShown(score.lean, what, (), is_english=False)
     found = [
         *negations(text),
-        *swapped_order(text),
-        *with_neighbours(text, neighbours_of(side, service, score.card.id)),
+        *exchanged_words(text),
+        *(
+            with_neighbour(text, span, word)
+            for span, word in neighbours_of(side, service, score.card.id).items()
+        ),
         *other_names(text),
+        *other_numbers(text),
         *typo(text),
         *other_cases(text),
     ]

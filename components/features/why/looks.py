@@ -83,7 +83,7 @@ def _edit(shown: EditsShown, ranked: RankedEdit, place: int) -> None:
         st.markdown(bold(ranked.cosine), width=48)
         with st.container(gap=None):
             st.markdown(_marked(own.text, ranked.edit.text))
-            st.caption(escape(ranked.edit.what))
+            st.caption(escape(ranked.edit.description))
         st.button(
             say("why.work.compare_as", letter=second.letter)
             if second.index != shown.side.index

@@ -30,7 +30,7 @@ from components.features.why.compute import (
     shares_at,
 )
 from components.features.why.controls import DEPTH, LAYER, LOOK, PANEL, SHARES, WHAT, WORD
-from components.features.why.edits import is_english
+from components.features.why.english import is_english
 from components.features.why.explain import FORMULA, INTEGRATED
 from components.features.why.looks import (
     CHART,

@@ -200,19 +200,6 @@ def _(shown: SwappedIn) -> Rows:
     ]
 
 
-@rows.register
-def _(shown: EditsShown) -> Rows:
-    return [
-        {
-            "edit": each.edit.kind,
-            "changed": each.edit.what,
-            "text": each.edit.text,
-            "cosine": each.cosine,
-        }
-        for each in shown.edits
-    ]
-
-
 @singledispatch
 def arrays(shown: object) -> Mapping[str, NDArray[Any]]:
     """The results on screen by name, as in an NPZ file."""
@@ -271,14 +258,6 @@ def _(shown: SwappedIn) -> Mapping[str, NDArray[Any]]:
         "fractions": shown.fractions,
         "layers": np.array(shown.layers),
         "positions": np.array(shown.alignment.pairs, dtype=np.int64).reshape(-1, 2),
-    }
-
-
-@arrays.register
-def _(shown: EditsShown) -> Mapping[str, NDArray[Any]]:
-    return {
-        "texts": np.array([each.edit.text for each in shown.edits], dtype=np.str_),
-        "cosines": np.array([each.cosine for each in shown.edits], dtype=np.float64),
     }
 
 

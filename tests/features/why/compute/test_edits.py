@@ -16,7 +16,7 @@ PET, OTHER = sentence("I love my pet python", "python"), sentence("Rain fell")
 def test_edits_are_ranked_by_what_the_model_makes_of_them(service: EncoderService) -> None:
     shown = edits_of(score_on(service, PET, OTHER), service)
     kinds = {each.edit.kind for each in shown.edits}
-    assert kinds == {"negation", "neighbour", "typo", "case"}
+    assert kinds == {"negation", "order", "neighbour", "typo", "case"}
     cosines = [each.cosine for each in shown.edits]
     assert cosines == sorted(cosines)
     (own,) = service.encode(BUNDLED_ID, [PET.text])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.content.bundled_texts import ambiguous_words
-from components.features.why import edits
-from components.features.why.edits import is_english
+from components.features.why import english
+from components.features.why.english import is_english
 
 ENGLISH = """
 bank|I love my pet python|I love coding in python|The bank lends money|Rain fell|Is it late?|I am
@@ -44,13 +44,13 @@ def test_most_english_sentences_are_known_without_their_own_words(
 ) -> None:
     """Each tenth of a corpus, judged by the words of the others."""
     texts = [each.text for each in ambiguous_words()]
-    whole = edits._known()
+    whole = english._known()
     found = 0
     for k in range(10):
         own = {word for text in texts[k::10] for word in text.casefold().split()}
         others = {word for i in range(10) if i != k for text in texts[i::10]
                   for word in text.casefold().split()}  # fmt: skip
         known = frozenset(word for word in whole if word in others or word not in own)
-        monkeypatch.setattr(edits, "_known", lambda known=known: known)
+        monkeypatch.setattr(english, "_known", lambda known=known: known)
         found += sum(map(is_english, texts[k::10]))
     assert found / len(texts) > 0.9
