@@ -2,7 +2,7 @@
 
 from components.features.why import controls, page
 from components.features.why.looks import HEIGHT
-from components.features.why.score import Missing, score_of
+from components.features.why.score import NoScore, score_of
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -15,26 +15,26 @@ with kit.box():
     page.toolbar(view)
 card = runtime.load(view.model, height=HEIGHT)
 with kit.room(controls.PAGE, height=HEIGHT):
-    found = score_of(view, runtime.service(), card)
+    score = score_of(view, runtime.service(), card)
     baseline = runtime.baseline(card)
     ruler = runtime.ruler(card, baseline)
-if isinstance(found, Missing):
-    page.missing(view, found)
+if isinstance(score, NoScore):
+    page.explain_no_score(view, score)
 else:
-    marks = page.marks_of(found, card, baseline, ruler)
-    page.score_row(found, marks)
-    page.cut_off(found)
-    shown = page.shown_of(view, found)
-    if shown is not None:
-        page.picture(view, shown)
+    yardsticks = page.yardsticks_of(score, card, baseline, ruler)
+    page.score_row(score, yardsticks)
+    page.cut_off(score)
+    result = page.result_of(view, score)
+    if result is not None:
+        page.picture(view, result)
     layer_bar(view, range(card.n_layers + 1), plays=page.is_quick(view))
-    if shown is not None:
-        page.in_words(shown)
-        page.against(found, marks)
-        page.look_closer(view, found, card)
-        page.explain(view, shown)
-        page.downloads(view, shown, downloads)
-    if found.what != "word":
+    if result is not None:
+        page.in_words(result)
+        page.against(score, yardsticks)
+        page.look_closer(view, score)
+        page.explain(view, result)
+        page.downloads(view, result, downloads)
+    if score.vector_kind != "word":
         page.await_pairs(card)
     elif ruler is None:
         runtime.await_measures(card)

@@ -45,7 +45,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
 
     from components.core import BUNDLED_ID
     from components.features.why.controls import LOOK
-    from components.features.why.score import Missing, score_of
+    from components.features.why.score import NoScore, score_of
     from components.features.why.work import task_of
     from components.jobs import Visitor
     from components.ui.models import background, services
@@ -82,7 +82,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
         """Milliseconds of reruns of Meaning while all heads of two long sentences are run."""
         score = score_of(view, service, card)
         bare = services.uncached()
-        task = None if isinstance(score, Missing) else task_of(view, score, bare, seconds=60)
+        task = None if isinstance(score, NoScore) else task_of(view, score, bare, token_seconds=1.0)
         if task is None:
             raise AssertionError("Two long sentences and their heads make a job.")
         me = Visitor("another")

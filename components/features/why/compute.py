@@ -43,7 +43,7 @@ from components.features.why.measures import (
     Order,
     Shares,
     Unit,
-    What,
+    VectorKind,
     align,
     by_unit,
     cosine,
@@ -59,7 +59,7 @@ from components.features.why.measures import (
     vector_of,
     weights_of,
 )
-from components.features.why.score import Run, Score, Side, problem_of, side_of, vectors_of
+from components.features.why.score import ModelRun, Score, Side, problem_of, side_of, vectors_of
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
 
@@ -68,20 +68,21 @@ __all__ = [
     "MAX_TOKENS",
     "MAX_WORDS",
     "N_SAMPLE",
-    "EditsShown",
-    "Head",
+    "EditsResult",
     "HeadCosts",
+    "HeadEffect",
     "How",
-    "Integrated",
-    "IntegratedSide",
+    "InputShares",
+    "InputsResult",
     "Into",
-    "LeftOut",
-    "LeftWord",
+    "LeaveOutResult",
+    "LeftOutWord",
+    "LookResult",
     "Over",
     "RankedEdit",
-    "SharesShown",
-    "SwappedIn",
-    "SwitchedOff",
+    "SharesResult",
+    "SwapInResult",
+    "SwitchOffResult",
     "To",
     "edits_of",
     "head_costs",
@@ -100,7 +101,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class SharesShown:
+class SharesResult:
     """The score split into shares at its layer.
 
     Attributes:
@@ -120,7 +121,7 @@ class SharesShown:
 
 
 @dataclass(frozen=True, eq=False)
-class IntegratedSide:
+class InputShares:
     """The contribution of each input token of one sentence, with the other sentence held fixed.
 
     Attributes:
@@ -145,32 +146,34 @@ class IntegratedSide:
 
 
 @dataclass(frozen=True, eq=False)
-class Integrated:
+class InputsResult:
     """The input tokens of both sentences."""
 
     score: Score
-    first: IntegratedSide
-    second: IntegratedSide
+    first: InputShares
+    second: InputShares
 
     @property
-    def sides(self) -> tuple[IntegratedSide, IntegratedSide]:
+    def sides(self) -> tuple[InputShares, InputShares]:
         """Both sentences."""
         return self.first, self.second
 
 
-def shares_at(score: Score, layer: int | None = None) -> SharesShown:
-    """Return the shares at the score's layer, or at another one."""
-    layer = score.layer if layer is None else layer
-    one, other = score.sides
+def shares_at(score: Score) -> SharesResult:
+    """Return the shares at the score's layer."""
+    first, second = score.sides
     shares = shares_of(
-        one.encoding.layer(layer), other.encoding.layer(layer), one.weights, other.weights
+        first.encoding.layer(score.layer),
+        second.encoding.layer(score.layer),
+        first.weights,
+        second.weights,
     )
-    return SharesShown(score, shares, merged(shares, one.units, other.units))
+    return SharesResult(score, shares, merged(shares, first.units, second.units))
 
 
 def integrated_of(
     score: Score, service: EncoderService, *, progress: Counted | None = None
-) -> Integrated:
+) -> InputsResult:
     """Trace the score down to the input tokens, for each sentence against the other.
 
     Args:
@@ -178,17 +181,17 @@ def integrated_of(
         service: runs the model and its gradients.
         progress: receives the progress in hundredths; an exception that it raises ends the work.
     """
-    one, other = score.sides
-    first = _integrated(score, one, other, service, _half(0, progress))
-    second = _integrated(score, other, one, service, _half(1, progress))
-    return Integrated(score.lean, first, second)
+    first_side, second_side = score.sides
+    first = _input_shares(score, first_side, second_side, service, _half_counter(0, progress))
+    second = _input_shares(score, second_side, first_side, service, _half_counter(1, progress))
+    return InputsResult(score.lean, first, second)
 
 
-def _integrated(
+def _input_shares(
     score: Score, side: Side, other: Side, service: EncoderService, progress: Counted | None
-) -> IntegratedSide:
+) -> InputShares:
     encoding = side.encoding
-    found = service.integrated_gradients(
+    gradients = service.integrated_gradients(
         score.card.id,
         encoding.text,
         side.weights.astype(np.float32),
@@ -197,24 +200,23 @@ def _integrated(
         layer=score.layer,
         progress=progress,
     )
-    return IntegratedSide(
+    return InputShares(
         side=side.lean,
-        shares=found.shares,
-        by_word=by_unit(found.shares, side.units),
-        start=found.start,
-        end=found.end,
-        remainder=found.remainder,
-        n_steps=found.steps,
-        cuts=found.cuts,
+        shares=gradients.shares,
+        by_word=by_unit(gradients.shares, side.units),
+        start=gradients.start,
+        end=gradients.end,
+        remainder=gradients.remainder,
+        n_steps=gradients.steps,
+        cuts=gradients.cuts,
     )
 
 
-def _half(which: int, progress: Counted | None) -> Counted | None:
+def _half_counter(half: int, progress: Counted | None) -> Counted | None:
     """A counter that counts one of two halves of the work as fifty of a hundred."""
     if progress is None:
         return None
-    told = progress
-    return lambda done, n: told(50 * which + round(50 * done / max(n, 1)), 100)
+    return lambda done, n: progress(50 * half + round(50 * done / max(n, 1)), 100)
 
 
 # --- Words left out
@@ -227,7 +229,7 @@ MAX_PAIRED = 12
 
 
 @dataclass(frozen=True)
-class LeftWord:
+class LeftOutWord:
     """A word that was left out.
 
     Attributes:
@@ -244,7 +246,7 @@ class LeftWord:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOutResult:
     """The score without each word.
 
     Attributes:
@@ -261,7 +263,7 @@ class LeftOut:
 
     score: Score
     how: How
-    words: tuple[LeftWord, ...]
+    words: tuple[LeftOutWord, ...]
     pairs: Doubles | None
     shares: Doubles
     order: Order | None
@@ -280,7 +282,7 @@ def leave_out(
     how: How = "taken",
     pairs: bool = False,
     progress: Counted | None = None,
-) -> LeftOut:
+) -> LeaveOutResult:
     """The score without each word of either sentence.
 
     Args:
@@ -290,66 +292,66 @@ def leave_out(
         pairs: True to leave out pairs of words too, if the sentences are short.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
-    tried = [_tried(score, side, how) for side in score.sides]
-    is_short = all(len(words) <= MAX_PAIRED for words in tried)
-    groups = [_groups(words, pairs and is_short) for words in tried]
+    candidates = [_candidates(score, side, how) for side in score.sides]
+    is_short = all(len(words) <= MAX_PAIRED for words in candidates)
+    groups = [_groups(words, pairs and is_short) for words in candidates]
     runs = [
         run_without(score, side, group, how)
-        for side, own in zip(score.sides, groups, strict=True)
-        for group in own
+        for side, side_groups in zip(score.sides, groups, strict=True)
+        for group in side_groups
     ]
     vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
-    both = vectors[: len(groups[0])], vectors[len(groups[0]) :]
-    changes = _changes(score, tried, both, pairs=pairs and is_short)
-    units = [(i, unit) for i, words in enumerate(tried) for unit in words]
-    alone = np.diag(changes)
-    shares = _shares(score, units)
-    return LeftOut(
+    side_vectors = vectors[: len(groups[0])], vectors[len(groups[0]) :]
+    changes = _leave_out_changes(score, candidates, side_vectors, pairs=pairs and is_short)
+    units = [(i, unit) for i, words in enumerate(candidates) for unit in words]
+    single = np.diag(changes)
+    shares = _shares_of_words(score, units)
+    return LeaveOutResult(
         score=score.lean,
         how=how,
         words=tuple(
-            LeftWord(i, unit, score.cosine + float(change), float(change))
-            for (i, unit), change in zip(units, alone, strict=True)
+            LeftOutWord(i, unit, score.cosine + float(change), float(change))
+            for (i, unit), change in zip(units, single, strict=True)
         ),
         pairs=changes if pairs and is_short else None,
         shares=shares,
-        order=order_of(shares, alone) if score.what == "mean" else None,
-        notes=tuple(_notes(score, tried, how, pairs=pairs and not is_short)),
+        order=order_of(shares, single) if score.vector_kind == "mean" else None,
+        notes=tuple(_leave_out_notes(score, candidates, how, pairs=pairs and not is_short)),
     )
 
 
-def run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> Run:
+def run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> ModelRun:
     """The run of a sentence without some words."""
-    what, encoding, span = score.what, side.encoding, chosen_span(side.sentence)
+    kind, encoding, span = score.vector_kind, side.encoding, chosen_span(side.sentence)
     if how == "hidden":
-        gone = [i for unit in units for i in unit.positions]
-        blocks = tuple(Block(token=i) for i in gone)
-        weights = _without(side.weights, gone) if what == "mean" else side.weights
-        return Run(encoding.text, encoding.pair, lambda _: weights, blocks)
-    left = cut(encoding.text, [u.span for u in units if u.span and u.text_id == 0])
+        hidden = [i for unit in units for i in unit.positions]
+        blocks = tuple(Block(token=i) for i in hidden)
+        weights = _without(side.weights, hidden) if kind == "mean" else side.weights
+        return ModelRun(encoding.text, encoding.pair, lambda _: weights, blocks)
+    remaining = cut(encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0])
     pair = encoding.pair
     if pair is not None:
-        pair = cut(pair, [u.span for u in units if u.span and u.text_id == 1]).text
-    moved = None if span is None else left.moved(span)
+        pair = cut(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
+    moved = None if span is None else remaining.moved(span)
 
     def weigh(tokens: Tokens) -> Doubles:
-        return weights_of(tokens, what, moved)
+        return weights_of(tokens, kind, moved)
 
-    return Run(left.text, pair, weigh)
+    return ModelRun(remaining.text, pair, weigh)
 
 
 def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
     """The mean over tokens that are not hidden, as the model averages over unmasked ones."""
-    left = weights.copy()
-    left[list(positions)] = 0
-    left /= left.sum()
-    return left
+    remaining = weights.copy()
+    remaining[list(positions)] = 0
+    remaining /= remaining.sum()
+    return remaining
 
 
-def _tried(score: Score, side: Side, how: How) -> list[Unit]:
+def _candidates(score: Score, side: Side, how: How) -> list[Unit]:
     """The words to leave out in turn, except the compared one if it would be gone."""
     words = [unit for unit in side.units if is_word(unit)]
-    if score.what == "word" and how == "taken":
+    if score.vector_kind == "word" and how == "taken":
         words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
     return words[:MAX_WORDS]
 
@@ -359,9 +361,9 @@ def _groups(words: Sequence[Unit], pairs: bool) -> list[tuple[Unit, ...]]:
     return [*((unit,) for unit in words), *(combinations(words, 2) if pairs else ())]
 
 
-def _changes(
+def _leave_out_changes(
     score: Score,
-    tried: Sequence[Sequence[Unit]],
+    candidates: Sequence[Sequence[Unit]],
     vectors: tuple[Sequence[Doubles], Sequence[Doubles]],
     *,
     pairs: bool,
@@ -370,16 +372,16 @@ def _changes(
 
     Zero off the diagonal if pairs are not requested.
     """
-    whole = [side.vector(score.layer) for side in score.sides]
-    n_first, n = len(tried[0]), len(tried[0]) + len(tried[1])
+    side_vectors = [side.vector(score.layer) for side in score.sides]
+    n_first, n = len(candidates[0]), len(candidates[0]) + len(candidates[1])
     cosines = np.full((n, n), score.cosine)
-    for which, (first, words) in enumerate(((0, tried[0]), (n_first, tried[1]))):
-        other, own = whole[1 - which], vectors[which]
+    for i_side, (first, words) in enumerate(((0, candidates[0]), (n_first, candidates[1]))):
+        other_vector, without = side_vectors[1 - i_side], vectors[i_side]
         for i in range(len(words)):
-            cosines[first + i, first + i] = cosine(own[i], other)
+            cosines[first + i, first + i] = cosine(without[i], other_vector)
         for k, (i, j) in enumerate(combinations(range(len(words)), 2) if pairs else ()):
-            together = cosine(own[len(words) + k], other)
-            cosines[first + i, first + j] = cosines[first + j, first + i] = together
+            joint = cosine(without[len(words) + k], other_vector)
+            cosines[first + i, first + j] = cosines[first + j, first + i] = joint
     for i in range(n_first if pairs else 0):
         for j in range(n_first, n):
             cosines[i, j] = cosines[j, i] = cosine(vectors[0][i], vectors[1][j - n_first])
@@ -387,26 +389,28 @@ def _changes(
     return changes
 
 
-def _shares(score: Score, units: Sequence[tuple[int, Unit]]) -> Doubles:
+def _shares_of_words(score: Score, units: Sequence[tuple[int, Unit]]) -> Doubles:
     shares = shares_at(score).by_token
     sums = shares.rows, shares.columns
     return np.array([sums[i][list(unit.positions)].sum() for i, unit in units], dtype=np.float64)
 
 
-def _notes(score: Score, tried: Sequence[Sequence[Unit]], how: How, *, pairs: bool) -> list[str]:
-    said = []
+def _leave_out_notes(
+    score: Score, candidates: Sequence[Sequence[Unit]], how: How, *, pairs: bool
+) -> list[str]:
+    notes = []
     if pairs:
-        said.append(say("why.leave_out.note.pairs", most=MAX_PAIRED))
-    for side, words in zip(score.sides, tried, strict=True):
+        notes.append(say("why.leave_out.note.pairs", most=MAX_PAIRED))
+    for side, words in zip(score.sides, candidates, strict=True):
         n = len(side.words)
         if len(words) == MAX_WORDS and n > MAX_WORDS:
-            said.append(say("why.leave_out.note.long", letter=side.letter, n=n, most=MAX_WORDS))
+            notes.append(say("why.leave_out.note.long", letter=side.letter, n=n, most=MAX_WORDS))
         if side.n_truncated and how == "taken":
-            said.append(say("why.leave_out.note.cut", letter=side.letter))
-    if score.what == "word" and how == "taken":
-        names = list(dict.fromkeys(f"“{shortened(s.word, 24)}”" for s in score.sides))
-        said.append(say("why.leave_out.note.compared", n=len(names), words=" and ".join(names)))
-    return list(dict.fromkeys(said))
+            notes.append(say("why.leave_out.note.cut", letter=side.letter))
+    if score.vector_kind == "word" and how == "taken":
+        names = list(dict.fromkeys(f"“{shortened(side.word, 24)}”" for side in score.sides))
+        notes.append(say("why.leave_out.note.compared", n=len(names), words=" and ".join(names)))
+    return list(dict.fromkeys(notes))
 
 
 # --- Parts switched off
@@ -418,7 +422,7 @@ N_SAMPLE = 64
 
 
 @dataclass(frozen=True)
-class Head:
+class HeadEffect:
     """A head and the effect of its absence: the change of the (mean) cosine, and its consistency.
 
     Attributes:
@@ -435,7 +439,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class SwitchedOff:
+class SwitchOffResult:
     """The contribution of each part to the score.
 
     Attributes:
@@ -448,7 +452,7 @@ class SwitchedOff:
         heads: (n_layers, n_heads) float64 changes of `cosine` with that head off.
         attention: (n_layers,) float64 changes with the layer's whole attention off.
         feed_forward: (n_layers,) float64 changes with the layer's feed-forward off.
-        each: (n_pairs, n_layers, n_heads) float64 the heads' changes for each pair of sentences.
+        by_pair: (n_pairs, n_layers, n_heads) float64 the heads' changes for each pair of sentences.
         notes: what was left out and why, each one plain sentence.
     """
 
@@ -460,7 +464,7 @@ class SwitchedOff:
     heads: Doubles
     attention: Doubles
     feed_forward: Doubles
-    each: Doubles
+    by_pair: Doubles
     notes: tuple[str, ...]
 
     @property
@@ -471,18 +475,18 @@ class SwitchedOff:
     @property
     def n_pairs(self) -> int:
         """The number of pairs of sentences in the mean."""
-        return len(self.each)
+        return len(self.by_pair)
 
-    def strongest(self, n: int) -> list[Head]:
+    def strongest(self, n: int) -> list[HeadEffect]:
         """The heads whose absence changes the cosine most, in either direction."""
         flat = np.argsort(-np.abs(self.heads), axis=None, kind="stable")[:n]
         places = zip(*np.unravel_index(flat, self.heads.shape), strict=True)
         return [self._head(int(row), int(head)) for row, head in places]
 
-    def _head(self, row: int, head: int) -> Head:
+    def _head(self, row: int, head: int) -> HeadEffect:
         change = float(self.heads[row, head])
-        n_alike = int((np.sign(self.each[:, row, head]) == np.sign(change)).sum())
-        return Head(self.layers[row], head, change, n_alike)
+        n_alike = int((np.sign(self.by_pair[:, row, head]) == np.sign(change)).sum())
+        return HeadEffect(self.layers[row], head, change, n_alike)
 
 
 def switch_off(
@@ -493,7 +497,7 @@ def switch_off(
     to: To = "zero",
     over: Over = "two",
     progress: Counted | None = None,
-) -> SwitchedOff:
+) -> SwitchOffResult:
     """The score without each part of the layers up to its own.
 
     Args:
@@ -504,10 +508,10 @@ def switch_off(
         over: the score's two sentences, or all of the view's that can be compared.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
-    sides, notes = _measured(view, score, service, over)
+    sides, notes = _comparable_sides(view, score, service, over)
     layers = tuple(range(1, score.layer + 1))
     parts = parts_of(layers, score.card.n_heads, to)
-    runs = [_run(side, part) for part in parts for side in sides]
+    runs = [_run_without_part(side, part) for part in parts for side in sides]
     vectors = vectors_of(
         runs,
         service,
@@ -516,21 +520,21 @@ def switch_off(
         baseline=sample() if to == "mean" else (),
         progress=progress,
     )
-    whole = pair_cosines([side.vector(score.layer) for side in sides])
+    cosines = pair_cosines([side.vector(score.layer) for side in sides])
     n, n_heads = len(sides), score.card.n_heads
     without = [pair_cosines(vectors[i : i + n]) for i in range(0, len(vectors), n)]
-    changes = np.array(without).reshape(len(layers), n_heads + 2, len(whole)) - whole
+    changes = np.array(without).reshape(len(layers), n_heads + 2, len(cosines)) - cosines
     means = changes.mean(axis=2)
-    return SwitchedOff(
+    return SwitchOffResult(
         score=score.lean,
         to=to,
         sides=tuple(side.lean for side in sides),
-        cosine=float(whole.mean()),
+        cosine=float(cosines.mean()),
         layers=layers,
         heads=means[:, :n_heads],
         attention=means[:, n_heads],
         feed_forward=means[:, n_heads + 1],
-        each=np.moveaxis(changes[:, :n_heads], 2, 0),
+        by_pair=np.moveaxis(changes[:, :n_heads], 2, 0),
         notes=notes,
     )
 
@@ -553,35 +557,39 @@ def sample() -> tuple[str, ...]:
     return baseline_sentences()[:N_SAMPLE]
 
 
-def _run(side: Side, part: SwitchOff) -> Run:
-    return Run(side.encoding.text, side.encoding.pair, lambda _: side.weights, (part,))
+def _run_without_part(side: Side, part: SwitchOff) -> ModelRun:
+    return ModelRun(side.encoding.text, side.encoding.pair, lambda _: side.weights, (part,))
 
 
-def _measured(
+def _comparable_sides(
     view: ViewState, score: Score, service: EncoderService, over: Over
 ) -> tuple[list[Side], tuple[str, ...]]:
     """The sentences to measure, and the reasons why others are left out."""
     if over == "two":
         return list(score.sides), ()
-    problems = {i: problem_of(view, i, score.what) for i in range(len(view.sentences))}
+    problems = {i: problem_of(view, i, score.vector_kind) for i in range(len(view.sentences))}
     usable = [i for i, problem in problems.items() if not problem]
     chosen = [view.sentences[i] for i in usable]
     encodings = service.encode(
-        score.card.id, [s.text for s in chosen], pairs=[s.pair for s in chosen]
+        score.card.id,
+        [sentence.text for sentence in chosen],
+        pairs=[sentence.pair for sentence in chosen],
     )
     vocabulary = service.vocabulary(score.card.id)
     sides = []
     for i, encoding in zip(usable, encodings, strict=True):
         try:
-            sides.append(side_of(view, i, encoding, score.what, labels(encoding, vocabulary)))
+            sides.append(
+                side_of(view, i, encoding, score.vector_kind, labels(encoding, vocabulary))
+            )
         except RequestError:
             problems[i] = "not read"
-    out = [letter(i) for i, problem in problems.items() if problem]
+    left_out = [letter(i) for i, problem in problems.items() if problem]
     if len(sides) < 2:
         return list(score.sides), ()
-    if not out:
+    if not left_out:
         return sides, ()
-    return sides, (say("why.switch_off.note", n=len(out), letters=", ".join(out)),)
+    return sides, (say("why.switch_off.note", n=len(left_out), letters=", ".join(left_out)),)
 
 
 # --- The contribution of each head to the separation of senses
@@ -614,7 +622,7 @@ def head_costs(
     card: ModelCard,
     words: Sequence[str] = (),
     *,
-    told: Callable[[str], None] = lambda _: None,
+    on_word: Callable[[str], None] = lambda _: None,
 ) -> HeadCosts:
     """Switch off every head (to zero) in every sentence of some words, or of all.
 
@@ -622,45 +630,47 @@ def head_costs(
         service: runs the model; preferably without a cache.
         card: the model's card.
         words: some of the ambiguous words; all if none are given.
-        told: receives each word before its turn.
+        on_word: receives each word before its turn.
     """
-    chosen = tuple(words) or tuple(dict.fromkeys(each.word for each in ambiguous_words()))
+    measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in ambiguous_words()))
     gaps, changes = [], []
-    for word in chosen:
-        told(word)
-        own = [each for each in ambiguous_words() if each.word == word]
-        runs = list(filter(None, (_plain(each, service, card) for each in own)))
+    for word in measured:
+        on_word(word)
+        sentences = [sentence for sentence in ambiguous_words() if sentence.word == word]
+        runs = list(filter(None, (_sense_run(sentence, service, card) for sentence in sentences)))
         senses = [sense for sense, _ in runs]
         parts = parts_of(range(1, card.n_layers + 1), card.n_heads, "zero")
         heads = [part for part in parts if part.part == "head"]
-        every: list[tuple[Intervention, ...]] = [(), *((head,) for head in heads)]
+        interventions: list[tuple[Intervention, ...]] = [(), *((head,) for head in heads)]
         vectors = vectors_of(
-            [Run(run.text, None, run.weigh, each) for each in every for _, run in runs],
+            [ModelRun(run.text, None, run.weigh, off) for off in interventions for _, run in runs],
             service,
             card,
             layer=card.n_layers,
         )
         n = len(runs)
-        found = [sense_gap(np.stack(vectors[i : i + n]), senses) for i in range(0, len(vectors), n)]
-        gaps.append(found[0])
+        word_gaps = [
+            sense_gap(np.stack(vectors[i : i + n]), senses) for i in range(0, len(vectors), n)
+        ]
+        gaps.append(word_gaps[0])
         shape = (card.n_layers, card.n_heads)
-        changes.append((np.array(found[1:]) - found[0]).reshape(shape))
-    return HeadCosts(chosen, np.array(gaps), np.stack(changes))
+        changes.append((np.array(word_gaps[1:]) - word_gaps[0]).reshape(shape))
+    return HeadCosts(measured, np.array(gaps), np.stack(changes))
 
 
-def _plain(each: SenseSentence, service: EncoderService, card: ModelCard) -> tuple[str, Run] | None:
+def _sense_run(
+    sentence: SenseSentence, service: EncoderService, card: ModelCard
+) -> tuple[str, ModelRun] | None:
     """A sentence's sense and run; None if the model does not read its word."""
-    span = find_word(each.text, each.word)
-    (tokens,) = service.tokenize(card.id, [each.text])
+    span = find_word(sentence.text, sentence.word)
+    (tokens,) = service.tokenize(card.id, [sentence.text])
     try:
         weights_of(tokens, "word", span)
     except RequestError:
         return None
-    return each.sense, Run(each.text, None, _weigh(span))
-
-
-def _weigh(span: Span | None) -> Callable[[Tokens], Doubles]:
-    return lambda tokens: weights_of(tokens, "word", span)
+    return sentence.sense, ModelRun(
+        sentence.text, None, lambda read: weights_of(read, "word", span)
+    )
 
 
 # --- Hidden states swapped in
@@ -671,7 +681,7 @@ MAX_TOKENS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class SwappedIn:
+class SwapInResult:
     """The share of the way from the receiver's vector to the donor's for each hidden state.
 
     Attributes:
@@ -705,8 +715,8 @@ class SwappedIn:
     def names(self) -> tuple[str, ...]:
         """The label of each aligned pair: the token, or "pet / coding" if they differ."""
         ours, theirs = self.receiver.labels, self.donor.labels
-        both = ((ours[i], theirs[j]) for i, j in self.alignment.pairs)
-        return tuple(a if a == b else f"{a} / {b}" for a, b in both)
+        labels = ((ours[i], theirs[j]) for i, j in self.alignment.pairs)
+        return tuple(a if a == b else f"{a} / {b}" for a, b in labels)
 
 
 def swap_in(
@@ -715,7 +725,7 @@ def swap_in(
     *,
     into: Into = "first",
     progress: Counted | None = None,
-) -> SwappedIn:
+) -> SwapInResult:
     """Insert each hidden state of one sentence into the other's run, one at a time.
 
     Args:
@@ -728,7 +738,7 @@ def swap_in(
     alignment = align(receiver.encoding, donor.encoding)
     layers = tuple(range(score.layer + 1))
     start, end = receiver.vector(score.layer), donor.vector(score.layer)
-    problem = _problem(score, alignment, is_way(start, end))
+    problem = _swap_problem(score, alignment, is_way(start, end))
     runs = [
         _swapped_run(receiver, donor, layer, i, j)
         for layer in (layers if problem is None else ())
@@ -736,24 +746,24 @@ def swap_in(
     ]
     vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
     shape = (len(layers), len(alignment.pairs)) if problem is None else (0, 0)
-    found = np.array([fraction(vector, start, end) for vector in vectors], dtype=np.float64)
-    return SwappedIn(
+    fractions = np.array([fraction(vector, start, end) for vector in vectors], dtype=np.float64)
+    return SwapInResult(
         score=score.lean,
         into=into,
         alignment=alignment,
         layers=layers,
-        fractions=found.reshape(shape),
+        fractions=fractions.reshape(shape),
         problem=problem,
     )
 
 
-def _swapped_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> Run:
-    own, other = receiver.encoding, donor.encoding
-    patch = Patch(layer, (i,), other.text, (j,), other.pair)
-    return Run(own.text, own.pair, lambda _: receiver.weights, (patch,))
+def _swapped_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> ModelRun:
+    patch = Patch(layer, (i,), donor.encoding.text, (j,), donor.encoding.pair)
+    encoding = receiver.encoding
+    return ModelRun(encoding.text, encoding.pair, lambda _: receiver.weights, (patch,))
 
 
-def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | None:
+def _swap_problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | None:
     n = len(alignment.pairs)
     if score.are_equal:
         return claim("why.swap_in.equal", a=score.first.letter, b=score.second.letter)
@@ -764,14 +774,18 @@ def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | N
     return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None
 
 
+LookResult = SharesResult | InputsResult | LeaveOutResult | SwitchOffResult | SwapInResult
+"""The data of one look."""
+
+
 # --- Edits of a sentence
 
-_MOST = 6
+_MOST_REPLACED = 6
 """Maximum words that are replaced by a neighbour, the chosen one first."""
-_SHARED = 3
+_N_SHARED_LETTERS = 3
 """Words that share this many first letters count as forms of one word; long words must share all
 letters of the shorter one but two."""
-_LOOKED_AT = 40
+_N_SEARCHED = 40
 """Rows of the word table that are searched for a neighbour."""
 
 
@@ -784,18 +798,18 @@ class RankedEdit:
 
 
 @dataclass(frozen=True, eq=False)
-class EditsShown:
+class EditsResult:
     """The edits of the first sentence, in ascending order of similarity.
 
     Attributes:
         score: the score whose first sentence is edited.
-        what: the vector compared: "mean" or "cls" ("mean" if words are chosen).
+        vector_kind: the vector compared: "mean" or "cls" ("mean" if words are chosen).
         edits: ranked by their cosine, the lowest first.
         is_english: True if the sentence is English; other languages have no edits.
     """
 
     score: Score
-    what: What
+    vector_kind: VectorKind
     edits: tuple[RankedEdit, ...]
     is_english: bool
 
@@ -807,7 +821,7 @@ class EditsShown:
 
 def edits_of(
     score: Score, service: EncoderService, *, progress: Counted | None = None
-) -> EditsShown:
+) -> EditsResult:
     """All ready edits of the first sentence, with the cosine of each at the score's layer.
 
     They come from tables of English words: a text that is not clearly English has none.
@@ -817,11 +831,11 @@ def edits_of(
         service: runs the model and gives its word table.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
-    side, what = score.first, score.what if score.what != "word" else "mean"
+    side, kind = score.first, score.vector_kind if score.vector_kind != "word" else "mean"
     text, pair = side.encoding.text, side.encoding.pair
     if not is_english(text):
-        return EditsShown(score.lean, what, (), is_english=False)
-    found = [
+        return EditsResult(score.lean, kind, (), is_english=False)
+    candidates = [
         *negations(text),
         *exchanged_words(text),
         *(
@@ -833,15 +847,14 @@ def edits_of(
         *typo(text),
         *other_cases(text),
     ]
-    edits = list({edit.text: edit for edit in reversed(found) if edit.text != text}.values())
-    runs = [Run(edit.text, pair, lambda tokens: weights_of(tokens, what)) for edit in edits]
+    edits = list({edit.text: edit for edit in reversed(candidates) if edit.text != text}.values())
+    runs = [ModelRun(edit.text, pair, lambda tokens: weights_of(tokens, kind)) for edit in edits]
     vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
-    whole = vector_of(side.encoding.layer(score.layer), weights_of(side.encoding, what))
-    ranked = [
-        RankedEdit(edit, cosine(whole, own)) for edit, own in zip(edits, vectors, strict=True)
-    ]
-    order = tuple(sorted(ranked, key=lambda each: (each.cosine, each.edit.text)))
-    return EditsShown(score.lean, what, order, is_english=True)
+    vector = vector_of(side.encoding.layer(score.layer), weights_of(side.encoding, kind))
+    cosines = [cosine(vector, edited) for edited in vectors]
+    ranked = sorted(zip(cosines, edits, strict=True), key=lambda pair: (pair[0], pair[1].text))
+    edits_by_cosine = tuple(RankedEdit(edit, similarity) for similarity, edit in ranked)
+    return EditsResult(score.lean, kind, edits_by_cosine, is_english=True)
 
 
 def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:
@@ -850,15 +863,15 @@ def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span,
     Only words that are one token of the vocabulary, without function words.
     """
     vocabulary = service.vocabulary(model)
-    words = [u for u in side.words if u.text_id == 0 and _is_whole(u, side, vocabulary)]
+    words = [unit for unit in side.words if unit.text_id == 0 and _is_whole(unit, side, vocabulary)]
     chosen = side.sentence.word
     words.sort(key=lambda unit: (unit.span != chosen, -len(unit.label), unit.positions))
-    found: dict[Span, str] = {}
-    for unit in words[:_MOST]:
-        new = _neighbour(unit, side, service, model)
-        if unit.span is not None and new:
-            found[unit.span] = new
-    return found
+    neighbours: dict[Span, str] = {}
+    for unit in words[:_MOST_REPLACED]:
+        neighbour = _neighbour(unit, side, service, model)
+        if unit.span is not None and neighbour:
+            neighbours[unit.span] = neighbour
+    return neighbours
 
 
 def _is_whole(unit: Unit, side: Side, vocabulary: Vocabulary) -> bool:
@@ -876,12 +889,12 @@ def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> s
     token = int(side.encoding.token_ids[unit.positions[0]])
     row = service.word_rows(model, [token])[0]
     shape, plain = case_shape(unit.label), unit.label.casefold()
-    small = vocabulary.texts[token] == plain != unit.label  # the model ignores case
-    for other, _, _ in service.nearest_rows(model, row, _LOOKED_AT):
+    is_uncased = vocabulary.texts[token] == plain != unit.label
+    for other, _, _ in service.nearest_rows(model, row, _N_SEARCHED):
         new = vocabulary.texts[other]
-        if small and shape == "Title":
+        if is_uncased and shape == "Title":
             new = new[:1].upper() + new[1:]
-        elif small and shape == "CAPITALS":
+        elif is_uncased and shape == "CAPITALS":
             new = new.upper()
         if _is_other_word(new, plain, shape) and vocabulary.kinds[other] == vocabulary.kinds[token]:
             return new
@@ -892,5 +905,5 @@ def _is_other_word(new: str, plain: str, shape: str) -> bool:
     """True if it has the same kind of spelling and is not another form of the same word."""
     if not new.isalpha() or case_shape(new) != shape:
         return False
-    n = max(_SHARED, min(len(new), len(plain)) - 2)
+    n = max(_N_SHARED_LETTERS, min(len(new), len(plain)) - 2)
     return new.casefold()[:n] != plain[:n]

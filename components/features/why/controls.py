@@ -40,7 +40,7 @@ __all__ = [
     "TO_MEAN",
     "TO_ZERO",
     "UNIT",
-    "WHAT",
+    "VECTOR_KIND",
     "WORD",
     "WORDS",
 ]
@@ -52,7 +52,7 @@ SECOND = replace(sentence_choice(PAGE, "second"), default=letter(1))
 """The letters of the two compared sentences; the second may equal the first."""
 
 MEAN, CLS, WORD = ("mean", "cls", "word")
-WHAT = choice(PAGE, "what", (MEAN, CLS, WORD))
+VECTOR_KIND = choice(PAGE, "what", (MEAN, CLS, WORD))
 
 SHARES, LEAVE_OUT, SWITCH_OFF, SWAP_IN = ("shares", "leave_out", "switch_off", "swap_in")
 LOOK = choice(PAGE, "look", (SHARES, LEAVE_OUT, SWITCH_OFF, SWAP_IN))

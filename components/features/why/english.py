@@ -84,8 +84,11 @@ def is_english(text: str) -> bool:
 @cache
 def _known() -> frozenset[str]:
     """The words of the English texts that ship with the app, and the function words."""
-    samples = (*ambiguous_words(), *everyday_words(), *sentiment_sentences())
-    texts = [*baseline_sentences(), *(sample.text for sample in samples)]
+    texts = [
+        *baseline_sentences(),
+        *(sentence.text for sentence in (*ambiguous_words(), *everyday_words())),
+        *(sentence.text for sentence in sentiment_sentences()),
+    ]
     words = {_plain(text[slice(*span)]) for text in texts for span in split_words(text)}
     return frozenset(word for word in words | FUNCTION_WORDS if word.isalpha() or "'" in word)
 

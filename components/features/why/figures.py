@@ -23,7 +23,7 @@ __all__ = [
     "LEAST",
     "LEAST_SHARE",
     "MOST",
-    "Bar",
+    "WordBar",
     "layer_axis",
     "signed",
     "signed_end",
@@ -89,7 +89,7 @@ def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
         arrays: of any shape; NaN is ignored.
         least: the smallest end.
     """
-    sizes = [float(np.abs(own[np.isfinite(own)]).max(initial=0.0)) for own in arrays]
+    sizes = [float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays]
     return max(*sizes, least) if sizes else least
 
 
@@ -132,7 +132,7 @@ _FEWEST = 4  # minimum rows of space, so that a single bar does not fill it
 
 
 @dataclass(frozen=True)
-class Bar:
+class WordBar:
     """One word.
 
     Attributes:
@@ -149,7 +149,7 @@ class Bar:
 
 
 def word_bars(
-    bars: Sequence[Bar],
+    bars: Sequence[WordBar],
     *,
     quantity: str,
     beside: str = "",
@@ -165,26 +165,31 @@ def word_bars(
         title: the finding.
         height: in pixels.
     """
-    shown = sorted(bars, key=lambda bar: -abs(bar.value))[:MOST]
-    own = np.array([bar.value for bar in shown], dtype=np.float64)
-    marks = np.array([np.nan if b.beside is None else b.beside for b in shown], dtype=np.float64)
+    largest = sorted(bars, key=lambda bar: -abs(bar.value))[:MOST]
+    bar_values = np.array([bar.value for bar in largest], dtype=np.float64)
+    marks = np.array([np.nan if b.beside is None else b.beside for b in largest], dtype=np.float64)
     labels = [
         f"{name} · {bar.sentence}"
-        for name, bar in zip(names([b.label for b in shown]), shown, strict=True)
+        for name, bar in zip(names([b.label for b in largest]), largest, strict=True)
     ]
-    traces = [_bars(own, labels, quantity), *([_marks(marks, labels, beside)] if beside else [])]
+    traces = [
+        _bars(bar_values, labels, quantity),
+        *([_marks(marks, labels, beside)] if beside else []),
+    ]
     layout = {
         "xaxis": {
             "title": {"text": f"{quantity}   ◇ {beside}" if beside else quantity},
-            "range": _range(np.concatenate([own, marks])),
+            "range": _range(np.concatenate([bar_values, marks])),
             "zeroline": True,
             "zerolinewidth": 1,
         },
         "yaxis": {
             **BARE,
-            "tickvals": list(range(len(shown))),
-            "ticktext": [f"{label}  {signed(v)}" for label, v in zip(labels, own, strict=True)],
-            "range": [max(len(shown), _FEWEST) - 0.5, -0.5],
+            "tickvals": list(range(len(largest))),
+            "ticktext": [
+                f"{label}  {signed(v)}" for label, v in zip(labels, bar_values, strict=True)
+            ],
+            "range": [max(len(largest), _FEWEST) - 0.5, -0.5],
             "automargin": True,
         },
         "margin": {"l": 8, "r": 24, "b": 48},
@@ -192,15 +197,15 @@ def word_bars(
     return titled(traces, layout, title=title, height=height)
 
 
-def _bars(own: Numbers, labels: Sequence[str], quantity: str) -> dict[str, Any]:
+def _bars(bar_values: Numbers, labels: Sequence[str], quantity: str) -> dict[str, Any]:
     return {
         "type": "bar",
         "orientation": "h",
-        "x": values(own),
-        "y": list(range(len(own))),
-        "marker": {"color": [HIGH if value > 0 else LOW for value in own]},
+        "x": values(bar_values),
+        "y": list(range(len(bar_values))),
+        "marker": {"color": [HIGH if value > 0 else LOW for value in bar_values]},
         "width": 0.66,
-        "customdata": _named(labels, own),
+        "customdata": _named(labels, bar_values),
         "hovertemplate": f"%{{customdata[0]}}<br>{quantity} %{{customdata[1]}}<extra></extra>",
     }
 
@@ -222,19 +227,19 @@ def _marks(marks: Numbers, labels: Sequence[str], beside: str) -> dict[str, Any]
     }
 
 
-def _named(labels: Sequence[str], own: Numbers) -> list[list[str]]:
+def _named(labels: Sequence[str], numbers: Numbers) -> list[list[str]]:
     """Each word with its formatted number: plotly's own formats have no real minus sign."""
     return [
         [label, "" if np.isnan(value) else signed(value, 4)]
-        for label, value in zip(labels, own.tolist(), strict=True)
+        for label, value in zip(labels, numbers.tolist(), strict=True)
     ]
 
 
 def _range(drawn: Numbers) -> list[float]:
     """The range from zero, extended in each direction as far as anything is drawn."""
-    there = drawn[np.isfinite(drawn)]
-    end = 1.08 * signed_end(there)
-    low, high = (bool((sign * there > 0).any()) for sign in (-1, 1))
+    finite = drawn[np.isfinite(drawn)]
+    end = 1.08 * signed_end(finite)
+    low, high = (bool((sign * finite > 0).any()) for sign in (-1, 1))
     return [-end if low else -0.02 * end, end if high else 0.02 * end]
 
 
@@ -310,8 +315,8 @@ def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
         "xgap": 1,
         "ygap": 1,
         "customdata": [
-            [[n, signed(value, 4)] for value in own]
-            for n, own in zip(layers, heads.tolist(), strict=True)
+            [[n, signed(value, 4)] for value in row]
+            for n, row in zip(layers, heads.tolist(), strict=True)
         ],
         "hovertemplate": (
             "layer %{customdata[0]}, head %{x}<br>change %{customdata[1]}<extra></extra>"
@@ -328,16 +333,17 @@ def _layer_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[st
             "orientation": "h",
             "xaxis": "x2",
             "name": name,
-            "x": values(own),
+            "x": values(part_changes),
             "y": places,
             "marker": {"color": color},
             "customdata": [
-                [n, signed(value, 4)] for n, value in zip(layers, own.tolist(), strict=True)
+                [n, signed(value, 4)]
+                for n, value in zip(layers, part_changes.tolist(), strict=True)
             ],
             "hovertemplate": f"layer %{{customdata[0]}}, {name} off<br>"
             "change %{customdata[1]}<extra></extra>",
         }
-        for (name, color), own in zip(_PARTS, parts, strict=True)
+        for (name, color), part_changes in zip(_PARTS, parts, strict=True)
     ]
 
 
@@ -425,8 +431,11 @@ def _hover(
     across, down = names(columns), names(rows)
     return {
         "customdata": [
-            [[row, column, signed(value, 4)] for column, value in zip(across, own, strict=True)]
-            for row, own in zip(down, values.tolist(), strict=True)
+            [
+                [row, column, signed(value, 4)]
+                for column, value in zip(across, row_values, strict=True)
+            ]
+            for row, row_values in zip(down, values.tolist(), strict=True)
         ],
         "hovertemplate": (
             f"%{{customdata[0]}} × %{{customdata[1]}}<br>{quantity} %{{customdata[2]}}"
@@ -472,7 +481,7 @@ def swap_heatmap(
         title: the finding.
         height: in pixels.
     """
-    shown = names(tokens)
+    labels = names(tokens)
     gap = int(len(tokens) <= _MANY)
     trace: dict[str, Any] = {
         "type": "heatmap",
@@ -484,8 +493,11 @@ def swap_heatmap(
         "ygap": 1,
         "hoverongaps": False,
         "customdata": [
-            [[token, layer, _said(share, ends[1])] for token, share in zip(shown, own, strict=True)]
-            for layer, own in zip(layers, fractions.tolist(), strict=True)
+            [
+                [label, layer, _share_in_words(share, ends[1])]
+                for label, share in zip(labels, shares, strict=True)
+            ]
+            for layer, shares in zip(layers, fractions.tolist(), strict=True)
         ],
         "hovertemplate": (
             "%{customdata[0]}, swapped in at layer %{customdata[1]}<br>"
@@ -502,7 +514,7 @@ def swap_heatmap(
     return titled([trace], layout, title=title, height=height)
 
 
-def _said(share: float, end: str) -> str:
+def _share_in_words(share: float, end: str) -> str:
     """A part of the way in words: in per cent, or as beyond its ends."""
     if np.isnan(share):
         return ""

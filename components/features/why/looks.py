@@ -15,35 +15,34 @@ from components.content.language import say
 from components.content.wording import bold, escape, two
 from components.core.words import split_words
 from components.features.why.compute import (
-    EditsShown,
-    Head,
-    Integrated,
-    IntegratedSide,
-    LeftOut,
-    LeftWord,
+    EditsResult,
+    HeadEffect,
+    InputShares,
+    InputsResult,
+    LeaveOutResult,
     RankedEdit,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
 )
 from components.features.why.controls import FIRST, PICKED, SECOND, SIDE, UNIT, WORDS
 from components.features.why.figures import (
     LEAST_SHARE,
-    Bar,
+    WordBar,
     signed_end,
     signed_matrix,
     swap_heatmap,
     switched_off,
     word_bars,
 )
-from components.features.why.links import on_head
 from components.features.why.measures import Doubles, is_word
 from components.features.why.reading import edits_reading, title_of
 from components.features.why.score import Score, Side
-from components.features.why.widgets import Row, Said, Word, word_lines
+from components.features.why.widgets import Captions, LinkedSentence, LinkedWord, word_lines
 from components.figures.theme import color_of
 from components.ui.frame import navigation
 from components.ui.state import session
+from components.ui.state.controls import Text
 from components.ui.state.view import MAX_SENTENCES, ViewState, letter, retyped
 from components.ui.widgets import kit
 
@@ -61,50 +60,50 @@ __all__ = [
 
 # --- Edits of the first sentence
 
-_MOST = 12
+_MOST_EDITS = 12
 _AROUND, _CHANGED = 80, 160  # characters on either side of a change, and of the change itself
 
 
-def draw_edits(shown: EditsShown, band: Band | None) -> None:
+def draw_edits(result: EditsResult, band: Band | None) -> None:
     """The effect of the edits in words, and each edit with a button that compares it."""
-    said = edits_reading(shown, band)
-    kit.reading(said.sentences, sure=said.sure, key="reading_edits")
-    for i, ranked in enumerate(shown.edits[:_MOST]):
-        _edit(shown, ranked, i)
-    if len(shown.edits) > _MOST:
-        st.caption(say("why.edits.more", most=_MOST, n=len(shown.edits)))
+    reading = edits_reading(result, band)
+    kit.reading(reading.sentences, sure=reading.sure, key="reading_edits")
+    for i, ranked in enumerate(result.edits[:_MOST_EDITS]):
+        _edit(result, ranked, i)
+    if len(result.edits) > _MOST_EDITS:
+        st.caption(say("why.edits.more", most=_MOST_EDITS, n=len(result.edits)))
 
 
-def _edit(shown: EditsShown, ranked: RankedEdit, place: int) -> None:
-    second = shown.score.second
-    own = shown.side.sentence
+def _edit(result: EditsResult, ranked: RankedEdit, place: int) -> None:
+    second = result.score.second
+    sentence, edited = result.side.sentence, ranked.edit.text
     with st.container(horizontal=True, vertical_alignment="center", gap="small",
                       key=f"why_edit_{place}"):  # fmt: skip
         st.markdown(bold(ranked.cosine), width=48)
         with st.container(gap=None):
-            st.markdown(_marked(own.text, ranked.edit.text))
+            st.markdown(_marked(sentence.text, edited))
             st.caption(escape(ranked.edit.description))
         st.button(
             say("why.work.compare_as", letter=second.letter)
-            if second.index != shown.side.index
+            if second.index != result.side.index
             else say("why.work.compare"),
             key=f"why_edit_use_{place}",
-            disabled=(ranked.edit.text, own.pair) == (second.sentence.text, second.sentence.pair),
-            on_click=_use,
-            args=(shown.side.index, second.index, ranked.edit.text),
+            disabled=(edited, sentence.pair) == (second.sentence.text, second.sentence.pair),
+            on_click=_compare_with,
+            args=(result.side.index, second.index, edited),
         )
 
 
-def _use(first: int, second: int, text: str) -> None:
+def _compare_with(first: int, second: int, text: str) -> None:
     """Replace the second sentence by an edit; if both are the same sentence, append it."""
     view = session.current()
     if not 0 <= first < len(view.sentences):
         return
-    own, rows = view.sentences[first], list(view.sentences)
+    sentence, sentences = view.sentences[first], list(view.sentences)
     if second == first:
-        second = len(rows) if len(rows) < MAX_SENTENCES else int(first == 0)
-    rows[second : second + 1] = [replace(retyped(own, text, None), pair=own.pair)]
-    view = replace(view, sentences=tuple(rows))
+        second = len(sentences) if len(sentences) < MAX_SENTENCES else int(first == 0)
+    sentences[second : second + 1] = [replace(retyped(sentence, text, None), pair=sentence.pair)]
+    view = replace(view, sentences=tuple(sentences))
     for control, index in ((FIRST, first), (SECOND, second)):
         view = control.put(view, letter(index))
     session.write(PICKED.put(view, PICKED.default))
@@ -112,11 +111,11 @@ def _use(first: int, second: int, text: str) -> None:
 
 def _marked(before: str, after: str) -> str:
     """The edited text as Markdown with its new words marked; a long one is cut around them."""
-    ours, theirs = _pieces(before), _pieces(after)
-    start = _n_alike(ours, theirs)
-    end = _n_alike(ours[start:][::-1], theirs[start:][::-1])
-    old, new = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
-    head, tail = "".join(theirs[:start]), "".join(theirs[len(theirs) - end :])
+    old_pieces, new_pieces = _pieces(before), _pieces(after)
+    start = _n_common(old_pieces, new_pieces)
+    end = _n_common(old_pieces[start:][::-1], new_pieces[start:][::-1])
+    old, new = old_pieces[start : len(old_pieces) - end], new_pieces[start : len(new_pieces) - end]
+    head, tail = "".join(new_pieces[:start]), "".join(new_pieces[len(new_pieces) - end :])
     return "".join(
         [
             escape(head if len(head) <= _AROUND else f"…{head[-_AROUND:]}"),
@@ -138,7 +137,7 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
             return
 
 
-def _n_alike(first: Sequence[str], second: Sequence[str]) -> int:
+def _n_common(first: Sequence[str], second: Sequence[str]) -> int:
     """The number of pieces that both share at their beginnings."""
     both = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
@@ -159,7 +158,7 @@ HEIGHT = 300
 # --- The two sentences as rows of words or tokens
 
 
-def row(side: Side, unit: str, values: Doubles | None = None) -> Row:
+def row(side: Side, unit: str, values: Doubles | None = None) -> LinkedSentence:
     """One sentence, with a value for each of its words (or tokens).
 
     Args:
@@ -169,12 +168,12 @@ def row(side: Side, unit: str, values: Doubles | None = None) -> Row:
     """
     items = _words(side) if unit == WORDS else _tokens(side)
     numbers = [None] * len(items) if values is None else values.tolist()
-    return Row(
+    return LinkedSentence(
         side.letter,
         color_of(side.index),
         [
-            Word(label, position, "word" if own else "special", _number(value), joined)
-            for (label, position, own, joined), value in zip(items, numbers, strict=True)
+            LinkedWord(label, position, "word" if is_of_text else "special", _finite(value), joined)
+            for (label, position, is_of_text, joined), value in zip(items, numbers, strict=True)
         ],
     )
 
@@ -186,16 +185,16 @@ def names(side: Side, unit: str) -> list[str]:
 
 def compared(side: Side, unit: str) -> NDArray[np.bool_]:
     """(n_units,) or (n_tokens,) bool, those that are compared."""
-    counts: NDArray[np.bool_] = side.weights != 0
+    is_counted: NDArray[np.bool_] = side.weights != 0
     if unit != WORDS:
-        return counts
-    return np.array([counts[list(own.positions)].any() for own in side.units], dtype=bool)
+        return is_counted
+    return np.array([is_counted[list(word.positions)].any() for word in side.units], dtype=bool)
 
 
 def are_of_text(side: Side, unit: str) -> NDArray[np.bool_]:
     """(n_units,) or (n_tokens,) bool, those of the text, without special tokens."""
     items = _words(side) if unit == WORDS else _tokens(side)
-    return np.array([own for _, _, own, _ in items], dtype=bool)
+    return np.array([is_of_text for _, _, is_of_text, _ in items], dtype=bool)
 
 
 def picked(view: ViewState, score: Score, unit: str) -> tuple[str, int] | None:
@@ -206,8 +205,8 @@ def picked(view: ViewState, score: Score, unit: str) -> tuple[str, int] | None:
         return None
     if unit != WORDS:
         return name, position
-    places = [i for i, own in enumerate(side.units) if position in own.positions]
-    return (name, places[0]) if places else None
+    indices = [i for i, word in enumerate(side.units) if position in word.positions]
+    return (name, indices[0]) if indices else None
 
 
 def pick(side: str, position: int) -> None:
@@ -224,17 +223,17 @@ def _words(side: Side) -> list[tuple[str, int, bool, bool]]:
 def _tokens(side: Side) -> list[tuple[str, int, bool, bool]]:
     """Each token: label, position, True if it is of the text, True if it continues a word."""
     inner = {i for unit in side.units for i in unit.positions[1:]}
-    own = {i for unit in side.words for i in unit.positions}
-    return [(label, i, i in own, i in inner) for i, label in enumerate(side.labels)]
+    of_text = {i for unit in side.words for i in unit.positions}
+    return [(label, i, i in of_text, i in inner) for i, label in enumerate(side.labels)]
 
 
-def _number(value: float | None) -> float | None:
+def _finite(value: float | None) -> float | None:
     return None if value is None or value != value else value
 
 
 # --- Leave out: the change of the score without each word
 
-_SAID = Said(
+_LEAVE_OUT_CAPTIONS = Captions(
     quantity=say("why.leave_out.quantity"),
     between="",
     low=say("why.leave_out.low"),
@@ -243,36 +242,41 @@ _SAID = Said(
 )
 
 
-def draw_left_out(shown: LeftOut) -> None:
+def draw_left_out(result: LeaveOutResult) -> None:
     """Both sentences coloured by the effect of each left-out word, with bars or a pair matrix."""
     left, right = st.columns([6, 5], gap="medium")
     with left:
-        changes = [_changes(shown, i) for i in (0, 1)]
+        changes = [_changes(result, i) for i in (0, 1)]
         word_lines(
-            row(shown.score.first, WORDS, changes[0]),
-            row(shown.score.second, WORDS, changes[1]),
+            row(result.score.first, WORDS, changes[0]),
+            row(result.score.second, WORDS, changes[1]),
             key="why_words",
             end=signed_end(*changes),
-            said=_SAID,
+            captions=_LEAVE_OUT_CAPTIONS,
         )
     with right:
-        _bars(shown) if shown.pairs is None else _pairs(shown, shown.pairs)
+        _bars(result) if result.pairs is None else _pairs(result, result.pairs)
 
 
-def _changes(shown: LeftOut, which: int) -> Doubles:
+def _changes(result: LeaveOutResult, index: int) -> Doubles:
     """(n_units,) changes of one side; NaN for words that were not left out."""
-    side = shown.score.sides[which]
-    known = {own.unit.positions: own.change for own in shown.words if own.side == which}
-    return np.array([known.get(unit.positions, np.nan) for unit in side.units], dtype=np.float64)
+    side = result.score.sides[index]
+    changes = {word.unit.positions: word.change for word in result.words if word.side == index}
+    return np.array([changes.get(unit.positions, np.nan) for unit in side.units], dtype=np.float64)
 
 
-def _bars(shown: LeftOut) -> None:
-    title = str(title_of(shown))
-    is_known = shown.order is not None
+def _bars(result: LeaveOutResult) -> None:
+    title = str(title_of(result))
+    is_known = result.order is not None
     figure = word_bars(
         [
-            _bar(shown, own, -float(share) if is_known else None)
-            for own, share in zip(shown.words, shown.shares, strict=True)
+            WordBar(
+                word.unit.label,
+                result.score.sides[word.side].letter,
+                word.change,
+                -float(share) if is_known else None,
+            )
+            for word, share in zip(result.words, result.shares, strict=True)
         ],
         quantity=say("why.leave_out.quantity"),
         beside=say("why.leave_out.predicted") if is_known else "",
@@ -283,39 +287,32 @@ def _bars(shown: LeftOut) -> None:
     kit.chart(figure, key=CHART, alt=alt)
 
 
-def _bar(shown: LeftOut, own: LeftWord, beside: float | None) -> Bar:
-    return Bar(own.unit.label, _side(shown, own.side).letter, own.change, beside)
-
-
-def _pairs(shown: LeftOut, pairs: Doubles) -> None:
-    title = str(title_of(shown))
-    names = [f"{own.unit.label} · {_side(shown, own.side).letter}" for own in shown.words]
+def _pairs(result: LeaveOutResult, pairs: Doubles) -> None:
+    title = str(title_of(result))
+    letters = [side.letter for side in result.score.sides]
+    names = [f"{word.unit.label} · {letters[word.side]}" for word in result.words]
     figure = signed_matrix(pairs, names, names, quantity="change", title=title, height=HEIGHT)
     alt = say("why.leave_out.alt_pairs", title=title)
     kit.chart(figure, key=CHART, alt=alt)
 
 
-def _side(shown: LeftOut, which: int) -> Side:
-    return shown.score.sides[which]
-
-
 # --- Shares: the score as a sum over pairs of words
 
-_SHARES_SAID = Said(
+_SHARES_CAPTIONS = Captions(
     quantity=say("why.shares.quantity"),
     between=say("why.shares.between"),
     low=say("why.shares.low"),
     high=say("why.shares.high"),
     hint=say("why.shares.hint"),
 )
-_INTEGRATED = replace(_SHARES_SAID, between="", hint=say("why.inputs.hint"))
+_INPUTS_CAPTIONS = replace(_SHARES_CAPTIONS, between="", hint=say("why.inputs.hint"))
 
 
-def draw_shares(view: ViewState, shown: SharesShown) -> None:
+def draw_shares(view: ViewState, result: SharesResult) -> None:
     """Both sentences with lines, and the matrix of all pairs."""
-    unit, score = UNIT.of(view), shown.score
+    unit, score = UNIT.of(view), result.score
     first, second = (compared(side, unit) for side in score.sides)
-    shares = shown.shares(unit)
+    shares = result.shares(unit)
     cells = np.where(np.outer(first, second), shares.cells, np.nan)
     chosen = picked(view, score, unit)
     left, right = st.columns([6, 5], gap="medium")
@@ -325,19 +322,21 @@ def draw_shares(view: ViewState, shown: SharesShown) -> None:
             row(score.second, unit, np.where(second, shares.columns, np.nan)),
             key="why_words",
             end=signed_end(shares.rows, shares.columns, least=LEAST_SHARE),
-            said=_SHARES_SAID
-            if score.what == "mean"
-            else replace(_SHARES_SAID, hint=say("why.shares.hint_one")),
+            captions=_SHARES_CAPTIONS
+            if score.vector_kind == "mean"
+            else replace(_SHARES_CAPTIONS, hint=say("why.shares.hint_one")),
             cells=shares.cells,
             picked=chosen,
             on_pick=pick,
         )
     with right:
-        _matrix(unit, shown, cells, chosen)
+        _matrix(unit, result, cells, chosen)
 
 
-def _matrix(unit: str, shown: SharesShown, cells: Doubles, chosen: tuple[str, int] | None) -> None:
-    score, title = shown.score, str(title_of(shown))
+def _matrix(
+    unit: str, result: SharesResult, cells: Doubles, chosen: tuple[str, int] | None
+) -> None:
+    score, title = result.score, str(title_of(result))
     side, place = chosen or ("", None)
     figure = signed_matrix(
         cells,
@@ -358,10 +357,10 @@ def _axes(score: Score) -> tuple[str, str]:
     return first, second
 
 
-def draw_integrated(view: ViewState, shown: Integrated) -> None:
+def draw_integrated(view: ViewState, result: InputsResult) -> None:
     """Both sentences coloured by the shares of their typed words, and the strongest as bars."""
-    unit, score = UNIT.of(view), shown.score
-    values = [_typed(side, unit) for side in shown.sides]
+    unit, score = UNIT.of(view), result.score
+    values = [_typed(inputs, unit) for inputs in result.sides]
     left, right = st.columns([6, 5], gap="medium")
     with left:
         word_lines(
@@ -369,15 +368,15 @@ def draw_integrated(view: ViewState, shown: Integrated) -> None:
             row(score.second, unit, values[1]),
             key="why_words",
             end=signed_end(*values),
-            said=_INTEGRATED,
+            captions=_INPUTS_CAPTIONS,
         )
     with right:
-        title = str(title_of(shown))
+        title = str(title_of(result))
         figure = word_bars(
             [
-                Bar(name, side.side.letter, float(value))
-                for side, own in zip(shown.sides, values, strict=True)
-                for name, value in zip(names(side.side, unit), own, strict=True)
+                WordBar(name, inputs.side.letter, float(value))
+                for inputs, side_values in zip(result.sides, values, strict=True)
+                for name, value in zip(names(inputs.side, unit), side_values, strict=True)
                 if not np.isnan(value)
             ],
             quantity=say("why.inputs.quantity"),
@@ -387,15 +386,15 @@ def draw_integrated(view: ViewState, shown: Integrated) -> None:
         kit.chart(figure, key=CHART, alt=say("why.inputs.alt", title=title))
 
 
-def _typed(own: IntegratedSide, unit: str) -> Doubles:
+def _typed(inputs: InputShares, unit: str) -> Doubles:
     """The shares of words or tokens; special tokens do not change on the path and have none."""
-    values = own.by_word if unit == WORDS else own.shares
-    return np.where(are_of_text(own.side, unit), values, np.nan)
+    values = inputs.by_word if unit == WORDS else inputs.shares
+    return np.where(are_of_text(inputs.side, unit), values, np.nan)
 
 
 # --- Swap in: the effect by token and layer
 
-_SWAP_IN_SAID = Said(
+_SWAP_IN_CAPTIONS = Captions(
     quantity="",
     between=say("why.swap_in.between"),
     low="",
@@ -405,74 +404,84 @@ _SWAP_IN_SAID = Said(
 _TOKENS = "tokens"
 
 
-def draw_swapped_in(shown: SwappedIn) -> None:
+def draw_swapped_in(result: SwapInResult) -> None:
     """The aligned tokens, and the effect of each on the result at each layer."""
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        _alignment(shown)
+        _alignment(result)
     with right:
-        if shown.problem is not None:
-            st.info(str(shown.problem), icon=":material/info:")
+        if result.problem is not None:
+            st.info(str(result.problem), icon=":material/info:")
             return
-        title, ends = str(title_of(shown)), (shown.receiver.letter, shown.donor.letter)
+        title, ends = str(title_of(result)), (result.receiver.letter, result.donor.letter)
         figure = swap_heatmap(
-            shown.fractions, shown.names, shown.layers, ends=ends, title=title, height=HEIGHT
+            result.fractions, result.names, result.layers, ends=ends, title=title, height=HEIGHT
         )
         alt = say("why.swap_in.alt", title=title, a=ends[0], b=ends[1])
         kit.chart(figure, key=CHART, alt=alt)
 
 
-def _alignment(shown: SwappedIn) -> None:
-    is_turned = shown.receiver is not shown.score.first
-    own = shown.alignment.turned if is_turned else shown.alignment
+def _alignment(result: SwapInResult) -> None:
+    is_turned = result.receiver is not result.score.first
+    alignment = result.alignment.turned if is_turned else result.alignment
     word_lines(
-        _alone(row(shown.score.first, _TOKENS), own.first_alone),
-        _alone(row(shown.score.second, _TOKENS), own.second_alone),
+        _alone(row(result.score.first, _TOKENS), alignment.first_alone),
+        _alone(row(result.score.second, _TOKENS), alignment.second_alone),
         key="why_words",
         end=1.0,
-        said=_SWAP_IN_SAID,
-        links=own.pairs,
+        captions=_SWAP_IN_CAPTIONS,
+        links=alignment.pairs,
     )
 
 
-def _alone(row: Row, places: tuple[int, ...]) -> Row:
+def _alone(sentence: LinkedSentence, places: tuple[int, ...]) -> LinkedSentence:
     """The row with tokens marked that have no partner."""
-    words = [
-        replace(word, kind="alone") if i in places else word for i, word in enumerate(row.words)
-    ]
-    return replace(row, words=words)
+    words = list(sentence.words)
+    for i in places:
+        words[i] = replace(words[i], kind="alone")
+    return replace(sentence, words=words)
 
 
 # --- Switch off: the effect of each head
 
-_STRONGEST = 10
+_N_STRONGEST = 10
+# The choices of the Attention page that a link sets; it declares them, and a test keeps both alike.
+_HEAD = Text(page="attention", name="head", label="Head")
+_SHOW = Text(page="attention", name="show", default="One head", label="Show")
+_SENTENCE = Text(page="attention", name="sentence", default="A", label="Sentence")
 
 
-def draw_switched_off(view: ViewState, shown: SwitchedOff) -> None:
+def draw_switched_off(view: ViewState, result: SwitchOffResult) -> None:
     """All heads as a grid, whole parts as bars, and the strongest heads as links to Attention."""
-    if not shown.layers:
+    if not result.layers:
         st.info(say("why.switch_off.empty"), icon=":material/layers:")
         return
     left, right = st.columns([8, 3], gap="medium")
     with left:
-        title = str(title_of(shown))
+        title = str(title_of(result))
         figure = switched_off(
-            shown.heads, shown.attention, shown.feed_forward, title=title, height=HEIGHT
+            result.heads, result.attention, result.feed_forward, title=title, height=HEIGHT
         )
         kit.chart(figure, key=CHART, alt=say("why.switch_off.alt", title=title))
     with right, st.container(key="why_heads", gap="xsmall"):
         st.caption(say("why.switch_off.strongest"))
-        for head in shown.strongest(_STRONGEST):
-            opened = on_head(view, shown.score.first.letter, head.layer, head.head)
+        for head in result.strongest(_N_STRONGEST):
+            opened = _on_head(view, result.score.first.letter, head.layer, head.head)
             navigation.link(
-                navigation.row("attention"), opened, label=_label(shown, head),
+                navigation.row("attention"), opened, label=_label(result, head),
                 icon=":material/hub:",
             )  # fmt: skip
 
 
-def _label(shown: SwitchedOff, head: Head) -> str:
+def _on_head(view: ViewState, sentence: str, layer: int, head: int) -> ViewState:
+    """The view of Attention on a head (layers from 1, heads from 0) of a sentence."""
+    view = _SENTENCE.put(_SHOW.put(view, _SHOW.default), sentence)
+    return _HEAD.put(view, f"{layer}.{head}")
+
+
+def _label(result: SwitchOffResult, head: HeadEffect) -> str:
     """A head, its change and, if that is a mean over pairs, the number of pairs with its sign."""
     change = two(head.change).replace("-", "\N{MINUS SIGN}")
     sign = "+" if head.change > 0 and change != "0.00" else ""
-    agreed = f" · {head.n_alike} of {shown.n_pairs}" if shown.n_pairs > 1 else ""
+    agreed = f" · {head.n_alike} of {result.n_pairs}" if result.n_pairs > 1 else ""
     return f"layer {head.layer}, head {head.head}: {sign}{change}{agreed}"

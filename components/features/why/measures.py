@@ -22,13 +22,13 @@ from components.core.words import Span, split_words
 __all__ = [
     "FEWEST",
     "NOISE",
-    "WHATS",
+    "VECTOR_KINDS",
     "Alignment",
     "Doubles",
     "Order",
     "Shares",
     "Unit",
-    "What",
+    "VectorKind",
     "align",
     "by_unit",
     "cosine",
@@ -104,24 +104,24 @@ def align(first: Tokens, second: Tokens) -> Alignment:
 
 def _ids(tokens: Tokens) -> list[int]:
     """The token IDs without padding, which follows everything else, so positions do not change."""
-    real: list[int] = tokens.token_ids[np.flatnonzero(tokens.attention_mask)].tolist()
-    return real
+    token_ids: list[int] = tokens.token_ids[np.flatnonzero(tokens.attention_mask)].tolist()
+    return token_ids
 
 
 def _matched(ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     for _, i, i_end, j, j_end in matcher.get_opcodes():
         if i_end - i == j_end - j:
-            found += zip(range(i, i_end), range(j, j_end), strict=True)
-    return found
+            pairs += zip(range(i, i_end), range(j, j_end), strict=True)
+    return pairs
 
 
 # --- A text without some of its words
 
 
 @dataclass(frozen=True)
-class Cut:
+class RemainingText:
     """The rest of a text after words were taken out.
 
     Attributes:
@@ -138,69 +138,69 @@ class Cut:
         return None if not now or -1 in now else (now[0], now[-1] + 1)
 
 
-def cut(text: str, spans: Sequence[Span]) -> Cut:
+def cut(text: str, spans: Sequence[Span]) -> RemainingText:
     """Take words out of a text, with the white space that would be doubled.
 
     One space replaces them if letters or digits would otherwise run together.
     """
-    gone = [False] * len(text)
+    is_gone = [False] * len(text)
     for start, end in spans:
-        gone[start:end] = [True] * (end - start)
+        is_gone[start:end] = [True] * (end - start)
     for start, end in spans:
-        for i in _left_over(text, gone, start, end):
-            gone[i] = True
-    left: list[str] = []
+        for i in _left_over(text, is_gone, start, end):
+            is_gone[i] = True
+    remaining: list[str] = []
     places = []
     for i, character in enumerate(text):
-        if gone[i]:
+        if is_gone[i]:
             places.append(-1)
             continue
-        if i and gone[i - 1] and left and left[-1].isalnum() and character.isalnum():
-            left.append(" ")
-        places.append(len(left))
-        left.append(character)
-    return Cut("".join(left), tuple(places))
+        if i and is_gone[i - 1] and remaining and remaining[-1].isalnum() and character.isalnum():
+            remaining.append(" ")
+        places.append(len(remaining))
+        remaining.append(character)
+    return RemainingText("".join(remaining), tuple(places))
 
 
-def _left_over(text: str, gone: Sequence[bool], start: int, end: int) -> range:
+def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> range:
     """The white space beside a word that is removed with it."""
-    before, behind = start, end
-    while before > 0 and text[before - 1].isspace() and not gone[before - 1]:
-        before -= 1
-    while behind < len(text) and text[behind].isspace() and not gone[behind]:
-        behind += 1
-    if not any(not each for each in gone[:before]):  # nothing precedes it
-        return range(end, behind)
-    is_last = all(gone[behind:])
-    return range(before, start) if behind > end or is_last else range(0)
+    first, last = start, end
+    while first > 0 and text[first - 1].isspace() and not is_gone[first - 1]:
+        first -= 1
+    while last < len(text) and text[last].isspace() and not is_gone[last]:
+        last += 1
+    if all(is_gone[:first]):  # nothing precedes it
+        return range(end, last)
+    is_last = all(is_gone[last:])
+    return range(first, start) if last > end or is_last else range(0)
 
 
 # --- The compared vector of a text
 
 Doubles = NDArray[np.float64]
 
-What = Literal["mean", "cls", "word"]
+VectorKind = Literal["mean", "cls", "word"]
 """The mean over all real tokens, special ones included; the first token; a word's tokens."""
-WHATS: tuple[What, ...] = get_args(What)
+VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 
 
-def weights_of(tokens: Tokens, what: What, span: Span | None = None) -> Doubles:
+def weights_of(tokens: Tokens, kind: VectorKind, span: Span | None = None) -> Doubles:
     """(n_tokens,) float64 the weight of each token; the weights sum to 1.
 
     Args:
         tokens: the text's tokens.
-        what: the vector to compare.
+        kind: the vector to compare.
         span: the span of the chosen word in the text; only needed for a word.
 
     Raises:
         RequestError: no word is chosen, or the model does not read it.
     """
-    if what == "word":
+    if kind == "word":
         if span is None:
             raise RequestError("No word of this sentence is chosen. Choose one.")
         return _even(token_positions(tokens, span), tokens.n_tokens)
     real = np.flatnonzero(tokens.attention_mask)
-    return _even(real[:1] if what == "cls" else real, tokens.n_tokens)
+    return _even(real[:1] if kind == "cls" else real, tokens.n_tokens)
 
 
 def _even(positions: NDArray[np.int64], n_tokens: int) -> Doubles:
@@ -237,8 +237,8 @@ def pair_cosines(vectors: Sequence[Doubles]) -> Doubles:
 
 def is_way(start: Doubles, end: Doubles) -> bool:
     """True if two vectors differ by more than rounding."""
-    size = max(float(np.linalg.norm(start)), float(np.linalg.norm(end)))
-    return float(np.linalg.norm(end - start)) > NO_WAY * size
+    length = max(float(np.linalg.norm(start)), float(np.linalg.norm(end)))
+    return float(np.linalg.norm(end - start)) > NO_WAY * length
 
 
 def fraction(moved: Doubles, start: Doubles, end: Doubles) -> float:
@@ -263,10 +263,10 @@ def interaction(pairs: Doubles) -> Doubles:
     Args:
         pairs: (n, n) changes with both left out, single ones on the diagonal.
     """
-    alone = np.diag(pairs)
-    both: Doubles = pairs - alone[:, None] - alone[None, :]
-    np.fill_diagonal(both, 0.0)
-    return both
+    single = np.diag(pairs)
+    joint: Doubles = pairs - single[:, None] - single[None, :]
+    np.fill_diagonal(joint, 0.0)
+    return joint
 
 
 # --- The agreement between shares and the effects of leaving out
@@ -365,39 +365,41 @@ def units_of(tokens: Tokens) -> tuple[Unit, ...]:
 
     Padding is left out.
     """
-    found: dict[tuple[int, int], list[int]] = {}
+    positions_of: dict[tuple[int, int], list[int]] = {}
     for i in np.flatnonzero(tokens.attention_mask).tolist():
         text_id, word = int(tokens.text_ids[i]), int(tokens.word_ids[i])
         key = (text_id, word) if word >= 0 else (-1, i)
-        found.setdefault(key, []).append(i)
+        positions_of.setdefault(key, []).append(i)
     texts = (tokens.text, tokens.pair or "")
     spans = tuple(map(split_words, texts))
     units = []
-    for (text_id, word), positions in found.items():
+    for (text_id, word), positions in positions_of.items():
         if text_id < 0:
             units.append(Unit(tokens.tokens[positions[0]], tuple(positions)))
         else:
-            rivals = {spans[text_id][other] for which, other in found if which == text_id}
+            other_spans = {
+                spans[text_id][other] for other_id, other in positions_of if other_id == text_id
+            }
             covered = tokens.offsets[positions]
-            span = _with_neighbours(spans[text_id], word, covered, rivals)
+            span = _with_neighbours(spans[text_id], word, covered, other_spans)
             units.append(Unit(texts[text_id][slice(*span)], tuple(positions), text_id, span))
     return tuple(units)
 
 
 def _with_neighbours(
-    words: Sequence[Span], word: int, covered: NDArray[np.int64], rivals: Collection[Span]
+    words: Sequence[Span], word: int, covered: NDArray[np.int64], other_spans: Collection[Span]
 ) -> Span:
     """The span of a word and of adjacent words that have no other token than this one's.
 
     A typed "[MASK]" is one token and three words; removing only "MASK" would leave "[]".
     """
     first = last = word
-    while first > 0 and words[first - 1][1] > covered.min() and words[first - 1] not in rivals:
+    while first > 0 and words[first - 1][1] > covered.min() and words[first - 1] not in other_spans:
         first -= 1
     while (
         last + 1 < len(words)
         and words[last + 1][0] < covered.max()
-        and words[last + 1] not in rivals
+        and words[last + 1] not in other_spans
     ):
         last += 1
     return words[first][0], words[last][1]
@@ -437,11 +439,6 @@ class Shares:
     def total(self) -> float:
         """The sum of all cells."""
         return float(self.cells.sum())
-
-    @property
-    def bound(self) -> float:
-        """The largest absolute value of a cell, for colours centred on zero."""
-        return float(np.abs(self.cells).max(initial=0.0))
 
 
 def shares_of(

@@ -19,17 +19,17 @@ from components.core import ModelCard
 from components.core.errors import BusyError, JobError
 from components.core.words import Span
 from components.features.why import controls
-from components.features.why import work as why_work
 from components.features.why.compute import (
-    EditsShown,
-    Integrated,
-    LeftOut,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    EditsResult,
+    InputsResult,
+    LeaveOutResult,
+    LookResult,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
     shares_at,
 )
-from components.features.why.controls import DEPTH, LAYER, LOOK, PANEL, SHARES, WHAT, WORD
+from components.features.why.controls import DEPTH, LAYER, LOOK, PANEL, SHARES, VECTOR_KIND, WORD
 from components.features.why.english import is_english
 from components.features.why.explain import FORMULA, INTEGRATED
 from components.features.why.looks import (
@@ -42,16 +42,23 @@ from components.features.why.looks import (
     draw_swapped_in,
     draw_switched_off,
 )
-from components.features.why.measures import What
+from components.features.why.measures import VectorKind
 from components.features.why.reading import reading_of, score_claim
-from components.features.why.score import Missing, Score, SentencePairs, score_of
+from components.features.why.score import (
+    NoScore,
+    Score,
+    SentencePairs,
+    compared_indices,
+    score_of,
+)
 from components.features.why.snippet import snippet_of
 from components.features.why.work import (
     LARGE_SECONDS,
+    arrays,
     edits_task,
     passport_of,
     random_pairs_task,
-    seconds_of,
+    rows,
     task_of,
 )
 from components.figures.ruler import ruler_figure
@@ -75,29 +82,32 @@ __all__ = [
     "cut_off",
     "downloads",
     "explain",
+    "explain_no_score",
     "in_words",
     "is_quick",
     "look_closer",
-    "marks_of",
-    "missing",
     "picture",
+    "result_of",
     "score_row",
-    "shown_of",
     "toolbar",
+    "yardsticks_of",
 ]
 
 
 # --- The message if two sentences cannot be compared
 
 
-def missing(view: ViewState, found: Missing) -> None:
+def explain_no_score(view: ViewState, no_score: NoScore) -> None:
     """The reason why there is no score, and what to do."""
-    st.info(escape(found.problem), icon=":material/compare_arrows:")
+    st.info(escape(no_score.problem), icon=":material/compare_arrows:")
     if len(view.sentences) == 1:
         _second_field()
-    elif WHAT.of(view) == WORD:
+    elif VECTOR_KIND.of(view) == WORD:
         st.button(
-            say("why.missing.whole"), icon=":material/notes:", key="why_whole", on_click=_whole
+            say("why.missing.whole"),
+            icon=":material/notes:",
+            key="why_whole",
+            on_click=_compare_whole,
         )
 
 
@@ -117,29 +127,29 @@ def _second_field() -> None:
         key=field,
         max_chars=session.max_characters(),
         placeholder=say("why.missing.type_one"),
-        on_change=_add,
+        on_change=_add_sentence,
         args=(field,),
     )
 
 
-def _add(field: str) -> None:
+def _add_sentence(field: str) -> None:
     view, text = session.current(), str(session.value(field) or "")
     if session.is_shown(field) and text.strip() and len(view.sentences) == 1:
         session.write(replace(view, sentences=(*view.sentences, Sentence(text))))
 
 
-def _whole() -> None:
-    session.write(WHAT.put(session.current(), WHAT.default))
+def _compare_whole() -> None:
+    session.write(VECTOR_KIND.put(session.current(), VECTOR_KIND.default))
 
 
 # --- The score: one large number
 
-_HEIGHT, _ROW = 82, 14  # pixels; the second for each further row
-_SCORE_PLACE = "why_pairs"
+_RULER_HEIGHT, _RULER_ROW = 82, 14  # pixels; the second for each further row
+_PAIRS_PLACE = "why_pairs"
 
 
 @dataclass(frozen=True)
-class Marks:
+class ScoreYardsticks:
     """The yardsticks of a score, if they are known and fit.
 
     Attributes:
@@ -157,119 +167,124 @@ class Marks:
     is_english: bool = True
 
 
-def marks_of(
+def yardsticks_of(
     score: Score, card: ModelCard, baseline: Baseline | None, ruler: Ruler | None
-) -> Marks:
+) -> ScoreYardsticks:
     """The yardsticks of a score: random sentences, or labelled words."""
     if not all(map(is_english, _texts(score))):
-        return Marks(is_english=False)
-    if score.what == "word":
+        return ScoreYardsticks(is_english=False)
+    if score.vector_kind == "word":
         return _of_words(score, baseline, ruler)
-    band = band_of(card, score.what)
-    return Marks() if band is None else _of_band(band, score.layer)
+    band = _band_of(card, score.vector_kind)
+    return ScoreYardsticks() if band is None else _of_band(band, score.layer)
 
 
-def score_row(score: Score, marks: Marks) -> None:
+def score_row(score: Score, yardsticks: ScoreYardsticks) -> None:
     """The number, and its ruler."""
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="center")
     with left:
         st.metric(_name(score), two(score.cosine))
     with right:
-        scale = (min(-0.2, marks.lowest, float(score.cosines.min())), 1.0)
-        height = _HEIGHT + _ROW * max(0, len(marks.ranges) - 1)
-        drawn = ruler_figure(
-            marks.ranges,
+        scale = (min(-0.2, yardsticks.lowest, float(score.cosines.min())), 1.0)
+        height = _RULER_HEIGHT + _RULER_ROW * max(0, len(yardsticks.ranges) - 1)
+        figure = ruler_figure(
+            yardsticks.ranges,
             score.cosine,
             scale=scale,
-            middle=marks.middle,
+            middle=yardsticks.middle,
             height=height,
         )
-        known = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in marks.ranges)
-        alt = say("why.score.alt", cosine=score.cosine, ranges=known)
-        kit.chart(drawn, key="why_ruler", alt=alt.strip())
+        ranges = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in yardsticks.ranges)
+        alt = say("why.score.alt", cosine=score.cosine, ranges=ranges)
+        kit.chart(figure, key="why_ruler", alt=alt.strip())
 
 
-def against(score: Score, marks: Marks) -> None:
+def against(score: Score, yardsticks: ScoreYardsticks) -> None:
     """The score beside random pairs, in words."""
-    st.caption(str(score_claim(score, marks.band, is_english=marks.is_english)))
+    st.caption(str(score_claim(score, yardsticks.band, is_english=yardsticks.is_english)))
 
 
-def band_of(card: ModelCard, what: What) -> Band | None:
+def _band_of(card: ModelCard, kind: VectorKind) -> Band | None:
     """Random pairs of sentences by the compared vector; None if they are not known yet."""
-    pairs = _pairs(card)
-    return None if pairs is None else pairs.band(what)
+    pairs = _measured_pairs(card)
+    return None if pairs is None else pairs.band(kind)
 
 
 def await_pairs(card: ModelCard) -> None:
     """Say that random pairs are still being measured, and rerun the page when they are ready."""
     job = jobs().get(random_pairs_task(uncached(), card).key)
     if job is not None and job.state not in ("done", "failed"):
-        waiting.follow(job, _SCORE_PLACE, cancel="")
+        waiting.follow(job, _PAIRS_PLACE, cancel="")
 
 
 def _name(score: Score) -> str:
     first = score.first.encoding.tokens[0]
-    return say(f"why.score.name_{score.what}", first=first, layer=score.layer)
+    return say(f"why.score.name_{score.vector_kind}", first=first, layer=score.layer)
 
 
 def _texts(score: Score) -> list[str]:
     """The texts that must be English, like the samples."""
-    given = [side.sentence for side in score.sides]
-    return [text for own in given for text in (own.text, own.pair) if text and text.strip()]
+    sentences = [side.sentence for side in score.sides]
+    return [
+        text
+        for sentence in sentences
+        for text in (sentence.text, sentence.pair)
+        if text and text.strip()
+    ]
 
 
-def _of_band(band: Band, layer: int) -> Marks:
-    low, mean, high = (float(own[layer]) for own in (band.low, band.mean, band.high))
+def _of_band(band: Band, layer: int) -> ScoreYardsticks:
+    low, mean, high = (float(values[layer]) for values in (band.low, band.mean, band.high))
     name = f"random {band.of}"
-    return Marks((Range(name, low, mean, high, 0),), "mean", float(band.low.min()), band)
+    return ScoreYardsticks((Range(name, low, mean, high, 0),), "mean", float(band.low.min()), band)
 
 
-def _of_words(score: Score, baseline: Baseline | None, ruler: Ruler | None) -> Marks:
+def _of_words(score: Score, baseline: Baseline | None, ruler: Ruler | None) -> ScoreYardsticks:
     n_tokens = [int((side.weights != 0).sum()) for side in score.sides]
     kind = kind_of(*n_tokens)
     band = None if baseline is None else baseline.band("mean", centred=False, kind=kind)
-    shown = None
+    ruled = None
     if ruler is not None:
         words = [side.word for side in score.sides]
-        shown = pair_on_ruler(words, score.cosine, ruler, at=(score.layer, "mean"), band=band)
-    if shown is not None:
-        lowest = min((own.low for own in shown.ranges), default=0.0)
-        return Marks(shown.ranges, "median", lowest, band)
-    return Marks() if band is None else _of_band(band, score.layer)
+        ruled = pair_on_ruler(words, score.cosine, ruler, at=(score.layer, "mean"), band=band)
+    if ruled is not None:
+        lowest = min((r.low for r in ruled.ranges), default=0.0)
+        return ScoreYardsticks(ruled.ranges, "median", lowest, band)
+    return ScoreYardsticks() if band is None else _of_band(band, score.layer)
 
 
-def _pairs(card: ModelCard) -> SentencePairs | None:
+def _measured_pairs(card: ModelCard) -> SentencePairs | None:
     """Random pairs of sentences in a model; None during their measurement, or if it failed."""
     task = random_pairs_task(uncached(), card)
-    found = jobs().get(task.key)
-    if found is None or found.state != "failed":
+    job = jobs().get(task.key)
+    if job is None or job.state != "failed":
         try:
-            found = jobs().start(task, waiting.me(_SCORE_PLACE))
+            job = jobs().start(task, waiting.me(_PAIRS_PLACE))
         except BusyError:  # the page goes without them for now
             return None
-    waiting.shortly(found)
-    result: SentencePairs | None = found.result() if found.state == "done" else None
+    waiting.shortly(job)
+    result: SentencePairs | None = job.result() if job.state == "done" else None
     return result
 
 
 # --- The result of a look, or its progress
 
-_AGAIN = 3
+_N_TRIES = 3
 
 
-def await_result(task: Task, *, place: str, height: int, what: str) -> Any:
+def await_result(task: Task, *, place: str, height: int, title: str) -> Any:
     """Return the result of a task; until then show progress or a button, and return None.
 
     Args:
         task: the work.
         place: a name for the widgets, and for the place where this visitor waits.
         height: of the picture, in pixels; its space is reserved meanwhile.
-        what: the description of the work: "Leaving out each word".
+        title: the description of the work: "Leaving out each word".
     """
     spot = st.empty()  # in every run, else the browser sees the next element as new
-    for _ in range(_AGAIN):
+    for _ in range(_N_TRIES):
         try:
-            job = _job(task, place, what)
+            job = _job(task, place, title)
         except BusyError as exc:
             _failed(exc, task.key, place)
             return None
@@ -300,53 +315,53 @@ def _room(height: int) -> None:
 
 
 def _failed(error: BaseException, key: Hashable, place: str) -> None:
-    waiting.failed(error, f"{place}_again", _wanting(key, place))
+    waiting.failed(error, f"{place}_again", _request(key, place))
 
 
-def _wanting(key: Hashable, place: str) -> Callable[[], None]:
-    return partial(session.keep, _wanted(place), key)
+def _request(key: Hashable, place: str) -> Callable[[], None]:
+    return partial(session.keep, _requested_key(place), key)
 
 
-def _wanted(place: str) -> str:
+def _requested_key(place: str) -> str:
     """The session key for the key of the work that the visitor requested with a click."""
     return f"{place}_wanted"
 
 
-def _job(task: Task, place: str, what: str) -> Job | None:
+def _job(task: Task, place: str, title: str) -> Job | None:
     """The job that is done, running, cheap or requested; else show its cost and a button."""
-    me, key = waiting.me(place), task.key
-    known = jobs().get(key)
-    state = None if known is None else known.look(me).state
-    is_wanted = session.kept(_wanted(place)) == key
-    if known is not None and (state == "done" or (state == "failed" and not is_wanted)):
-        return known
+    visitor, key = waiting.me(place), task.key
+    job = jobs().get(key)
+    state = None if job is None else job.look(visitor).state
+    is_requested = session.kept(_requested_key(place)) == key
+    if job is not None and (state == "done" or (state == "failed" and not is_requested)):
+        return job
     is_cheap = task.size <= LARGE_SECONDS and state != "cancelled"
-    if is_wanted or is_cheap or state in {"waiting", "running"}:
-        session.keep(_wanted(place), None)
+    if is_requested or is_cheap or state in {"waiting", "running"}:
+        session.keep(_requested_key(place), None)
         return _begin(task, place)
-    said = say("why.work.stopped", what=what)
+    message = say("why.work.stopped", what=title)
     if state != "cancelled":
-        said = say("why.work.takes", what=what, duration=_duration(task.size))
-    st.info(said, icon=":material/timer:")
+        message = say("why.work.takes", what=title, duration=_duration(task.size))
+    st.info(message, icon=":material/timer:")
     st.button(
         say("why.work.begin"),
         icon=":material/play_arrow:",
         type="primary",
         key=f"{place}_begin",
-        on_click=_wanting(key, place),
+        on_click=_request(key, place),
     )
     return None
 
 
 def _begin(task: Task, place: str) -> Job:
     """Start the work; release an earlier job of this place that nobody else waits for."""
-    me, awaited = waiting.me(place), f"{place}_awaited"
-    before = session.kept(awaited)
-    other = None if before in (None, task.key) else jobs().get(before)
-    if other is not None:
-        other.drop(me)
-    session.keep(awaited, task.key)
-    return jobs().start(task, me)
+    visitor, session_key = waiting.me(place), f"{place}_awaited"
+    awaited_key = session.kept(session_key)
+    earlier = None if awaited_key in (None, task.key) else jobs().get(awaited_key)
+    if earlier is not None:
+        earlier.drop(visitor)
+    session.keep(session_key, task.key)
+    return jobs().start(task, visitor)
 
 
 def _duration(seconds: float) -> str:
@@ -357,51 +372,37 @@ def _duration(seconds: float) -> str:
 
 # --- The picture of the chosen look
 
-Shown = SharesShown | Integrated | LeftOut | SwitchedOff | SwappedIn
-_PLACE = "why_progress"
-_EDITS = "why_edits"
+_LOOK_PLACE = "why_progress"
+_EDITS_PLACE = "why_edits"
 
 
-def shown_of(view: ViewState, score: Score) -> Shown | None:
+def result_of(view: ViewState, score: Score) -> LookResult | None:
     """Return the data of the chosen look; until then show progress or a button, and return None."""
-    work = task(view, score)
+    work = _task(view, score)
     if work is None:
         return shares_at(score)
-    found: Shown | None = await_result(
-        work, place=_PLACE, height=HEIGHT, what=say(f"why.work.{LOOK.of(view)}")
-    )
-    return found
+    title = say(f"why.work.{LOOK.of(view)}")
+    result: LookResult | None = await_result(work, place=_LOOK_PLACE, height=HEIGHT, title=title)
+    return result
 
 
-def task(view: ViewState, score: Score) -> Task | None:
+def _task(view: ViewState, score: Score) -> Task | None:
     """The work behind the chosen look; None if it takes no time."""
-    seconds = seconds_of(view, score, maps().token_seconds(score.card))
-    return task_of(view, score, uncached(), seconds=seconds)
+    return task_of(view, score, uncached(), token_seconds=maps().token_seconds(score.card))
 
 
-def picture(view: ViewState, shown: Shown) -> None:
+def picture(view: ViewState, result: LookResult) -> None:
     """Draw the picture of a look."""
-    if isinstance(shown, SharesShown):
-        draw_shares(view, shown)
-    elif isinstance(shown, Integrated):
-        draw_integrated(view, shown)
-    elif isinstance(shown, LeftOut):
-        draw_left_out(shown)
-    elif isinstance(shown, SwitchedOff):
-        draw_switched_off(view, shown)
+    if isinstance(result, SharesResult):
+        draw_shares(view, result)
+    elif isinstance(result, InputsResult):
+        draw_integrated(view, result)
+    elif isinstance(result, LeaveOutResult):
+        draw_left_out(result)
+    elif isinstance(result, SwitchOffResult):
+        draw_switched_off(view, result)
     else:
-        draw_swapped_in(shown)
-
-
-def edits(score: Score, card: ModelCard) -> None:
-    """Draw the edits of the first sentence, once they are computed."""
-    seconds = 12 * score.first.encoding.n_tokens * maps().token_seconds(card)
-    work = edits_task(score, uncached(), seconds=seconds)
-    found: EditsShown | None = await_result(
-        work, place=_EDITS, height=160, what=say("why.work.edits")
-    )
-    if found is not None:
-        draw_edits(found, band_of(card, found.what))
+        draw_swapped_in(result)
 
 
 def is_quick(view: ViewState) -> bool:
@@ -409,20 +410,20 @@ def is_quick(view: ViewState) -> bool:
     return LOOK.of(view) == SHARES and DEPTH.of(view) == LAYER
 
 
-def in_words(shown: Shown) -> None:
+def in_words(result: LookResult) -> None:
     """The reading, and in small type what was left out."""
-    if is_there(shown):  # otherwise the picture's place says why not
-        said = reading_of(shown)
-        kit.reading(said.sentences, sure=said.sure)
-    for note in getattr(shown, "notes", ()):
+    if has_picture(result):  # otherwise the picture's place says why not
+        reading = reading_of(result)
+        kit.reading(reading.sentences, sure=reading.sure)
+    for note in getattr(result, "notes", ()):
         st.caption(escape(note))
 
 
-def is_there(shown: Shown) -> bool:
+def has_picture(result: LookResult) -> bool:
     """True if there is a picture, and not only a sentence on why there is none."""
-    if isinstance(shown, SwappedIn):
-        return shown.problem is None
-    return not isinstance(shown, SwitchedOff) or bool(shown.layers)
+    if isinstance(result, SwapInResult):
+        return result.problem is None
+    return not isinstance(result, SwitchOffResult) or bool(result.layers)
 
 
 # --- Below the picture
@@ -432,78 +433,80 @@ _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "rema
 _MOST_ROWS = 5_000
 
 
-def look_closer(view: ViewState, score: Score, card: ModelCard) -> None:
+def look_closer(view: ViewState, score: Score) -> None:
     """Edits of the first sentence."""
-    kit.look_closer(view, PANEL, {"edits": lambda: edits(score, card)})
+    kit.look_closer(view, PANEL, {"edits": lambda: _edits(score)})
 
 
-def explain(view: ViewState, shown: Shown) -> None:
+def _edits(score: Score) -> None:
+    """Draw the edits of the first sentence, once they are computed."""
+    work = edits_task(score, uncached(), token_seconds=maps().token_seconds(score.card))
+    result: EditsResult | None = await_result(
+        work, place=_EDITS_PLACE, height=160, title=say("why.work.edits")
+    )
+    if result is not None:
+        draw_edits(result, _band_of(score.card, result.vector_kind))
+
+
+def explain(view: ViewState, result: LookResult) -> None:
     """The tabs under the picture."""
     limits = say(f"why.limits.{LOOK.of(view)}")
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(view, shown), limits)
+    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(view, result), limits)
 
 
-def downloads(view: ViewState, shown: Shown, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
-    passport, again = passport_of(shown), _Again(view)
+def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
+    """The page's Download menu; it keeps the view alone, and finds the data again on a click."""
+    passport = passport_of(result)
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: why_work.rows(again.shown()),
-            arrays=lambda: why_work.arrays(again.shown()),
+            rows=lambda: rows(_restored(view)),
+            arrays=lambda: arrays(_restored(view)),
         )
 
 
-@dataclass(frozen=True)
-class _Again:
-    """The settings that restore what was shown; small, without the data itself."""
+def _restored(view: ViewState) -> LookResult:
+    """The data of a view as it was shown.
 
-    view: ViewState
-
-    def shown(self) -> Shown:
-        """The data as it was shown.
-
-        Raises:
-            JobError: it was evicted.
-        """
-        service = runtime.service()
-        score = score_of(self.view, service, service.load(self.view.model))
-        if isinstance(score, Missing):
-            raise JobError(say("why.work.gone"))
-        work = task(self.view, score)
-        if work is None:
-            return shares_at(score)
-        job = jobs().get(work.key)
-        if job is None or job.state != "done":
-            raise JobError(say("why.work.gone"))
-        found: Shown = job.result()
-        return found
+    Raises:
+        JobError: it was evicted.
+    """
+    service = runtime.service()
+    score = score_of(view, service, service.load(view.model))
+    if isinstance(score, NoScore):
+        raise JobError(say("why.work.gone"))
+    work = _task(view, score)
+    if work is None:
+        return shares_at(score)
+    job = jobs().get(work.key)
+    if job is None or job.state != "done":
+        raise JobError(say("why.work.gone"))
+    result: LookResult = job.result()
+    return result
 
 
-def _numbers(shown: Shown) -> None:
-    rows = why_work.rows(shown)
-    kit.table(rows[:_MOST_ROWS], key="why_table", exact=_EXACT, height=360)
-    if len(rows) > _MOST_ROWS:
-        st.caption(say("why.work.rows", most=_MOST_ROWS, n=len(rows)))
+def _numbers(result: LookResult) -> None:
+    table = rows(result)
+    kit.table(table[:_MOST_ROWS], key="why_table", exact=_EXACT, height=360)
+    if len(table) > _MOST_ROWS:
+        st.caption(say("why.work.rows", most=_MOST_ROWS, n=len(table)))
 
 
-def _under_the_hood(view: ViewState, shown: Shown) -> None:
+def _under_the_hood(view: ViewState, result: LookResult) -> None:
     formula = [FORMULA[LOOK.of(view)]]
-    if isinstance(shown, Integrated):
+    if isinstance(result, InputsResult):
         formula.append(INTEGRATED)
     kit.under_the_hood(
         formula=formula,
-        snippet=snippet_of(shown),
-        passport=passport_of(shown),
-        shapes=kit.shapes(_shapes(shown), key="why_shapes"),
+        snippet=snippet_of(result),
+        passport=passport_of(result),
+        shapes=kit.shapes(_shapes(result), key="why_shapes"),
     )
 
 
-def _shapes(shown: Shown) -> list[dict[str, str]]:
-    return [
-        {"array": name, "shape": str(own.shape)} for name, own in why_work.arrays(shown).items()
-    ]
+def _shapes(result: LookResult) -> list[dict[str, str]]:
+    return [{"array": name, "shape": str(array.shape)} for name, array in arrays(result).items()]
 
 
 # --- Above the picture: the two sentences
@@ -513,22 +516,10 @@ _OPTIONS: dict[str, tuple[Choice, ...]] = {
     controls.LEAVE_OUT: (controls.OUT_OF,),
     controls.SWITCH_OFF: (controls.OFF_TO,),
 }
-_LONG, _TOOLBAR_HEIGHT = (
-    400,
-    150,
-)  # characters of both sentences from which they scroll, and the height in pixels
+_LONG = 400  # characters of both sentences from which they scroll
+_TOOLBAR_HEIGHT = 150  # pixels, of sentences that scroll
 _READY = ("python", "bank", "negation", "order")
 """The keys of the examples that are offered here."""
-
-
-def compared(view: ViewState) -> tuple[int, int]:
-    """The two compared sentences; the same one twice if there is no other."""
-    letters = [letter(i) for i in range(max(1, len(view.sentences)))]
-    first, second = (
-        letters.index(control.among(letters).of(view))
-        for control in (controls.FIRST, controls.SECOND)
-    )
-    return first, second
 
 
 def toolbar(view: ViewState) -> None:
@@ -537,13 +528,13 @@ def toolbar(view: ViewState) -> None:
     look = controls.LOOK.of(view)
     with kit.controls("why"):
         inputs.choice(view, controls.LOOK)
-        for control in _of_look(view, look):
+        for control in _look_controls(view, look):
             inputs.choice(view, control)
         with st.container(horizontal=True, gap="small", width="content"):
             _menus(view, look)
 
 
-def _of_look(view: ViewState, look: str) -> tuple[Choice, ...]:
+def _look_controls(view: ViewState, look: str) -> tuple[Choice, ...]:
     """The other controls of a look."""
     if look == controls.SHARES:
         return (controls.DEPTH,)
@@ -551,7 +542,7 @@ def _of_look(view: ViewState, look: str) -> tuple[Choice, ...]:
         return (controls.HOW_OUT,)
     if look == controls.SWITCH_OFF:
         return (controls.OVER,) if len(view.sentences) > 2 else ()
-    first, second = map(letter, compared(view))
+    first, second = map(letter, compared_indices(view))
     return (
         controls.INTO.among(
             {
@@ -563,11 +554,11 @@ def _of_look(view: ViewState, look: str) -> tuple[Choice, ...]:
 
 
 def _menus(view: ViewState, look: str) -> None:
-    what = controls.WHAT.options[controls.WHAT.of(view)]
+    label = controls.VECTOR_KIND.options[controls.VECTOR_KIND.of(view)]
     if len(view.sentences) > 2:
-        what += ": {} and {}".format(*map(letter, compared(view)))
-    with st.popover(what, icon=":material/compare_arrows:", type="tertiary", key="why_compared"):
-        inputs.choice(view, controls.WHAT)
+        label += ": {} and {}".format(*map(letter, compared_indices(view)))
+    with st.popover(label, icon=":material/compare_arrows:", type="tertiary", key="why_compared"):
+        inputs.choice(view, controls.VECTOR_KIND)
         if len(view.sentences) > 2:
             letters = [letter(i) for i in range(len(view.sentences))]
             inputs.choice(view, controls.FIRST.among(letters))
@@ -589,40 +580,40 @@ def _examples(view: ViewState) -> None:
     for example in EXAMPLES:
         if example.key in _READY:
             ready = from_example(example, view.model)
-            opened = _first_two(
-                replace(view, sentences=ready.sentences, references=ready.references)
-            )
+            opened = replace(view, sentences=ready.sentences, references=ready.references)
+            for control in (controls.FIRST, controls.SECOND):
+                opened = control.put(opened, control.default)
+            opened = controls.PICKED.put(opened, controls.PICKED.default)
             navigation.link(
                 navigation.row(controls.PAGE), opened, label=example.title, icon=example.icon
             )
 
 
-def _first_two(view: ViewState) -> ViewState:
-    for control in (controls.FIRST, controls.SECOND):
-        view = control.put(view, control.default)
-    return controls.PICKED.put(view, controls.PICKED.default)
-
-
 def _chips(view: ViewState) -> None:
     """The two sentences; a click on a word makes it the compared one."""
-    own = tuple(dict.fromkeys(compared(view))) if view.sentences else ()
-    words = controls.WHAT.of(view) == controls.WORD
-    texts = [view.sentences[i] for i in own]
-    is_long = sum(len(each.text) for each in texts) > _LONG
+    indices = tuple(dict.fromkeys(compared_indices(view))) if view.sentences else ()
+    is_of_words = controls.VECTOR_KIND.of(view) == controls.WORD
+    texts = [view.sentences[i] for i in indices]
+    is_long = sum(len(sentence.text) for sentence in texts) > _LONG
     with st.container(
         height=_TOOLBAR_HEIGHT if is_long else "content", border=False, key="why_sentences"
     ):
         word_chips(
             [
-                ChipRow(letter(i), each.text, color_of(i), chosen_span(each) if words else None)
-                for i, each in zip(own, texts, strict=True)
+                ChipRow(
+                    letter(i),
+                    sentence.text,
+                    color_of(i),
+                    chosen_span(sentence) if is_of_words else None,
+                )
+                for i, sentence in zip(indices, texts, strict=True)
             ],
             key="chips",
-            on_pick=lambda row, span: _pick(own[row], span),
-            on_edit=lambda row, text: sentences.retype_row(own[row], text),
+            on_pick=lambda row, span: _pick(indices[row], span),
+            on_edit=lambda row, text: sentences.retype_row(indices[row], text),
         )
 
 
 def _pick(index: int, span: Span) -> None:
     sentences.pick_word(index, span)
-    session.write(controls.WHAT.put(session.current(), controls.WORD))
+    session.write(controls.VECTOR_KIND.put(session.current(), controls.WORD))

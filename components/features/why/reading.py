@@ -25,14 +25,14 @@ from components.content.wording import (
     span,
 )
 from components.features.why.compute import (
-    EditsShown,
-    Integrated,
-    IntegratedSide,
-    LeftOut,
-    LeftWord,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    EditsResult,
+    InputShares,
+    InputsResult,
+    LeaveOutResult,
+    LeftOutWord,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
 )
 from components.features.why.measures import NOISE, Doubles, Unit, interaction, is_word
 from components.features.why.score import Score, Side
@@ -60,15 +60,15 @@ class Reading:
 
 
 @singledispatch
-def title_of(shown: object) -> Claim:
+def title_of(result: object) -> Claim:
     """The finding of a look, short: plain text, not escaped."""
-    raise TypeError(f"There is no title for {type(shown).__name__}.")
+    raise TypeError(f"There is no title for {type(result).__name__}.")
 
 
 @singledispatch
-def reading_of(shown: object) -> Reading:
+def reading_of(result: object) -> Reading:
     """The reading of a look."""
-    raise TypeError(f"There is no reading of {type(shown).__name__}.")
+    raise TypeError(f"There is no reading of {type(result).__name__}.")
 
 
 def leading_of(values: Sequence[float], least: float = NOISE) -> list[int]:
@@ -101,17 +101,17 @@ def score_claim(score: Score, band: Band | None, *, is_english: bool) -> Claim:
 
 
 @title_of.register
-def _(shown: SharesShown) -> Claim:
-    if shown.score.what != "mean":
-        return claim("why.shares.title.neither", cosine=shown.score.cosine)
-    return _two_leaders("why.shares", _sums(shown), shown.score.cosine)
+def _(result: SharesResult) -> Claim:
+    if result.score.vector_kind != "mean":
+        return claim("why.shares.title.neither", cosine=result.score.cosine)
+    return _two_leaders("why.shares", _sums(result), result.score.cosine)
 
 
 @reading_of.register
-def _(shown: SharesShown) -> Reading:
-    score, sides = shown.score, _sums(shown)
-    if score.what != "mean":
-        return Reading((claim(f"why.shares.{score.what}", cosine=score.cosine),))
+def _(result: SharesResult) -> Reading:
+    score, sides = result.score, _sums(result)
+    if score.vector_kind != "mean":
+        return Reading((claim(f"why.shares.{score.vector_kind}", cosine=score.cosine),))
     first, second = (float(np.delete(sums, _words(side)).sum()) for side, sums in sides)
     letters = {"a": score.first.letter, "b": score.second.letter}
     largest = (_largest("why.shares", *side, score.cosine) for side in sides)
@@ -123,32 +123,32 @@ def _(shown: SharesShown) -> Reading:
 
 
 @title_of.register
-def _(shown: Integrated) -> Claim:
-    rough = [own.n_steps for own in shown.sides if _is_rough(own)]
+def _(result: InputsResult) -> Claim:
+    rough = [inputs.n_steps for inputs in result.sides if _is_rough(inputs)]
     if rough:
         return claim("why.inputs.title.rough", n=max(rough))
-    sides = [(own.side, own.by_word) for own in shown.sides]
-    return _two_leaders("why.inputs", sides, shown.score.cosine)
+    sides = [(inputs.side, inputs.by_word) for inputs in result.sides]
+    return _two_leaders("why.inputs", sides, result.score.cosine)
 
 
 @reading_of.register
-def _(shown: Integrated) -> Reading:
+def _(result: InputsResult) -> Reading:
     sentences, sure = [], []
-    for own in shown.sides:
-        steps = {"letter": own.side.letter, "n": own.n_steps, "remainder": own.remainder}
-        largest = _largest("why.inputs", own.side, own.by_word, own.end)
-        sentences.append(claim("why.inputs.rough", **steps) if _is_rough(own) else largest)
-        sure.append(claim("why.inputs.ends", start=own.start, end=own.end, **steps))
-        sure.append(claim("why.inputs.sum", sum=float(own.shares.sum()), **steps))
+    for inputs in result.sides:
+        steps = {"letter": inputs.side.letter, "n": inputs.n_steps, "remainder": inputs.remainder}
+        largest = _largest("why.inputs", inputs.side, inputs.by_word, inputs.end)
+        sentences.append(claim("why.inputs.rough", **steps) if _is_rough(inputs) else largest)
+        sure.append(claim("why.inputs.ends", start=inputs.start, end=inputs.end, **steps))
+        sure.append(claim("why.inputs.sum", sum=float(inputs.shares.sum()), **steps))
     return Reading(tuple(sentences), tuple(sure))
 
 
-def _is_rough(own: IntegratedSide) -> bool:
-    return abs(own.remainder) > CONVERGED
+def _is_rough(inputs: InputShares) -> bool:
+    return abs(inputs.remainder) > CONVERGED
 
 
-def _sums(shown: SharesShown) -> list[tuple[Side, Doubles]]:
-    return list(zip(shown.score.sides, (shown.by_word.rows, shown.by_word.columns), strict=True))
+def _sums(result: SharesResult) -> list[tuple[Side, Doubles]]:
+    return list(zip(result.score.sides, (result.by_word.rows, result.by_word.columns), strict=True))
 
 
 def _words(side: Side) -> list[int]:
@@ -166,90 +166,93 @@ def _leaders(side: Side, sums: Doubles) -> list[int]:
 
 def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float) -> Claim:
     """The title if one word of each sentence leads, or the one for other cases."""
-    (one, ours), (other, theirs) = sides
-    first, second = _leaders(one, ours), _leaders(other, theirs)
-    if len(first) != 1 or len(second) != 1:
+    (first_side, first_sums), (second_side, second_sums) = sides
+    first_leaders, second_leaders = (
+        _leaders(first_side, first_sums),
+        _leaders(second_side, second_sums),
+    )
+    if len(first_leaders) != 1 or len(second_leaders) != 1:
         return claim(f"{key}.title.neither", cosine=cosine)
     return claim(
         f"{key}.title.both",
-        first=_titled(one.units[first[0]], one),
-        second=_titled(other.units[second[0]], other),
-        a=one.letter,
-        b=other.letter,
+        first=_titled(first_side.units[first_leaders[0]], first_side),
+        second=_titled(second_side.units[second_leaders[0]], second_side),
+        a=first_side.letter,
+        b=second_side.letter,
     )
 
 
 def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
     """The words of one sentence with the largest shares."""
     words, leaders = _words(side), _leaders(side, sums)
-    which = leaders or words
-    shares = [float(sums[i]) for i in which]
-    letter: dict[str, Any] = {"letter": side.letter, "cosine": cosine}
+    named = leaders or words
+    shares = [float(sums[i]) for i in named]
+    numbers: dict[str, Any] = {"letter": side.letter, "cosine": cosine}
     if not words:
-        return claim(f"{key}.none", **letter)
-    if len(which) > 1:
+        return claim(f"{key}.none", **numbers)
+    if len(named) > 1:
         verdict = "several" if leaders else "equal"
-        return claim(f"{key}.{verdict}", n=len(which), span=span(shares), **letter)
-    verdict, word = "largest" if leaders else "only", _named(side.units[which[0]], side)
-    return claim(f"{key}.{verdict}", word=word, share=shares[0], **letter)
+        return claim(f"{key}.{verdict}", n=len(named), span=span(shares), **numbers)
+    verdict, word = "largest" if leaders else "only", _named(side.units[named[0]], side)
+    return claim(f"{key}.{verdict}", word=word, share=shares[0], **numbers)
 
 
 # Leave out
 
 
 @title_of.register
-def _(shown: LeftOut) -> Claim:
-    lead = _strongest(shown.changes)
-    if len(lead) != 1:
-        return claim(f"why.leave_out.title.{'several' if lead else 'none'}", n=len(lead))
-    word = shown.words[lead[0]]
-    side = shown.score.sides[word.side]
-    key = f"why.leave_out.title.{_way(word.change)}_{shown.how}"
+def _(result: LeaveOutResult) -> Claim:
+    leaders = _strongest(result.changes)
+    if len(leaders) != 1:
+        return claim(f"why.leave_out.title.{'several' if leaders else 'none'}", n=len(leaders))
+    word = result.words[leaders[0]]
+    side = result.score.sides[word.side]
+    key = f"why.leave_out.title.{_way(word.change)}_{result.how}"
     return claim(key, word=_titled(word.unit, side), letter=side.letter)
 
 
 @reading_of.register
-def _(shown: LeftOut) -> Reading:
-    moved = []
-    for way, changes in (("lowers", -shown.changes), ("raises", shown.changes)):
-        lead = [shown.words[i] for i in leading_of(changes.tolist())]
-        if lead:
-            moved.append(
-                claim(f"why.leave_out.{way}", n=len(lead), word=_left_out(shown, lead[0]),
-                      cosine=shown.score.cosine, without=span([word.cosine for word in lead]))
+def _(result: LeaveOutResult) -> Reading:
+    movers = []
+    for way, changes in (("lowers", -result.changes), ("raises", result.changes)):
+        leaders = [result.words[i] for i in leading_of(changes.tolist())]
+        if leaders:
+            movers.append(
+                claim(f"why.leave_out.{way}", n=len(leaders), word=_left_out(result, leaders[0]),
+                      cosine=result.score.cosine, without=span([word.cosine for word in leaders]))
             )  # fmt: skip
-    told = [*moved, claim("why.leave_out.alone")] if moved else [claim("why.leave_out.none")]
-    sure = [_pairs(shown)]
-    if (order := shown.order) is not None:
-        n, tau = len(shown.words), order.tau or 0.0
+    sentences = [*movers, claim("why.leave_out.alone")] if movers else [claim("why.leave_out.none")]
+    sure = [_pairs(result)]
+    if (order := result.order) is not None:
+        n, tau = len(result.words), order.tau or 0.0
         sure.insert(0, claim(f"why.leave_out.{order.verdict}", n=n, tau=tau))
-    return Reading(tuple(told), tuple(own for own in sure if own is not None))
+    return Reading(tuple(sentences), _present(sure))
 
 
 def _way(change: float) -> str:
     return "lowers" if change < 0 else "raises"
 
 
-def _left_out(shown: LeftOut, word: LeftWord) -> str:
-    side = shown.score.sides[word.side]
+def _left_out(result: LeaveOutResult, word: LeftOutWord) -> str:
+    side = result.score.sides[word.side]
     return f"{_named(word.unit, side)} ({side.letter})"
 
 
-def _pairs(shown: LeftOut) -> Claim | None:
+def _pairs(result: LeaveOutResult) -> Claim | None:
     """The two words with the largest joint effect beyond their single effects."""
-    if shown.pairs is None or len(shown.words) < 2:
+    if result.pairs is None or len(result.words) < 2:
         return None
-    beyond = np.abs(interaction(shown.pairs))
+    beyond = np.abs(interaction(result.pairs))
     i, j = divmod(int(beyond.argmax()), len(beyond))
     if beyond[i, j] < 2 * NOISE:
         return claim("why.leave_out.additive")
     return claim(
         "why.leave_out.together",
-        first=_left_out(shown, shown.words[i]),
-        second=_left_out(shown, shown.words[j]),
-        both=float(shown.pairs[i, j]),
-        one=float(shown.pairs[i, i]),
-        other=float(shown.pairs[j, j]),
+        first=_left_out(result, result.words[i]),
+        second=_left_out(result, result.words[j]),
+        both=float(result.pairs[i, j]),
+        one=float(result.pairs[i, i]),
+        other=float(result.pairs[j, j]),
     )
 
 
@@ -257,48 +260,48 @@ def _pairs(shown: LeftOut) -> Claim | None:
 
 
 @title_of.register
-def _(shown: SwitchedOff) -> Claim:
-    if not shown.layers:
+def _(result: SwitchOffResult) -> Claim:
+    if not result.layers:
         return claim("why.switch_off.title.empty")
-    lead = _strongest(shown.heads)
-    if len(lead) != 1:
-        return claim(f"why.switch_off.title.{'several' if lead else 'none'}", n=len(lead))
-    row, head = divmod(lead[0], shown.heads.shape[1])
-    key = f"why.switch_off.title.{_way(shown.heads[row, head])}"
-    return claim(key, layer=shown.layers[row], head=head)
+    leaders = _strongest(result.heads)
+    if len(leaders) != 1:
+        return claim(f"why.switch_off.title.{'several' if leaders else 'none'}", n=len(leaders))
+    row, head = divmod(leaders[0], result.heads.shape[1])
+    key = f"why.switch_off.title.{_way(result.heads[row, head])}"
+    return claim(key, layer=result.layers[row], head=head)
 
 
 @reading_of.register
-def _(shown: SwitchedOff) -> Reading:
-    if not shown.layers:
+def _(result: SwitchOffResult) -> Reading:
+    if not result.layers:
         return Reading((claim("why.switch_off.empty"),))
-    n_told = int((np.abs(shown.heads) > NOISE).sum())
+    n_moving = int((np.abs(result.heads) > NOISE).sum())
     return Reading(
-        (_heads(shown), _layers(shown), claim("why.switch_off.alone", n=shown.n_pairs)),
-        (claim("why.switch_off.many", n=n_told, of=shown.heads.size),),
+        (_heads(result), _layers(result), claim("why.switch_off.alone", n=result.n_pairs)),
+        (claim("why.switch_off.many", n=n_moving, of=result.heads.size),),
     )
 
 
-def _heads(shown: SwitchedOff) -> Claim:
+def _heads(result: SwitchOffResult) -> Claim:
     """The strongest heads."""
-    lead, own = _strongest(shown.heads), {"cosine": shown.cosine}
-    if len(lead) != 1:
-        return _several("why.switch_off", shown.heads, lead, **own)
-    (row, head), change = divmod(lead[0], shown.heads.shape[1]), float(shown.heads.flat[lead[0]])
-    without = shown.cosine + change
+    leaders, cosine = _strongest(result.heads), result.cosine
+    if len(leaders) != 1:
+        return _several("why.switch_off", result.heads, leaders, cosine=cosine)
+    row, head = divmod(leaders[0], result.heads.shape[1])
+    change = float(result.heads[row, head])
     key = f"why.switch_off.{_way(change)}"
-    return claim(key, layer=shown.layers[row], head=head, without=without, **own)
+    return claim(key, layer=result.layers[row], head=head, without=cosine + change, cosine=cosine)
 
 
-def _layers(shown: SwitchedOff) -> Claim:
+def _layers(result: SwitchOffResult) -> Claim:
     """The strongest of the whole attentions and feed-forwards."""
-    changes = np.stack([shown.attention, shown.feed_forward], axis=1)
-    lead = _strongest(changes)
-    if len(lead) != 1:
-        return _several("why.switch_off.layer", changes, lead)
-    row, kind = divmod(lead[0], 2)
+    changes = np.stack([result.attention, result.feed_forward], axis=1)
+    leaders = _strongest(changes)
+    if len(leaders) != 1:
+        return _several("why.switch_off.layer", changes, leaders)
+    row, kind = divmod(leaders[0], 2)
     key = f"why.switch_off.layer.{('attention', 'feed_forward')[kind]}"
-    return claim(key, layer=shown.layers[row], change=float(changes[row, kind]))
+    return claim(key, layer=result.layers[row], change=float(changes[row, kind]))
 
 
 def _strongest(changes: Doubles) -> list[int]:
@@ -306,63 +309,63 @@ def _strongest(changes: Doubles) -> list[int]:
     return leading_of(np.abs(changes).ravel().tolist())
 
 
-def _several(key: str, changes: Doubles, lead: Sequence[int], **own: Any) -> Claim:
+def _several(key: str, changes: Doubles, leaders: Sequence[int], **numbers: Any) -> Claim:
     """The sentence for the case that no single one leads."""
-    if not lead:
-        return claim(f"{key}.none", n=0, **own)
-    said = span([abs(float(changes.flat[i])) for i in lead])
-    return claim(f"{key}.several", n=len(lead), of=changes.size, span=said, **own)
+    if not leaders:
+        return claim(f"{key}.none", n=0, **numbers)
+    sizes = span([abs(float(changes.flat[i])) for i in leaders])
+    return claim(f"{key}.several", n=len(leaders), of=changes.size, span=sizes, **numbers)
 
 
 # Swap in
 
 
 @title_of.register
-def _(shown: SwappedIn) -> Claim:
-    if shown.problem is not None:
-        is_equal = shown.score.are_equal
+def _(result: SwapInResult) -> Claim:
+    if result.problem is not None:
+        is_equal = result.score.are_equal
         return claim(f"why.swap_in.title.{'equal' if is_equal else 'stuck'}")
-    lead = _furthest(shown)
-    if len(lead) != 1:
+    leaders = _furthest(result)
+    if len(leaders) != 1:
         return claim(
-            f"why.swap_in.title.{'several' if lead else 'none'}", n=len(lead), **_ends(shown)
+            f"why.swap_in.title.{'several' if leaders else 'none'}", n=len(leaders), **_ends(result)
         )
-    i, j = shown.alignment.pairs[lead[0]]
+    i, j = result.alignment.pairs[leaders[0]]
     return claim(
-        f"why.swap_in.title.{'one' if shown.alignment.same_length else 'one_tried'}",
-        old=occurrence(shown.receiver.labels[i], i, shown.receiver.labels),
-        new=occurrence(shown.donor.labels[j], j, shown.donor.labels),
-        **_ends(shown),
+        f"why.swap_in.title.{'one' if result.alignment.same_length else 'one_tried'}",
+        old=occurrence(result.receiver.labels[i], i, result.receiver.labels),
+        new=occurrence(result.donor.labels[j], j, result.donor.labels),
+        **_ends(result),
     )
 
 
 @reading_of.register
-def _(shown: SwappedIn) -> Reading:
-    if shown.problem is not None:
-        return Reading((shown.problem,))
-    own, n = shown.alignment, len(shown.alignment.pairs)
-    told = [_bottom(shown), _carried(shown), claim("why.swap_in.alone")]
-    n_away = int((np.round(100 * shown.fractions[0]) < 0).sum())
+def _(result: SwapInResult) -> Reading:
+    if result.problem is not None:
+        return Reading((result.problem,))
+    alignment, n = result.alignment, len(result.alignment.pairs)
+    sentences = [_bottom(result), _carried(result), claim("why.swap_in.alone")]
+    n_away = int((np.round(100 * result.fractions[0]) < 0).sum())
     sure = [
         claim(
-            f"why.swap_in.{'all' if own.same_length else 'partly'}",
+            f"why.swap_in.{'all' if alignment.same_length else 'partly'}",
             n=n,
-            total=n + len(own.first_alone),
-            equal=own.n_equal,
-            **_ends(shown),
+            total=n + len(alignment.first_alone),
+            equal=alignment.n_equal,
+            **_ends(result),
         ),
-        claim("why.swap_in.away", n=n_away, tried=n, **_ends(shown)) if n_away else None,
+        claim("why.swap_in.away", n=n_away, tried=n, **_ends(result)) if n_away else None,
     ]
-    return Reading(*(tuple(own for own in each if own is not None) for each in (told, sure)))
+    return Reading(_present(sentences), _present(sure))
 
 
-def _ends(shown: SwappedIn) -> dict[str, str]:
-    return {"a": shown.receiver.letter, "b": shown.donor.letter}
+def _ends(result: SwapInResult) -> dict[str, str]:
+    return {"a": result.receiver.letter, "b": result.donor.letter}
 
 
-def _furthest(shown: SwappedIn) -> list[int]:
+def _furthest(result: SwapInResult) -> list[int]:
     """The tokens that move the receiver furthest if they are swapped in at layer 0."""
-    bottom = shown.fractions[0].tolist()
+    bottom = result.fractions[0].tolist()
     return leading_of(bottom, 0.0) if max(bottom) >= SOME else []
 
 
@@ -371,71 +374,75 @@ def _beyond(share: float) -> str:
     return "_beyond" if round(100 * share) > 100 else ""
 
 
-def _bottom(shown: SwappedIn) -> Claim:
-    lead, n = _furthest(shown), len(shown.alignment.pairs)
-    if not lead:
-        return claim("why.swap_in.none", n=n, **_ends(shown))
-    share = float(shown.fractions[0, lead[0]])
-    if len(lead) > 1:
+def _bottom(result: SwapInResult) -> Claim:
+    leaders, n = _furthest(result), len(result.alignment.pairs)
+    if not leaders:
+        return claim("why.swap_in.none", n=n, **_ends(result))
+    share = float(result.fractions[0, leaders[0]])
+    if len(leaders) > 1:
         key = f"why.swap_in.several{_beyond(share)}"
-        return claim(key, n=len(lead), tried=n, share=share, **_ends(shown))
-    i, j = shown.alignment.pairs[lead[0]]
+        return claim(key, n=len(leaders), tried=n, share=share, **_ends(result))
+    i, j = result.alignment.pairs[leaders[0]]
     return claim(
         f"why.swap_in.one{_beyond(share)}",
-        old=placed(shown.receiver.labels[i], i, shown.receiver.labels),
-        new=placed(shown.donor.labels[j], j, shown.donor.labels),
+        old=placed(result.receiver.labels[i], i, result.receiver.labels),
+        new=placed(result.donor.labels[j], j, result.donor.labels),
         share=share,
-        **_ends(shown),
+        **_ends(result),
     )
 
 
-def _carried(shown: SwappedIn) -> Claim | None:
+def _carried(result: SwapInResult) -> Claim | None:
     """The token, the same in both, that comes to hold most of the difference above layer 0."""
-    ours, theirs = shown.receiver.encoding.token_ids, shown.donor.encoding.token_ids
-    same = [k for k, (i, j) in enumerate(shown.alignment.pairs) if ours[i] == theirs[j]]
-    most = shown.fractions[:, same].max(axis=0).tolist()
-    lead = leading_of(most, 0.0)
-    if len(lead) != 1 or most[lead[0]] < SOME:
+    ours, theirs = result.receiver.encoding.token_ids, result.donor.encoding.token_ids
+    same = [k for k, (i, j) in enumerate(result.alignment.pairs) if ours[i] == theirs[j]]
+    largest = result.fractions[:, same].max(axis=0).tolist()
+    leaders = leading_of(largest, 0.0)
+    if len(leaders) != 1 or largest[leaders[0]] < SOME:
         return None
-    row = int(shown.fractions[:, same[lead[0]]].argmax())
-    place = shown.alignment.pairs[same[lead[0]]][0]
+    row = int(result.fractions[:, same[leaders[0]]].argmax())
+    position = result.alignment.pairs[same[leaders[0]]][0]
     return claim(
-        f"why.swap_in.carried{_beyond(most[lead[0]])}",
-        word=placed(shown.receiver.labels[place], place, shown.receiver.labels),
-        share=most[lead[0]],
-        layer=shown.layers[row],
-        **_ends(shown),
+        f"why.swap_in.carried{_beyond(largest[leaders[0]])}",
+        word=placed(result.receiver.labels[position], position, result.receiver.labels),
+        share=largest[leaders[0]],
+        layer=result.layers[row],
+        **_ends(result),
     )
 
 
 # Edits
 
 
-def edits_reading(shown: EditsShown, band: Band | None) -> Reading:
+def edits_reading(result: EditsResult, band: Band | None) -> Reading:
     """The effect of the edits, the negation beside a typing error, and random pairs.
 
     Args:
-        shown: the edits with their cosines.
+        result: the edits with their cosines.
         band: random pairs of sentences, at each layer; None if there are none.
     """
-    if not shown.edits:
-        return Reading((claim(f"why.edits.{'none' if shown.is_english else 'foreign'}"),))
-    cosines, text = [each.cosine for each in shown.edits], shown.edits[0].edit.text
+    if not result.edits:
+        return Reading((claim(f"why.edits.{'none' if result.is_english else 'foreign'}"),))
+    cosines, text = [ranked.cosine for ranked in result.edits], result.edits[0].edit.text
     low, high = cosines[0], cosines[-1]
     if high - low <= MARGIN:
-        told = [claim("why.edits.equal", n=len(cosines), span=span(cosines))]
+        sentences = [claim("why.edits.equal", n=len(cosines), span=span(cosines))]
     else:
-        own = {"text": quoted(text, _LONGEST), "low": low, "high": high}
-        told = [claim("why.edits.apart", n=len(cosines), **own)]
-    kinds = {each.edit.kind: each for each in shown.edits}
-    if {"negation", "typo"} <= kinds.keys():
-        negated, typo = kinds["negation"], kinds["typo"].cosine
+        numbers = {"text": quoted(text, _LONGEST), "low": low, "high": high}
+        sentences = [claim("why.edits.apart", n=len(cosines), **numbers)]
+    by_kind = {ranked.edit.kind: ranked for ranked in result.edits}
+    if {"negation", "typo"} <= by_kind.keys():
+        negated, typo = by_kind["negation"], by_kind["typo"].cosine
         text = quoted(negated.edit.text, _LONGEST)
-        told.append(claim("why.edits.negation", text=text, cosine=negated.cosine, typo=typo))
+        sentences.append(claim("why.edits.negation", text=text, cosine=negated.cosine, typo=typo))
     if band is not None:
-        mean = float(band.mean[shown.score.layer])
-        told.append(claim("why.edits.random", kind=band.of, mean=mean))
-    return Reading(tuple(told))
+        mean = float(band.mean[result.score.layer])
+        sentences.append(claim("why.edits.random", kind=band.of, mean=mean))
+    return Reading(tuple(sentences))
+
+
+def _present(claims: Sequence[Claim | None]) -> tuple[Claim, ...]:
+    return tuple(filter(None, claims))
 
 
 def _named(unit: Unit, side: Side) -> str:

@@ -17,28 +17,28 @@ from components.content.language import say
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import Counted, Intervention, Passport, Tokens
-from components.features.why.controls import FIRST, SECOND, WHAT
+from components.features.why.controls import FIRST, SECOND, VECTOR_KIND
 from components.features.why.measures import (
-    WHATS,
+    VECTOR_KINDS,
     Doubles,
     Unit,
-    What,
+    VectorKind,
     cosine,
     is_word,
     units_of,
     vector_of,
     weights_of,
 )
-from components.ui.state.controls import Choice
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
 
 __all__ = [
-    "Missing",
-    "Run",
+    "ModelRun",
+    "NoScore",
     "Score",
     "SentencePairs",
     "Side",
+    "compared_indices",
     "problem_of",
     "random_pairs",
     "score_of",
@@ -49,8 +49,8 @@ __all__ = [
 
 # --- The cosines of unrelated sentences
 
-_OF = "English sentences"
-_AT_ONCE = 65
+_SAMPLE_NAME = "English sentences"
+_N_AT_ONCE = 65
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,9 @@ class SentencePairs:
     cls: Band
     n_sentences: int
 
-    def band(self, what: What) -> Band | None:
+    def band(self, kind: VectorKind) -> Band | None:
         """The band of one kind of sentence vector; None for words, whose pairs are elsewhere."""
-        return {"mean": self.mean, "cls": self.cls}.get(what)
+        return {"mean": self.mean, "cls": self.cls}.get(kind)
 
     @property
     def nbytes(self) -> int:
@@ -79,13 +79,13 @@ class SentencePairs:
 def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
     """Measure the random pairs of a model: half a second for a small one, once."""
     texts = baseline_sentences()
-    vectors: dict[What, list[Doubles]] = {what: [] for what in WHATS if what != "word"}
-    for start in range(0, len(texts), _AT_ONCE):  # all layers of all tokens would take much memory
-        some = texts[start : start + _AT_ONCE]
-        for encoding in service.encode(card.id, some, checksum=card.checksum):
-            for what, own in vectors.items():
-                own.append(vector_of(encoding.hidden, weights_of(encoding, what)))
-    bands = {what: _band(np.stack(own, axis=1)) for what, own in vectors.items()}
+    vectors: dict[VectorKind, list[Doubles]] = {kind: [] for kind in VECTOR_KINDS if kind != "word"}
+    for start in range(0, len(texts), _N_AT_ONCE):  # all at once would take much memory
+        portion = texts[start : start + _N_AT_ONCE]
+        for encoding in service.encode(card.id, portion, checksum=card.checksum):
+            for kind, kind_vectors in vectors.items():
+                kind_vectors.append(vector_of(encoding.hidden, weights_of(encoding, kind)))
+    bands = {kind: _band(np.stack(kind_vectors, axis=1)) for kind, kind_vectors in vectors.items()}
     return SentencePairs(bands["mean"], bands["cls"], len(texts))
 
 
@@ -97,17 +97,17 @@ def _band(vectors: Doubles) -> Band:
         cosines = cosine_matrix(layer)[first, second]
         rows.append((np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)))
     low, mean, high = np.array(rows, np.float32).T
-    return Band(low, mean, high, _OF)
+    return Band(low, mean, high, _SAMPLE_NAME)
 
 
 # --- Runs of the model with changes
 
-_AT_ONCE_BYTES = 1 << 26
+_STATES_BYTES = 1 << 26
 """Maximum bytes of hidden states in memory at a time."""
 
 
 @dataclass(frozen=True)
-class Run:
+class ModelRun:
     """One run of the model.
 
     Attributes:
@@ -123,7 +123,7 @@ class Run:
 
 
 def vectors_of(
-    runs: Sequence[Run],
+    runs: Sequence[ModelRun],
     service: EncoderService,
     card: ModelCard,
     *,
@@ -141,44 +141,45 @@ def vectors_of(
         baseline: texts whose tokens give the mean of parts that are switched to their mean.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
-    found: list[Doubles] = []
-    for some in _portions(runs, service, card):
-        done = len(found)
+    vectors: list[Doubles] = []
+    for portion in _portions(runs, service, card):
+        done = len(vectors)
         encodings = service.intervene(
             card.id,
-            [run.text for run in some],
-            [run.interventions for run in some],
-            pairs=[run.pair for run in some],
+            [run.text for run in portion],
+            [run.interventions for run in portion],
+            pairs=[run.pair for run in portion],
             layers=[layer],
             baseline=baseline,
-            progress=None if progress is None else _from(done, len(runs), progress),
+            progress=None if progress is None else _counting_from(done, len(runs), progress),
         )
-        found += [
+        vectors += [
             vector_of(encoding.layer(layer), run.weigh(encoding))
-            for run, encoding in zip(some, encodings, strict=True)
+            for run, encoding in zip(portion, encodings, strict=True)
         ]
-    return found
+    return vectors
 
 
-def _from(n_before: int, n: int, progress: Counted) -> Counted:
-    return lambda done, _: progress(n_before + done, n)
+def _counting_from(n_before: int, n: int, progress: Counted) -> Counted:
+    return lambda n_done, _: progress(n_before + n_done, n)
 
 
 def _portions(
-    runs: Sequence[Run], service: EncoderService, card: ModelCard
-) -> Iterator[Sequence[Run]]:
+    runs: Sequence[ModelRun], service: EncoderService, card: ModelCard
+) -> Iterator[Sequence[ModelRun]]:
     """The runs in order, in portions that fit in memory."""
-    texts = {(run.text, run.pair): 0 for run in runs}
-    tokens = service.tokenize(card.id, [t for t, _ in texts], pairs=[p for _, p in texts])
-    texts = {key: own.n_tokens for key, own in zip(texts, tokens, strict=True)}
-    most = max(1, _AT_ONCE_BYTES // (4 * card.n_dims))
-    start, held = 0, 0
+    inputs = list(dict.fromkeys((run.text, run.pair) for run in runs))
+    texts, pairs = [text for text, _ in inputs], [pair for _, pair in inputs]
+    n_tokens = [tokens.n_tokens for tokens in service.tokenize(card.id, texts, pairs=pairs)]
+    lengths = dict(zip(inputs, n_tokens, strict=True))
+    most = max(1, _STATES_BYTES // (4 * card.n_dims))
+    start, n_held = 0, 0
     for i, run in enumerate(runs):
-        n_tokens = texts[run.text, run.pair]
-        if i > start and held + n_tokens > most:
+        length = lengths[run.text, run.pair]
+        if i > start and n_held + length > most:
             yield runs[start:i]
-            start, held = i, 0
-        held += n_tokens
+            start, n_held = i, 0
+        n_held += length
     if start < len(runs):
         yield runs[start:]
 
@@ -187,7 +188,7 @@ def _portions(
 
 
 @dataclass(frozen=True)
-class Missing:
+class NoScore:
     """The reason why two sentences cannot be compared, and what to do: one plain sentence."""
 
     problem: str
@@ -251,14 +252,14 @@ class Score:
 
     Attributes:
         card: the model's card.
-        what: the vector to compare.
+        vector_kind: the vector to compare.
         layer: the selected layer; by default the last.
         first, second: the two sentences; they may be the same.
         cosines: (n_layers + 1,) float64 the cosine at each layer.
     """
 
     card: ModelCard
-    what: What
+    vector_kind: VectorKind
     layer: int
     first: Side
     second: Side
@@ -277,12 +278,12 @@ class Score:
     @property
     def are_equal(self) -> bool:
         """True if the model reads the same tokens and the same ones are compared."""
-        one, other = self.sides
-        ours, theirs = one.encoding, other.encoding
+        first, second = self.sides
+        ours, theirs = first.encoding, second.encoding
         segments = ours.token_type_ids, theirs.token_type_ids
         return (
             np.array_equal(ours.token_ids, theirs.token_ids)
-            and np.array_equal(one.weights, other.weights)
+            and np.array_equal(first.weights, second.weights)
             and all(np.array_equal(a, b) for a, b in [segments] if a is not None and b is not None)
         )
 
@@ -294,12 +295,16 @@ class Score:
     @property
     def key(self) -> Hashable:
         """A key that is equal for equal scores."""
-        spans = (chosen_span(s.sentence) if self.what == "word" else None for s in self.sides)
+        is_of_word = self.vector_kind == "word"
         texts = tuple(
-            (side.encoding.text, side.encoding.pair, span)
-            for side, span in zip(self.sides, spans, strict=True)
+            (
+                side.encoding.text,
+                side.encoding.pair,
+                chosen_span(side.sentence) if is_of_word else None,
+            )
+            for side in self.sides
         )
-        return (self.card.id, self.card.checksum, self.what, self.layer, texts)
+        return (self.card.id, self.card.checksum, self.vector_kind, self.layer, texts)
 
     @property
     def lean(self) -> Score:
@@ -309,42 +314,44 @@ class Score:
     @cached_property
     def passport(self) -> Passport:
         """The passport behind the numbers, with this page's own settings."""
-        encoded = self.first.encoding.passport
-        own: dict[str, Any] = {"compared": self.what, "layer": self.layer}
-        return replace(encoded, settings={**encoded.settings, **own})
+        encoding_passport = self.first.encoding.passport
+        options: dict[str, Any] = {"compared": self.vector_kind, "layer": self.layer}
+        return replace(encoding_passport, settings={**encoding_passport.settings, **options})
 
 
-def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score | Missing:
+def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score | NoScore:
     """The score that a view asks for, or the reason why there is none.
 
     Raises:
         ContextlensError: the model cannot be used, or cannot read the text.
     """
     if not view.sentences:
-        return Missing(say("why.missing.none"))
+        return NoScore(say("why.missing.none"))
     if len(view.sentences) < 2:
-        return Missing(say("why.missing.alone"))
-    what = cast(What, WHAT.of(view))
-    indices = (_index(view, FIRST), _index(view, SECOND))
-    problem = next(filter(None, (problem_of(view, i, what) for i in indices)), "")
+        return NoScore(say("why.missing.alone"))
+    kind = cast(VectorKind, VECTOR_KIND.of(view))
+    indices = compared_indices(view)
+    problem = next(filter(None, (problem_of(view, i, kind) for i in indices)), "")
     if problem:
-        return Missing(problem)
+        return NoScore(problem)
     chosen = [view.sentences[i] for i in indices]
     encodings = service.encode(
-        card.id, [s.text for s in chosen], pairs=[sentence.pair for sentence in chosen]
+        card.id,
+        [sentence.text for sentence in chosen],
+        pairs=[sentence.pair for sentence in chosen],
     )
     vocabulary = service.vocabulary(card.id)
     try:
         sides = [
-            side_of(view, i, encoding, what, labels(encoding, vocabulary))
+            side_of(view, i, encoding, kind, labels(encoding, vocabulary))
             for i, encoding in zip(indices, encodings, strict=True)
         ]
     except RequestError as exc:
-        return Missing(str(exc))
+        return NoScore(str(exc))
     layers = range(card.n_layers + 1)
     return Score(
         card=card,
-        what=what,
+        vector_kind=kind,
         layer=view.layer_among(layers),
         first=sides[0],
         second=sides[1],
@@ -353,7 +360,7 @@ def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score
 
 
 def side_of(
-    view: ViewState, index: int, encoding: Encoding, what: What, names: tuple[str, ...]
+    view: ViewState, index: int, encoding: Encoding, kind: VectorKind, names: tuple[str, ...]
 ) -> Side:
     """One sentence of a view with its encoding.
 
@@ -361,21 +368,22 @@ def side_of(
         RequestError: no word is chosen in it, or the model does not read the word.
     """
     sentence = view.sentences[index]
-    weights = weights_of(encoding, what, chosen_span(sentence))
+    weights = weights_of(encoding, kind, chosen_span(sentence))
     return Side(index, sentence, encoding, weights, names, units_of(encoding))
 
 
-def _index(view: ViewState, control: Choice) -> int:
-    """The index of the chosen sentence; if it is gone, the control's default, or the last."""
-    letters = [letter(i) for i in range(len(view.sentences))]
-    return letters.index(control.among(letters).of(view))
+def compared_indices(view: ViewState) -> tuple[int, int]:
+    """The two compared sentences, which may be the same; for one that is gone, the default."""
+    letters = [letter(i) for i in range(max(1, len(view.sentences)))]
+    first, second = (letters.index(control.among(letters).of(view)) for control in (FIRST, SECOND))
+    return first, second
 
 
-def problem_of(view: ViewState, index: int, what: What) -> str:
+def problem_of(view: ViewState, index: int, kind: VectorKind) -> str:
     """The reason why a sentence cannot be compared, and what to do; "" for none."""
     sentence = view.sentences[index]
     if not sentence.text.strip():
         return say("why.missing.empty", letter=letter(index))
-    if what == "word" and chosen_span(sentence) is None:
+    if kind == "word" and chosen_span(sentence) is None:
         return say("why.missing.word", letter=letter(index))
     return ""

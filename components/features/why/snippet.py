@@ -13,16 +13,16 @@ from components.core.families import FAMILIES
 from components.core.schema import ModelCard
 from components.core.words import Span
 from components.features.why.compute import (
-    Integrated,
-    IntegratedSide,
-    LeftOut,
-    LeftWord,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    InputShares,
+    InputsResult,
+    LeaveOutResult,
+    LeftOutWord,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
     sample,
 )
-from components.features.why.measures import What, cut
+from components.features.why.measures import VectorKind, cut
 from components.features.why.score import Score, Side
 from components.ui.widgets.comparison.compute import chosen_span
 
@@ -35,8 +35,8 @@ _COUNTS = {
     "mean": ['    counts = batch["attention_mask"][0].bool()  # the mean of all real tokens'],
     "cls": ["    counts = torch.arange(len(first)) == 0  # the first token alone"],
     "word": [
-        "    own = torch.tensor([n == 0 for n in batch.sequence_ids(0)])  # not the pair's",
-        "    counts = own & (first < word[1]) & (last > word[0])  # the mean of the word's tokens",
+        "    is_own = torch.tensor([n == 0 for n in batch.sequence_ids(0)])  # not the pair's",
+        "    counts = is_own & (first < word[1]) & (last > word[0])  # the word's tokens",
     ],
 }
 _WIRES = """
@@ -79,12 +79,12 @@ def script(card: ModelCard, *parts: str, imports: Sequence[str] = ()) -> str:
     return "\n".join(head) + "\n" + "\n".join(part.strip("\n") + "\n" for part in parts)
 
 
-def reads(score: Score, what: What | None = None, *, hides: bool = False) -> str:
+def reads(score: Score, *, hides: bool = False) -> str:
     """The definitions of `read` (states of all layers, and the tokens that count) and `vector`."""
-    what, card = what or score.what, score.card
-    word = ", word=None" if what == "word" else ""
-    hidden, told = (", hidden=()", ", hidden") if hides else ("", "")
-    told = f"{', word' if word else ''}{told}"
+    kind, card = score.vector_kind, score.card
+    word = ", word=None" if kind == "word" else ""
+    hidden, passed = (", hidden=()", ", hidden") if hides else ("", "")
+    passed = f"{', word' if word else ''}{passed}"
     lines = [
         f"def read(text, pair=None{word}{hidden}):",
         '    """Hidden states (layers, tokens, dims), and which tokens count."""',
@@ -99,7 +99,7 @@ def reads(score: Score, what: What | None = None, *, hides: bool = False) -> str
             if hides
             else []
         ),
-        *_COUNTS[what],
+        *_COUNTS[kind],
         "    with torch.inference_mode():",
         "        states = model(**batch, output_hidden_states=True).hidden_states",
         "    return torch.stack(states)[:, 0], counts",
@@ -107,7 +107,7 @@ def reads(score: Score, what: What | None = None, *, hides: bool = False) -> str
         "",
         f"def vector(text, pair=None{word}{hidden}):",
         f'    """What is compared of a text at layer {score.layer}, (dims,)."""',
-        f"    states, counts = read(text, pair{told})",
+        f"    states, counts = read(text, pair{passed})",
         f"    return states[{score.layer}, counts].double().mean(dim=0)",
         "",
     ]
@@ -123,16 +123,16 @@ def given(text: str, pair: str | None, span: Span | None, hidden: Sequence[int] 
     return ", ".join(parts)
 
 
-def of_side(side: Side, what: What) -> str:
+def of_side(side: Side, kind: VectorKind) -> str:
     """The arguments for an unchanged sentence."""
-    span = chosen_span(side.sentence) if what == "word" else None
+    span = chosen_span(side.sentence) if kind == "word" else None
     return given(side.encoding.text, side.encoding.pair, span)
 
 
-def numbers(score: Score, what: What | None = None) -> str:
+def numbers(score: Score) -> str:
     """The two sentences as arguments, `first` and `second`."""
-    one, other = (of_side(side, what or score.what) for side in score.sides)
-    return f"a = vector({one})\nb = vector({other})\nscore = cosine(a, b)"
+    first, second = (of_side(side, score.vector_kind) for side in score.sides)
+    return f"a = vector({first})\nb = vector({second})\nscore = cosine(a, b)"
 
 
 def wires(card: ModelCard) -> str:
@@ -152,15 +152,15 @@ for name, change in changes.items():
 """
 
 
-def leave_out_snippet(shown: LeftOut) -> str:
+def leave_out_snippet(result: LeaveOutResult) -> str:
     """A script that leaves `changes`, by the names of `case_name`."""
-    score = shown.score
+    score = result.score
     lines = ["cases = {  # what is left out, and both vectors without it"]
-    for case in written_cases(shown):
-        both = [_without(shown, side, [w for w in case if w.side == side]) for side in (0, 1)]
-        lines.append(f"    {literal(case_name(shown, case))}: ({both[0]}, {both[1]}),")
+    for case in written_cases(result):
+        vectors = [_without(result, side, [w for w in case if w.side == side]) for side in (0, 1)]
+        lines.append(f"    {literal(case_name(result, case))}: ({vectors[0]}, {vectors[1]}),")
     parts = (
-        reads(score, hides=shown.how == "hidden"),
+        reads(score, hides=result.how == "hidden"),
         MAKES,
         numbers(score),
         "\n".join([*lines, "}"]),
@@ -169,47 +169,47 @@ def leave_out_snippet(shown: LeftOut) -> str:
     return script(score.card, *parts)
 
 
-def written_cases(shown: LeftOut) -> list[tuple[LeftWord, ...]]:
+def written_cases(result: LeaveOutResult) -> list[tuple[LeftOutWord, ...]]:
     """Words, then pairs of words if they were left out: those with the largest effects."""
-    order = np.argsort(-np.abs(shown.changes), kind="stable")[:MAX_WRITTEN]
-    alone: list[tuple[LeftWord, ...]] = [(shown.words[i],) for i in sorted(order.tolist())]
-    if shown.pairs is None:
-        return alone
-    pairs = list(combinations(range(len(shown.words)), 2))
-    pairs.sort(key=lambda pair: -abs(float(shown.pairs[pair])))  # type: ignore[index]
-    return [*alone, *((shown.words[i], shown.words[j]) for i, j in pairs[:MAX_WRITTEN])]
+    order = np.argsort(-np.abs(result.changes), kind="stable")[:MAX_WRITTEN]
+    single: list[tuple[LeftOutWord, ...]] = [(result.words[i],) for i in sorted(order.tolist())]
+    if result.pairs is None:
+        return single
+    pairs = list(combinations(range(len(result.words)), 2))
+    pairs.sort(key=lambda pair: -abs(float(result.pairs[pair])))  # type: ignore[index]
+    return [*single, *((result.words[i], result.words[j]) for i, j in pairs[:MAX_WRITTEN])]
 
 
-def case_name(shown: LeftOut, case: tuple[LeftWord, ...]) -> str:
+def case_name(result: LeaveOutResult, case: tuple[LeftOutWord, ...]) -> str:
     """The name of the words that are left out: by letter, position and word."""
-    sides = shown.score.sides
-    each = (f"{sides[w.side].letter} {w.unit.positions[0]} {w.unit.label}" for w in case)
-    own = [f"{name} ({w.side + 1})" for name, w in zip(each, case, strict=True)]
-    return " and ".join(own)
+    sides = result.score.sides
+    names = (f"{sides[w.side].letter} {w.unit.positions[0]} {w.unit.label}" for w in case)
+    sided_names = [f"{name} ({w.side + 1})" for name, w in zip(names, case, strict=True)]
+    return " and ".join(sided_names)
 
 
-def _without(shown: LeftOut, which: int, words: list[LeftWord]) -> str:
+def _without(result: LeaveOutResult, index: int, words: list[LeftOutWord]) -> str:
     if not words:
-        return "ab"[which]
-    side, what = shown.score.sides[which], shown.score.what
-    if shown.how == "hidden":
+        return "ab"[index]
+    side, kind = result.score.sides[index], result.score.vector_kind
+    if result.how == "hidden":
         hidden = [i for word in words for i in word.unit.positions]
-        return f"vector({of_side(side, what)}, hidden={hidden})"
+        return f"vector({of_side(side, kind)}, hidden={hidden})"
     encoding, units = side.encoding, [word.unit for word in words]
-    left = cut(encoding.text, [u.span for u in units if u.span and u.text_id == 0])
+    remaining = cut(encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0])
     pair = encoding.pair
     if pair is not None:
-        pair = cut(pair, [u.span for u in units if u.span and u.text_id == 1]).text
-    span = chosen_span(side.sentence) if what == "word" else None
-    return f"vector({given(left.text, pair, None if span is None else left.moved(span))})"
+        pair = cut(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
+    span = chosen_span(side.sentence) if kind == "word" else None
+    return f"vector({given(remaining.text, pair, None if span is None else remaining.moved(span))})"
 
 
 # --- Shares with transformers alone
 
 _SHARES = """
 first, second = read({one}), read({other})
-states = [each[0][{layer}].double() for each in (first, second)]
-weights = [each[1].double() / each[1].sum() for each in (first, second)]
+states = [text[0][{layer}].double() for text in (first, second)]
+weights = [text[1].double() / text[1].sum() for text in (first, second)]
 a, b = [w @ h for w, h in zip(weights, states)]
 parts = [w[:, None] * h for w, h in zip(weights, states)]  # what each token adds to a and b
 shares = parts[0] @ parts[1].T / (a.norm() * b.norm())
@@ -223,10 +223,10 @@ def integrated(text, toward, cuts, n_steps, **how):
         text, how.get("pair"), truncation="longest_first", max_length={max_length},
         return_special_tokens_mask=True, return_tensors="pt",{segments}
     )
-    own = batch.pop("special_tokens_mask")[0, :, None] == 0
+    is_own = batch.pop("special_tokens_mask")[0, :, None] == 0
     states, counts = read(text, **how)
     padded = table.weight[tokenizer.pad_token_id].detach()
-    hook = table.register_forward_hook(lambda _, given, rows: torch.where(own, padded, rows))
+    hook = table.register_forward_hook(lambda _, given, rows: torch.where(is_own, padded, rows))
     start = read(text, **how)[0][0]  # layer 0 with [PAD]'s word vectors
     hook.remove()
 
@@ -258,45 +258,45 @@ shares["first"], ends["first"] = integrated(
 shares["second"], ends["second"] = integrated(
     {other}, toward=a, cuts={second_cuts}, n_steps={n_second}
 )
-for name, own in shares.items():
+for name, values in shares.items():
     start, end = ends[name]
-    print(name, own, "sum:", own.sum(), "of", end - start)
+    print(name, values, "sum:", values.sum(), "of", end - start)
 """
 
 
-def shares_snippet(shown: SharesShown) -> str:
+def shares_snippet(result: SharesResult) -> str:
     """A script that leaves `shares`, (n_first, n_second) by token."""
-    score = shown.score
-    one, other = (of_side(side, score.what) for side in score.sides)
-    body = _SHARES.format(one=one, other=other, layer=score.layer)
+    score = result.score
+    first, second = (of_side(side, score.vector_kind) for side in score.sides)
+    body = _SHARES.format(one=first, other=second, layer=score.layer)
     return script(score.card, reads(score), body)
 
 
-def integrated_snippet(shown: Integrated) -> str:
+def integrated_snippet(result: InputsResult) -> str:
     """A script that leaves `shares` and `ends` of the "first" and "second" sentence."""
-    score = shown.score
-    one, other = (of_side(side, score.what) for side in score.sides)
+    score = result.score
+    first, second = (of_side(side, score.vector_kind) for side in score.sides)
     body = _INTEGRATED.format(
         max_length=score.card.max_length,
         segments=" return_token_type_ids=True," if score.card.has_segments else "",
         layer=score.layer,
-        one=one,
-        other=other,
-        first_cuts=_cuts(shown.first),
-        n_first=_on_each(shown.first),
-        second_cuts=_cuts(shown.second),
-        n_second=_on_each(shown.second),
+        one=first,
+        other=second,
+        first_cuts=_cuts(result.first),
+        n_first=_on_each(result.first),
+        second_cuts=_cuts(result.second),
+        n_second=_on_each(result.second),
     )
     parts = (reads(score), wires(score.card), MAKES, numbers(score), body)
     return script(score.card, *parts, imports=("itertools", "numpy"))
 
 
-def _cuts(own: IntegratedSide) -> str:
-    return f"({', '.join(f'{cut:g}' if cut in (0, 1) else repr(cut) for cut in own.cuts)})"
+def _cuts(inputs: InputShares) -> str:
+    return f"({', '.join(f'{cut:g}' if cut in (0, 1) else repr(cut) for cut in inputs.cuts)})"
 
 
-def _on_each(own: IntegratedSide) -> int:
-    return own.n_steps // (len(own.cuts) - 1)
+def _on_each(inputs: InputShares) -> int:
+    return inputs.n_steps // (len(inputs.cuts) - 1)
 
 
 # --- Swapping hidden states in with transformers alone
@@ -334,17 +334,17 @@ print(fractions)
 """
 
 
-def swap_in_snippet(shown: SwappedIn) -> str:
+def swap_in_snippet(result: SwapInResult) -> str:
     """A script that leaves `fractions`, (n_layers, n_aligned); without a way, only both vectors."""
-    score = shown.score
-    if shown.problem is not None:
-        ends = f"a = vector({of_side(score.first, score.what)})\n"
-        ends += f"b = vector({of_side(score.second, score.what)})\nprint((a - b).norm())"
+    score = result.score
+    if result.problem is not None:
+        ends = f"a = vector({of_side(score.first, score.vector_kind)})\n"
+        ends += f"b = vector({of_side(score.second, score.vector_kind)})\nprint((a - b).norm())"
         return script(score.card, reads(score), ends)
     body = _SWAP.format(
-        receiver=of_side(shown.receiver, score.what),
-        donor=of_side(shown.donor, score.what),
-        pairs=list(shown.alignment.pairs),
+        receiver=of_side(result.receiver, score.vector_kind),
+        donor=of_side(result.donor, score.vector_kind),
+        pairs=list(result.alignment.pairs),
         layer=score.layer,
         n_layers=score.layer + 1,
     )
@@ -364,10 +364,11 @@ def means_of_parts():
     for text in sample:
         batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
         with torch.inference_mode(), contextlib.ExitStack() as stack:
-            for (n, part), own in rows.items():
-                stack.enter_context(hooked(n, part, lambda x, own=own: own.append(x[0]) or x))
+            for (n, part), outputs in rows.items():
+                keep = lambda x, outputs=outputs: outputs.append(x[0]) or x
+                stack.enter_context(hooked(n, part, keep))
             model(**batch)
-    return {{place: torch.cat(own).mean(dim=0) for place, own in rows.items()}}
+    return {{place: torch.cat(outputs).mean(dim=0) for place, outputs in rows.items()}}
 
 
 means = means_of_parts()
@@ -396,17 +397,17 @@ def hooked(layer, part, change):
 {constant}
 
 def mean_cosine(vectors):
-    found = [cosine(*pair) for pair in itertools.combinations(vectors, 2)]
-    return sum(found) / len(found)
+    cosines = [cosine(*pair) for pair in itertools.combinations(vectors, 2)]
+    return sum(cosines) / len(cosines)
 
 
 def without(layer, part, head=0, width=model.config.hidden_size):
     \"\"\"The change of the mean cosine with a part of a layer replaced by a constant.\"\"\"
-    put, own = constant(layer, part), slice(head * width, (head + 1) * width)
+    put, dims = constant(layer, part), slice(head * width, (head + 1) * width)
 
     def change(x):
         x = x.clone()
-        x[..., own] = put[own]
+        x[..., dims] = put[dims]
         return x
 
     vectors = []
@@ -425,17 +426,18 @@ for n, (of_heads, *others) in enumerate(zip(heads, attention, feed_forward), sta
 """
 
 
-def switch_off_snippet(shown: SwitchedOff) -> str:
+def switch_off_snippet(result: SwitchOffResult) -> str:
     """A script that leaves `heads`, a list for each layer, `attention` and `feed_forward`."""
-    score = shown.score
+    score = result.score
     parts = FAMILIES[score.card.family].parts
     sentences = [
-        f"    functools.partial(vector, {of_side(side, score.what)})," for side in shown.sides
+        f"    functools.partial(vector, {of_side(side, score.vector_kind)}),"
+        for side in result.sides
     ]
     texts = ["sample = [", *(f"    {literal(text)}," for text in sample()), "]"]
     constant = (
         _MEAN.format(n_layers=score.layer + 1, max_length=score.card.max_length)
-        if shown.to == "mean"
+        if result.to == "mean"
         else _ZERO
     )
     body = _OFF.format(
@@ -450,7 +452,7 @@ def switch_off_snippet(shown: SwitchedOff) -> str:
         wires(score.card),
         MAKES,
         "\n".join(["sentences = [", *sentences, "]"]),
-        *(["\n".join(texts)] if shown.to == "mean" else []),
+        *(["\n".join(texts)] if result.to == "mean" else []),
         body,
         imports=("contextlib", "functools", "itertools"),
     )
@@ -460,13 +462,13 @@ def switch_off_snippet(shown: SwitchedOff) -> str:
 
 
 @singledispatch
-def snippet_of(shown: object) -> str:
+def snippet_of(result: object) -> str:
     """A script with transformers alone that gives a look's numbers."""
-    raise TypeError(f"There is no script for {type(shown).__name__}.")
+    raise TypeError(f"There is no script for {type(result).__name__}.")
 
 
-snippet_of.register(SharesShown, shares_snippet)
-snippet_of.register(Integrated, integrated_snippet)
-snippet_of.register(LeftOut, leave_out_snippet)
-snippet_of.register(SwitchedOff, switch_off_snippet)
-snippet_of.register(SwappedIn, swap_in_snippet)
+snippet_of.register(SharesResult, shares_snippet)
+snippet_of.register(InputsResult, integrated_snippet)
+snippet_of.register(LeaveOutResult, leave_out_snippet)
+snippet_of.register(SwitchOffResult, switch_off_snippet)
+snippet_of.register(SwapInResult, swap_in_snippet)

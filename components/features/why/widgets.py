@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from components.ui.widgets.chips import visible
 from components.ui.widgets.component import component
 
-__all__ = ["Row", "Said", "Word", "word_lines"]
+__all__ = ["Captions", "LinkedSentence", "LinkedWord", "word_lines"]
 
 
-Kind = Literal["word", "special", "alone"]
+WordKind = Literal["word", "special", "alone"]
 
 
 @dataclass(frozen=True)
-class Word:
+class LinkedWord:
     """One word or token.
 
     Attributes:
@@ -33,13 +33,13 @@ class Word:
 
     label: str
     position: int
-    kind: Kind = "word"
+    kind: WordKind = "word"
     value: float | None = None
     joined: bool = False
 
 
 @dataclass(frozen=True)
-class Row:
+class LinkedSentence:
     """One sentence.
 
     Attributes:
@@ -50,12 +50,12 @@ class Row:
 
     letter: str
     color: str
-    words: Sequence[Word]
+    words: Sequence[LinkedWord]
 
 
 @dataclass(frozen=True)
-class Said:
-    """The descriptions of the numbers.
+class Captions:
+    """The texts beside the numbers.
 
     Attributes:
         quantity: the name of one word's number: "share".
@@ -71,27 +71,27 @@ class Said:
     hint: str
 
 
-class _Item(TypedDict):
+class _WordData(TypedDict):
     position: int
     text: str
-    kind: Kind
+    kind: WordKind
     value: float | None
     joined: bool
 
 
-class _Side(TypedDict):
+class _SentenceData(TypedDict):
     letter: str
     color: str
-    words: list[_Item]
+    words: list[_WordData]
 
 
 def word_lines(
-    first: Row,
-    second: Row,
+    first: LinkedSentence,
+    second: LinkedSentence,
     *,
     key: str,
     end: float,
-    said: Said,
+    captions: Captions,
     cells: NDArray[np.floating[Any]] | None = None,
     links: Sequence[tuple[int, int]] = (),
     picked: tuple[str, int] | None = None,
@@ -103,46 +103,47 @@ def word_lines(
         first, second: the sentences, one above the other.
         key: the component's own key.
         end: the absolute value with the strongest colour.
-        said: the descriptions of the numbers.
+        captions: the texts beside the numbers.
         cells: (n_first, n_second) the value of each line; None for `links` alone.
         links: pairs of words by index, joined whatever their values.
         picked: "first" or "second", and the index of its word that has a ring.
         on_pick: a Streamlit callback; -1 releases the picked word. Without it, words only light up.
     """
-    known = {
-        side: frozenset(word.position for word in row.words)
-        for side, row in (("first", first), ("second", second))
+    positions = {
+        side: frozenset(word.position for word in sentence.words)
+        for side, sentence in (("first", first), ("second", second))
     }
-    ringed = None if picked is None else _ringed(picked, {"first": first, "second": second})
+    ringed = None
+    if picked is not None:
+        sentence = first if picked[0] == "first" else second
+        ringed = picked[0], sentence.words[picked[1]].position
 
     def receive(sent: object) -> None:
-        pick = _checked(sent, known)
+        pick = _checked(sent, positions)
         if pick is not None and on_pick is not None:
             on_pick(pick[0], -1 if pick == ringed else pick[1])
 
     data: Mapping[str, object] = {
-        "sides": [_side(first), _side(second)],
+        "sides": [_sentence_data(first), _sentence_data(second)],
         "cells": _encoded(cells),
         "links": [list(link) for link in links],
         "end": float(end),
         "picked": None if picked is None else {"side": picked[0], "index": picked[1]},
         "pickable": on_pick is not None,
-        "says": {
-            "quantity": said.quantity,
-            "between": said.between,
-            "low": said.low,
-            "high": said.high,
-            "hint": said.hint,
-        },
+        "says": asdict(captions),
     }
     component("components.features.why", "words", data, key=key, on_pick=receive)
 
 
-def _side(row: Row) -> _Side:
-    return {"letter": row.letter, "color": row.color, "words": [_item(w) for w in row.words]}
+def _sentence_data(sentence: LinkedSentence) -> _SentenceData:
+    return {
+        "letter": sentence.letter,
+        "color": sentence.color,
+        "words": [_word_data(word) for word in sentence.words],
+    }
 
 
-def _item(word: Word) -> _Item:
+def _word_data(word: LinkedWord) -> _WordData:
     return {
         "position": word.position,
         "text": visible(word.label).strip() or "␣",
@@ -158,16 +159,11 @@ def _encoded(cells: NDArray[np.floating[Any]] | None) -> str:
     return base64.b64encode(np.ascontiguousarray(cells, "<f4").tobytes()).decode()
 
 
-def _ringed(picked: tuple[str, int], rows: Mapping[str, Row]) -> tuple[str, int]:
-    side, index = picked
-    return side, rows[side].words[index].position
-
-
-def _checked(pick: object, known: Mapping[str, frozenset[int]]) -> tuple[str, int] | None:
+def _checked(pick: object, positions: Mapping[str, frozenset[int]]) -> tuple[str, int] | None:
     """The side and position that the browser reported; None if there is no such word."""
     if not isinstance(pick, Mapping):
         return None
     side, position = pick.get("side"), pick.get("position")
     if not isinstance(side, str) or type(position) is not int:
         return None
-    return (side, position) if position in known.get(side, ()) else None
+    return (side, position) if position in positions.get(side, ()) else None

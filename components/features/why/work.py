@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.core import EncoderService, ModelCard
-from components.core.schema import Counted, Passport
+from components.core.schema import Passport
 from components.features.why.compute import (
     MAX_PAIRED,
     MAX_TOKENS,
     MAX_WORDS,
     N_SAMPLE,
-    EditsShown,
     How,
-    Integrated,
+    InputsResult,
     Into,
-    LeftOut,
+    LeaveOutResult,
+    LookResult,
     Over,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
     To,
     edits_of,
     integrated_of,
@@ -45,7 +45,7 @@ from components.features.why.controls import (
     OUT_OF,
     OVER,
     PAIRS,
-    SHARES,
+    SWAP_IN,
     SWITCH_OFF,
     TO_MEAN,
 )
@@ -61,7 +61,6 @@ __all__ = [
     "passport_of",
     "random_pairs_task",
     "rows",
-    "seconds_of",
     "task_of",
 ]
 
@@ -71,10 +70,10 @@ __all__ = [
 _HOW = {"taken": "each word taken out of the text", "hidden": "each word hidden from attention"}
 
 
-def passport_of(shown: SharesShown | Integrated | LeftOut | SwitchedOff | SwappedIn) -> Passport:
+def passport_of(result: LookResult) -> Passport:
     """The passport of the results on screen."""
-    plain = shown.score.passport
-    return replace(plain, settings={**plain.settings, **_changed(shown)})
+    passport = result.score.passport
+    return replace(passport, settings={**passport.settings, **_changed(result)})
 
 
 @singledispatch
@@ -84,24 +83,24 @@ def _changed(_: object) -> dict[str, Any]:
 
 
 @_changed.register
-def _(shown: Integrated) -> dict[str, Any]:
-    steps = {own.side.letter: own.n_steps for own in shown.sides}
+def _(result: InputsResult) -> dict[str, Any]:
+    steps = {inputs.side.letter: inputs.n_steps for inputs in result.sides}
     return {"integrated gradients": "Gauss-Legendre", "steps": steps}
 
 
 @_changed.register
-def _(shown: LeftOut) -> dict[str, Any]:
-    return {"changed": _HOW[shown.how], "pairs of words": shown.pairs is not None}
+def _(result: LeaveOutResult) -> dict[str, Any]:
+    return {"changed": _HOW[result.how], "pairs of words": result.pairs is not None}
 
 
 @_changed.register
-def _(shown: SwitchedOff) -> dict[str, Any]:
-    return {"changed": f"each part set to {shown.to}", "sentences": list(shown.letters)}
+def _(result: SwitchOffResult) -> dict[str, Any]:
+    return {"changed": f"each part set to {result.to}", "sentences": list(result.letters)}
 
 
 @_changed.register
-def _(shown: SwappedIn) -> dict[str, Any]:
-    donor, receiver = shown.donor.letter, shown.receiver.letter
+def _(result: SwapInResult) -> dict[str, Any]:
+    donor, receiver = result.donor.letter, result.receiver.letter
     return {"changed": f"each hidden state of {donor} put into {receiver}"}
 
 
@@ -111,50 +110,50 @@ Rows = list[dict[str, Any]]
 
 
 @singledispatch
-def rows(shown: object) -> Rows:
+def rows(result: object) -> Rows:
     """A row for each number on screen, as in a CSV file."""
-    raise TypeError(f"There is no table of {type(shown).__name__}.")
+    raise TypeError(f"There is no table of {type(result).__name__}.")
 
 
 @rows.register
-def _(shown: SharesShown) -> Rows:
-    one, other = shown.score.sides
+def _(result: SharesResult) -> Rows:
+    first, second = result.score.sides
     return [
         {
-            "first": one.letter,
+            "first": first.letter,
             "first position": a.positions[0],
             "first word": a.label,
-            "second": other.letter,
+            "second": second.letter,
             "second position": b.positions[0],
             "second word": b.label,
             "share": float(share),
         }
-        for a, cells in zip(one.units, shown.by_word.cells, strict=True)
-        for b, share in zip(other.units, cells, strict=True)
+        for a, cells in zip(first.units, result.by_word.cells, strict=True)
+        for b, share in zip(second.units, cells, strict=True)
     ]
 
 
 @rows.register
-def _(shown: Integrated) -> Rows:
+def _(result: InputsResult) -> Rows:
     return [
         {
-            "sentence": own.side.letter,
+            "sentence": inputs.side.letter,
             "position": i,
             "token": label,
             "share": float(share),
-            "start": own.start,
-            "end": own.end,
-            "remainder": own.remainder,
-            "steps": own.n_steps,
+            "start": inputs.start,
+            "end": inputs.end,
+            "remainder": inputs.remainder,
+            "steps": inputs.n_steps,
         }
-        for own in shown.sides
-        for i, (label, share) in enumerate(zip(own.side.labels, own.shares, strict=True))
+        for inputs in result.sides
+        for i, (label, share) in enumerate(zip(inputs.side.labels, inputs.shares, strict=True))
     ]
 
 
 @rows.register
-def _(shown: LeftOut) -> Rows:
-    letters = [side.letter for side in shown.score.sides]
+def _(result: LeaveOutResult) -> Rows:
+    letters = [side.letter for side in result.score.sides]
     return [
         {
             "sentence": letters[word.side],
@@ -164,106 +163,104 @@ def _(shown: LeftOut) -> Rows:
             "change": word.change,
             "share": float(share),
         }
-        for word, share in zip(shown.words, shown.shares, strict=True)
+        for word, share in zip(result.words, result.shares, strict=True)
     ]
 
 
 @rows.register
-def _(shown: SwitchedOff) -> Rows:
-    found: Rows = []
-    for row, layer in enumerate(shown.layers):
-        own = {
-            **{f"head {head}": value for head, value in enumerate(shown.heads[row])},
-            "attention": shown.attention[row],
-            "feed-forward": shown.feed_forward[row],
+def _(result: SwitchOffResult) -> Rows:
+    table: Rows = []
+    for row, layer in enumerate(result.layers):
+        changes = {
+            **{f"head {head}": value for head, value in enumerate(result.heads[row])},
+            "attention": result.attention[row],
+            "feed-forward": result.feed_forward[row],
         }
-        found += [
+        table += [
             {"layer": layer, "switched off": name, "change": float(value)}
-            for name, value in own.items()
+            for name, value in changes.items()
         ]
-    return found
+    return table
 
 
 @rows.register
-def _(shown: SwappedIn) -> Rows:
-    pairs = list(zip(shown.names, shown.alignment.pairs, strict=True))
+def _(result: SwapInResult) -> Rows:
+    pairs = list(zip(result.names, result.alignment.pairs, strict=True))
     return [
         {
             "layer": layer,
             "position": i,
             "from position": j,
             "token": name,
-            "share of the way": float(shown.fractions[row, column]),
+            "share of the way": float(result.fractions[row, column]),
         }
-        for row, layer in enumerate(shown.layers if shown.fractions.size else ())
+        for row, layer in enumerate(result.layers if result.fractions.size else ())
         for column, (name, (i, j)) in enumerate(pairs)
     ]
 
 
 @singledispatch
-def arrays(shown: object) -> Mapping[str, NDArray[Any]]:
+def arrays(result: object) -> Mapping[str, NDArray[Any]]:
     """The results on screen by name, as in an NPZ file."""
-    raise TypeError(f"There are no arrays of {type(shown).__name__}.")
+    raise TypeError(f"There are no arrays of {type(result).__name__}.")
 
 
 @arrays.register
-def _(shown: SharesShown) -> Mapping[str, NDArray[Any]]:
-    one, other = shown.score.sides
+def _(result: SharesResult) -> Mapping[str, NDArray[Any]]:
+    first, second = result.score.sides
     return {
-        "shares": shown.by_token.cells,
-        "word_shares": shown.by_word.cells,
-        "first_tokens": np.array(one.encoding.tokens),
-        "second_tokens": np.array(other.encoding.tokens),
-        "first_words": np.array([unit.label for unit in one.units]),
-        "second_words": np.array([unit.label for unit in other.units]),
-        "cosines": shown.score.cosines,
+        "shares": result.by_token.cells,
+        "word_shares": result.by_word.cells,
+        "first_tokens": np.array(first.encoding.tokens),
+        "second_tokens": np.array(second.encoding.tokens),
+        "first_words": np.array([unit.label for unit in first.units]),
+        "second_words": np.array([unit.label for unit in second.units]),
+        "cosines": result.score.cosines,
     }
 
 
 @arrays.register
-def _(shown: Integrated) -> Mapping[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {}
-    for name, own in zip(("first", "second"), shown.sides, strict=True):
-        ends = np.array([own.start, own.end, own.remainder])
-        found |= {f"{name}_shares": own.shares, f"{name}_start_end_remainder": ends}
-    return found
+def _(result: InputsResult) -> Mapping[str, NDArray[Any]]:
+    named_arrays: dict[str, NDArray[Any]] = {}
+    for name, inputs in zip(("first", "second"), result.sides, strict=True):
+        ends = np.array([inputs.start, inputs.end, inputs.remainder])
+        named_arrays |= {f"{name}_shares": inputs.shares, f"{name}_start_end_remainder": ends}
+    return named_arrays
 
 
 @arrays.register
-def _(shown: LeftOut) -> Mapping[str, NDArray[Any]]:
-    pairs = {} if shown.pairs is None else {"pairs": shown.pairs}
+def _(result: LeaveOutResult) -> Mapping[str, NDArray[Any]]:
+    pairs = {} if result.pairs is None else {"pairs": result.pairs}
     return {
-        "changes": shown.changes,
-        "shares": shown.shares,
-        "sides": np.array([word.side for word in shown.words], dtype=np.int64),
-        "words": np.array([word.unit.label for word in shown.words], dtype=np.str_),
+        "changes": result.changes,
+        "shares": result.shares,
+        "sides": np.array([word.side for word in result.words], dtype=np.int64),
+        "words": np.array([word.unit.label for word in result.words], dtype=np.str_),
         **pairs,
     }
 
 
 @arrays.register
-def _(shown: SwitchedOff) -> Mapping[str, NDArray[Any]]:
+def _(result: SwitchOffResult) -> Mapping[str, NDArray[Any]]:
     return {
-        "heads": shown.heads,
-        "attention": shown.attention,
-        "feed_forward": shown.feed_forward,
-        "each_pair": shown.each,
-        "layers": np.array(shown.layers, dtype=np.int64),
+        "heads": result.heads,
+        "attention": result.attention,
+        "feed_forward": result.feed_forward,
+        "each_pair": result.by_pair,
+        "layers": np.array(result.layers, dtype=np.int64),
     }
 
 
 @arrays.register
-def _(shown: SwappedIn) -> Mapping[str, NDArray[Any]]:
+def _(result: SwapInResult) -> Mapping[str, NDArray[Any]]:
     return {
-        "fractions": shown.fractions,
-        "layers": np.array(shown.layers),
-        "positions": np.array(shown.alignment.pairs, dtype=np.int64).reshape(-1, 2),
+        "fractions": result.fractions,
+        "layers": np.array(result.layers),
+        "positions": np.array(result.alignment.pairs, dtype=np.int64).reshape(-1, 2),
     }
 
 
 # --- Jobs that take longer than a moment
-
-Found = LeftOut | SwitchedOff | SwappedIn | Integrated
 
 LARGE_SECONDS = 5.0
 """From here on work starts only with a click, not from an address."""
@@ -291,30 +288,32 @@ _PART_RUN = 0.6
 _BACKWARD = 3.0
 """The cost of a gradient, in plain runs."""
 _N_STEPS = 64
+_N_EDITS = 12
+"""The most edits that a sentence usually has."""
 _N_TOKENS = 15
 """The average number of tokens in a sample sentence."""
 
 
 def task_of(
-    view: ViewState, score: Score, service: EncoderService, *, seconds: float
+    view: ViewState, score: Score, service: EncoderService, *, token_seconds: float
 ) -> Task | None:
     """The work behind a view's chosen look; None if it needs none, as for shares at a layer.
 
-    Its result is one of `Found`.
+    Its result is a `LookResult`.
 
     Args:
         view: the current view.
         score: the score to explain.
         service: runs the model; preferably without a cache.
-        seconds: the expected duration, see `seconds_of`.
+        token_seconds: the duration of one token in a plain run.
     """
-    look = LOOK.of(view)
+    look, seconds = LOOK.of(view), _n_tokens(view, score) * token_seconds
     if look == LEAVE_OUT:
         how, pairs = cast(How, HOW_OUT.of(view)), OUT_OF.of(view) == PAIRS
         return _task(
             ("leave out", how, pairs, score.key),
             "Reading without each word",
-            lambda told: leave_out(score, service, how=how, pairs=pairs, progress=told),
+            partial(leave_out, score, service, how=how, pairs=pairs),
             seconds,
         )
     if look == SWITCH_OFF:
@@ -324,34 +323,32 @@ def task_of(
         return _task(
             ("switch off", to, over, texts, letters, score.key),
             "Switching each part off",
-            lambda told: switch_off(view, score, service, to=to, over=over, progress=told),
+            partial(switch_off, view, score, service, to=to, over=over),
             seconds,
         )
-    if look == SHARES:
-        if DEPTH.of(view) != INPUTS:
-            return None
+    if look == SWAP_IN:
+        into = cast(Into, INTO.of(view))
+        return _task(
+            ("swap in", into, score.key),
+            "Swapping each hidden state in",
+            partial(swap_in, score, service, into=into),
+            seconds,
+        )
+    if DEPTH.of(view) == INPUTS:
         return _task(
             ("integrated", score.key),
             "Following the shares down to the tokens",
-            lambda told: integrated_of(score, service, progress=told),
+            partial(integrated_of, score, service),
             seconds,
         )
-    into = cast(Into, INTO.of(view))
-    return _task(
-        ("swap in", into, score.key),
-        "Swapping each hidden state in",
-        lambda told: swap_in(score, service, into=into, progress=told),
-        seconds,
-    )
+    return None
 
 
-def edits_task(score: Score, service: EncoderService, *, seconds: float) -> Task:
-    """A task for the edits of the first sentence, which returns an `EditsShown`."""
-
-    def found(told: Counted) -> EditsShown:
-        return edits_of(score, service, progress=told)
-
-    return _task(("edits", score.key), "Reading the edits", found, seconds)
+def edits_task(score: Score, service: EncoderService, *, token_seconds: float) -> Task:
+    """A task for the edits of the first sentence, which returns an `EditsResult`."""
+    seconds = _N_EDITS * score.first.encoding.n_tokens * token_seconds
+    work = partial(edits_of, score, service)
+    return _task(("edits", score.key), "Reading the edits", work, seconds)
 
 
 def random_pairs_task(service: EncoderService, card: ModelCard) -> Task:
@@ -363,37 +360,32 @@ def random_pairs_task(service: EncoderService, card: ModelCard) -> Task:
     )
 
 
-def seconds_of(view: ViewState, score: Score, token_seconds: float) -> float:
-    """The expected duration of the chosen look, from that of one token in a plain run."""
-    return _n_tokens(view, score) * token_seconds
-
-
 def _n_tokens(view: ViewState, score: Score) -> float:
     """The number of tokens to run, as plain runs of the whole model."""
     look, lengths = LOOK.of(view), [side.encoding.n_tokens for side in score.sides]
-    n_parts = score.layer * (score.card.n_heads + 2)
     if look == LEAVE_OUT:
-        return float(sum(_left_out(side, OUT_OF.of(view) == PAIRS) for side in score.sides))
+        pairs = OUT_OF.of(view) == PAIRS
+        return float(sum(_n_left_out(side, pairs=pairs) for side in score.sides))
     if look == SWITCH_OFF:
         n_sample = N_SAMPLE * _N_TOKENS if OFF_TO.of(view) == TO_MEAN else 0
         n_more = max(0, len(view.sentences) - 2) if OVER.of(view) == OF_ALL else 0
-        each = sum(lengths) * (1 + n_more / 2)
-        return n_parts * each * _PART_RUN + n_sample
-    if look == SHARES:
-        return _BACKWARD * _N_STEPS * sum(lengths) if DEPTH.of(view) == INPUTS else 0.0
-    n_swaps = min(min(lengths), MAX_TOKENS) * (score.layer + 1)
-    return n_swaps * lengths[0] * _PART_RUN
+        n_parts = score.layer * (score.card.n_heads + 2)
+        return n_parts * sum(lengths) * (1 + n_more / 2) * _PART_RUN + n_sample
+    if look == SWAP_IN:
+        n_swaps = min(*lengths, MAX_TOKENS) * (score.layer + 1)
+        return n_swaps * lengths[0] * _PART_RUN
+    return _BACKWARD * _N_STEPS * sum(lengths) if DEPTH.of(view) == INPUTS else 0.0
 
 
-def _left_out(side: Side, pairs: bool) -> int:
+def _n_left_out(side: Side, *, pairs: bool) -> int:
     n = min(len(side.words), MAX_WORDS)
     n_runs = n * (n + 1) // 2 if pairs and n <= MAX_PAIRED else n
     return n_runs * side.encoding.n_tokens
 
 
-def _task(key: Hashable, stage: str, work: Callable[[Counted], object], seconds: float) -> Task:
+def _task(key: Hashable, stage: str, work: Callable[..., object], seconds: float) -> Task:
     def run(report: Report) -> object:
         report(stage, 0.0)
-        return work(lambda done, n: report(stage, done / max(n, 1)))
+        return work(progress=lambda done, n: report(stage, done / max(n, 1)))
 
     return Task(("why", key), WORK, run, size=seconds)

@@ -9,7 +9,7 @@ from components.features.why.figures import (
     LEAST,
     LEAST_SHARE,
     MOST,
-    Bar,
+    WordBar,
     layer_axis,
     signed,
     signed_end,
@@ -66,7 +66,7 @@ def test_shares_of_long_texts_keep_their_colours_and_travel_in_binary() -> None:
 
 
 def test_bars_stand_by_size_whatever_their_sign() -> None:
-    bars = [Bar("a", "A", 0.1), Bar(RUDE, "B", -0.3, beside=-0.2), Bar("c", "A", 0.0)]
+    bars = [WordBar("a", "A", 0.1), WordBar(RUDE, "B", -0.3, beside=-0.2), WordBar("c", "A", 0.0)]
     figure = word_bars(bars, quantity="change", beside="its share", title="t")
     bar, mark = figure.data
     assert list(bar.x) == [-0.3, 0.1, 0.0]
@@ -83,7 +83,9 @@ def test_bars_stand_by_size_whatever_their_sign() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 400])
 def test_of_very_many_words_the_strongest_are_drawn(n: int) -> None:
-    figure = word_bars([Bar("w", "A", float(i)) for i in range(n)], quantity="change", title="t")
+    figure = word_bars(
+        [WordBar("w", "A", float(i)) for i in range(n)], quantity="change", title="t"
+    )
     assert len(figure.data) == 1
     assert list(figure.data[0].x) == list(range(n - 1, max(-1, n - 1 - MOST), -1))
 
@@ -123,7 +125,7 @@ def test_long_axes_name_some() -> None:
 
 def test_a_long_finding_stands_in_two_lines_with_room_for_both() -> None:
     long = "The largest shares: extraordinarily in A and uncommonly in B"
-    figure = word_bars([Bar("a", "A", 1.0)], quantity="share", title=long)
+    figure = word_bars([WordBar("a", "A", 1.0)], quantity="share", title=long)
     assert "<br>" in figure.layout.title.text
     assert figure.layout.margin.t > word_bars([], quantity="", title="").layout.margin.t
     huge = word_bars([], quantity="", title=f"{'antidisestablishmentarianism ' * 3}in A")

@@ -127,14 +127,14 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
 
 def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = ViewState(DEFAULT.model, (Sentence(RUDE),))
-    app = framed(controls.WHAT.put(alone, controls.WORD), controls.PAGE)
+    app = framed(controls.VECTOR_KIND.put(alone, controls.WORD), controls.PAGE)
     assert not app.exception
     assert say("why.missing.alone") in plainly_said(app)
     app = field(app.text_input, "why_another").set_value(RUDE).run()
     assert len(shown_view(app).sentences) == 2
     assert "is chosen" in plainly_said(app)
     app = settled(press(app, "why_whole"))
-    assert controls.WHAT.of(shown_view(app)) == controls.MEAN
+    assert controls.VECTOR_KIND.of(shown_view(app)) == controls.MEAN
     assert_whole(app)
     assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))
     app = choose(app, controls.LOOK, controls.SWAP_IN)

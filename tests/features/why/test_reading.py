@@ -15,15 +15,15 @@ from components.content.language import Claim, say
 from components.core import EncoderService
 from components.features.why import reading
 from components.features.why.compute import (
-    EditsShown,
-    Integrated,
-    IntegratedSide,
-    LeftOut,
-    LeftWord,
+    EditsResult,
+    InputShares,
+    InputsResult,
+    LeaveOutResult,
+    LeftOutWord,
     RankedEdit,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
     edits_of,
     leave_out,
     swap_in,
@@ -99,10 +99,10 @@ def made(scores: list[Score], seed: int) -> list[object]:
     score = replace(score, cosines=np.clip(chance.numbers(len(score.cosines)), -1, 1))
     cells = chance.numbers(one.encoding.n_tokens, other.encoding.n_tokens)
     by_token = Shares(cells)
-    shares = SharesShown(score, by_token, merged(by_token, one.units, other.units))
+    shares = SharesResult(score, by_token, merged(by_token, one.units, other.units))
     return [
         shares,
-        Integrated(score, _integrated(one, chance), _integrated(other, chance)),
+        InputsResult(score, _integrated(one, chance), _integrated(other, chance)),
         _left_out(score, chance),
         _switched_off(score, chance),
         _swapped_in(score, chance),
@@ -110,34 +110,34 @@ def made(scores: list[Score], seed: int) -> list[object]:
     ]
 
 
-def _integrated(side: Side, chance: Chance) -> IntegratedSide:
+def _integrated(side: Side, chance: Chance) -> InputShares:
     own = chance.numbers(side.encoding.n_tokens)
     missed = float(chance.random.choice([0, 1e-6, -0.0009, 0.0011, -0.3]))
-    return IntegratedSide(side, own, by_unit(own, side.units), 0.1, 0.5, missed, 32, (0.0, 1.0))
+    return InputShares(side, own, by_unit(own, side.units), 0.1, 0.5, missed, 32, (0.0, 1.0))
 
 
-def _left_out(score: Score, chance: Chance) -> LeftOut:
+def _left_out(score: Score, chance: Chance) -> LeaveOutResult:
     units = [(i, unit) for i, side in enumerate(score.sides) for unit in side.words]
     changes, shares = chance.numbers(len(units)), chance.numbers(len(units))
     pairs = chance.numbers(len(units), len(units))
     pairs = pairs + pairs.T
     np.fill_diagonal(pairs, changes)
     words = tuple(
-        LeftWord(i, unit, score.cosine + float(change), float(change))
+        LeftOutWord(i, unit, score.cosine + float(change), float(change))
         for (i, unit), change in zip(units, changes, strict=True)
     )
-    order = order_of(shares, changes) if score.what == "mean" else None
+    order = order_of(shares, changes) if score.vector_kind == "mean" else None
     how = ("taken", "hidden")[int(chance.random.integers(2))]
     shown = pairs if chance.random.integers(2) else None
-    return LeftOut(score, how, words, shown, shares, order, ())  # type: ignore[arg-type]
+    return LeaveOutResult(score, how, words, shown, shares, order, ())  # type: ignore[arg-type]
 
 
-def _switched_off(score: Score, chance: Chance) -> SwitchedOff:
+def _switched_off(score: Score, chance: Chance) -> SwitchOffResult:
     n, each = (
         int(chance.random.integers(4)),
         chance.numbers(int(chance.random.choice([1, 3])), 3, 4),
     )
-    return SwitchedOff(
+    return SwitchOffResult(
         score=replace(score, layer=n),
         to="zero",
         sides=score.sides,
@@ -146,21 +146,21 @@ def _switched_off(score: Score, chance: Chance) -> SwitchedOff:
         heads=each.mean(axis=0)[:n],
         attention=chance.numbers(3)[:n],
         feed_forward=chance.numbers(3)[:n],
-        each=each[:, :n],
+        by_pair=each[:, :n],
         notes=(),
     )
 
 
-def _swapped_in(score: Score, chance: Chance) -> SwappedIn:
+def _swapped_in(score: Score, chance: Chance) -> SwapInResult:
     alignment = align(score.first.encoding, score.second.encoding)
     n = int(chance.random.integers(1, 5))
     fractions = chance.numbers(n, len(alignment.pairs)) * float(chance.random.choice([1, 60]))
     if not chance.random.integers(3):
         fractions = fractions.round()
-    return SwappedIn(score, "first", alignment, tuple(range(n)), fractions)
+    return SwapInResult(score, "first", alignment, tuple(range(n)), fractions)
 
 
-def _edits(score: Score, chance: Chance) -> EditsShown:
+def _edits(score: Score, chance: Chance) -> EditsResult:
     kinds = chance.random.permutation(["negation", "typo", "case", "name", "order"])
     drawn = kinds[: chance.random.integers(6)]
     cosines = sorted(chance.random.choice([0.5, 0.505, 0.9, 1.0], size=len(drawn)).tolist())
@@ -168,13 +168,13 @@ def _edits(score: Score, chance: Chance) -> EditsShown:
         RankedEdit(Edit(str(kind), f"text {i}", "what"), c)  # type: ignore[arg-type]
         for i, (kind, c) in enumerate(zip(drawn, cosines, strict=True))
     )
-    return EditsShown(
+    return EditsResult(
         score, "mean", edits, is_english=bool(edits) or bool(chance.random.integers(2))
     )
 
 
 def seen(shown: object) -> Seen:
-    if isinstance(shown, EditsShown):
+    if isinstance(shown, EditsResult):
         some = np.full(9, 0.1, np.float32)
         return shown, None, edits_reading(shown, Band(some, some, some, "English sentences"))
     return shown, title_of(shown), reading_of(shown)
@@ -202,12 +202,12 @@ def verdict(claim: Claim) -> str:
 
 def test_shares_name_the_largest_alone(every: list[Seen]) -> None:
     for shown, title, told in every:
-        if not isinstance(shown, SharesShown):
+        if not isinstance(shown, SharesResult):
             continue
         assert title is not None
         score = shown.score
-        if score.what != "mean":
-            assert [verdict(own) for own in told.sentences] == [score.what]
+        if score.vector_kind != "mean":
+            assert [verdict(own) for own in told.sentences] == [score.vector_kind]
             assert verdict(title) == "neither"
             continue
         sides = zip(score.sides, (shown.by_word.rows, shown.by_word.columns), strict=True)
@@ -234,7 +234,7 @@ def largest(side: Side, sums: np.ndarray, claim: Claim) -> bool:
 
 def test_shares_of_inputs_that_did_not_add_up_are_called_rough(every: list[Seen]) -> None:
     for shown, title, told in every:
-        if not isinstance(shown, Integrated):
+        if not isinstance(shown, InputsResult):
             continue
         rough = [abs(own.remainder) > 0.001 for own in shown.sides]
         assert title is not None
@@ -250,7 +250,7 @@ def test_shares_of_inputs_that_did_not_add_up_are_called_rough(every: list[Seen]
 
 def test_leaving_out_tells_nothing_within_the_noise(every: list[Seen]) -> None:
     for shown, title, told in every:
-        if not isinstance(shown, LeftOut):
+        if not isinstance(shown, LeaveOutResult):
             continue
         changes = np.array([word.change for word in shown.words])
         strongest = near(np.abs(changes))
@@ -268,7 +268,7 @@ def test_leaving_out_tells_nothing_within_the_noise(every: list[Seen]) -> None:
         for claim, way in zip(told.sentences, expected, strict=False):
             assert claim.numbers["n"] == len(both[way])
             assert claim.numbers["cosine"] == shown.score.cosine
-        assert (shown.score.what == "mean") == (
+        assert (shown.score.vector_kind == "mean") == (
             verdict(told.sure[0]) in ORDERS if told.sure else False
         )
         pairs = [claim for claim in told.sure if verdict(claim) in ("additive", "together")]
@@ -285,7 +285,7 @@ ORDERS = {"same", "opposite", "unrelated", "cannot tell"}
 
 def test_heads_are_told_above_the_noise_alone(every: list[Seen]) -> None:
     for shown, title, told in every:
-        if not isinstance(shown, SwitchedOff):
+        if not isinstance(shown, SwitchOffResult):
             continue
         assert title is not None
         if not shown.layers:
@@ -304,7 +304,7 @@ def test_heads_are_told_above_the_noise_alone(every: list[Seen]) -> None:
         else:
             assert heads.numbers["n"] == len(strongest)
         assert (verdict(title), verdict(heads)) == (expected, expected)
-        assert alone.numbers["n"] == len(shown.each)
+        assert alone.numbers["n"] == len(shown.by_pair)
         assert told.sure[0].numbers["n"] == (np.abs(changes) > 0.01).sum()
         parts = [*shown.attention, *shown.feed_forward]
         most = near(np.abs(parts))
@@ -319,7 +319,7 @@ def test_swapping_in_speaks_of_tokens_that_were_tried_and_never_of_61_ways(
     every: list[Seen],
 ) -> None:
     for shown, title, told in every:
-        if not isinstance(shown, SwappedIn):
+        if not isinstance(shown, SwapInResult):
             continue
         bottom, n = shown.fractions[0], len(shown.alignment.pairs)
         furthest = near(bottom, 0.0) if bottom.max() >= 0.05 else []
@@ -346,14 +346,14 @@ def test_swapping_in_speaks_of_tokens_that_were_tried_and_never_of_61_ways(
         assert [own.numbers["n"] for own in told.sure[1:]] == ([n_away] if n_away else [])
 
 
-def same_of(shown: SwappedIn) -> list[int]:
+def same_of(shown: SwapInResult) -> list[int]:
     ids = shown.receiver.encoding.token_ids, shown.donor.encoding.token_ids
     return [k for k, (i, j) in enumerate(shown.alignment.pairs) if ids[0][i] == ids[1][j]]
 
 
 def test_edits_are_told_by_their_similarity(every: list[Seen]) -> None:
     for shown, _, told in every:
-        if not isinstance(shown, EditsShown):
+        if not isinstance(shown, EditsResult):
             continue
         keys = [verdict(claim) for claim in told.sentences]
         if not shown.edits:
@@ -415,7 +415,7 @@ def problem_of(score: Score, case: str) -> Claim:
     equal = replace(score, second=score.first) if case == "equal" else score
     alignment = align(equal.first.encoding, equal.second.encoding)
     problem = Claim(f"why.swap_in.{case}", {"a": "A", "b": "B"})
-    shown = SwappedIn(equal, "first", alignment, (0,), np.zeros((0, 0)), problem)
+    shown = SwapInResult(equal, "first", alignment, (0,), np.zeros((0, 0)), problem)
     assert reading_of(shown).sentences == (problem,)
     title = title_of(shown)
     assert verdict(title) == case

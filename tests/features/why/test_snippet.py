@@ -12,11 +12,11 @@ import pytest
 from components.core import EncoderService
 from components.features.why.compute import (
     How,
-    Integrated,
-    LeftOut,
-    SharesShown,
-    SwappedIn,
-    SwitchedOff,
+    InputsResult,
+    LeaveOutResult,
+    SharesResult,
+    SwapInResult,
+    SwitchOffResult,
     To,
     integrated_of,
     leave_out,
@@ -60,21 +60,21 @@ def assert_same(
 
 
 def _numbers(shown: object, found: dict[str, Any]) -> list[tuple[Any, Any]]:
-    if isinstance(shown, SharesShown):
+    if isinstance(shown, SharesResult):
         return [(found["shares"], shown.by_token.cells)]
-    if isinstance(shown, Integrated):
+    if isinstance(shown, InputsResult):
         return [(found["shares"][name], own.shares) for name, own in zip(
             ("first", "second"), shown.sides, strict=True)]  # fmt: skip
-    if isinstance(shown, SwitchedOff):
+    if isinstance(shown, SwitchOffResult):
         names = ("heads", "attention", "feed_forward")
         return [(found[name], getattr(shown, name)) for name in names]
-    if isinstance(shown, SwappedIn):
+    if isinstance(shown, SwapInResult):
         return [(found["fractions"], shown.fractions)]
-    assert isinstance(shown, LeftOut)
+    assert isinstance(shown, LeaveOutResult)
     return [(found["changes"][name], own) for name, own in _changes(shown).items()]
 
 
-def _changes(shown: LeftOut) -> dict[str, float]:
+def _changes(shown: LeaveOutResult) -> dict[str, float]:
     places = {id(word): i for i, word in enumerate(shown.words)}
     both = {}
     for case in written_cases(shown):

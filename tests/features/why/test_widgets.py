@@ -14,14 +14,18 @@ from hypothesis import strategies as st
 
 from components.features.attention import controls as attention
 from components.features.why import widgets
-from components.features.why.links import on_head
-from components.features.why.widgets import Row, Said, Word, word_lines
+from components.features.why.looks import _on_head
+from components.features.why.widgets import Captions, LinkedSentence, LinkedWord, word_lines
 from components.ui.state.view import DEFAULT
 
-FIRST = Row("A", "#0072B2", [Word("[CLS]", 0, "special"), Word("pet", 1, value=-0.5)])
-SECOND = Row("B", "#E69F00", [Word("py", 3, value=0.1), Word("##thon", 4, joined=True)])
+FIRST = LinkedSentence(
+    "A", "#0072B2", [LinkedWord("[CLS]", 0, "special"), LinkedWord("pet", 1, value=-0.5)]
+)
+SECOND = LinkedSentence(
+    "B", "#E69F00", [LinkedWord("py", 3, value=0.1), LinkedWord("##thon", 4, joined=True)]
+)
 KNOWN = {"first": frozenset({0, 1}), "second": frozenset({3, 4})}
-SAID = Said("share", "with", "takes away", "adds", "Point at a word.")
+CAPTIONS = Captions("share", "with", "takes away", "adds", "Point at a word.")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_words_values_and_pairs_travel(drawn: dict[str, Any]) -> None:
     cells = np.array([[0.25, 0.5], [-1.0, 0.0]])
-    word_lines(FIRST, SECOND, key="k", end=1.0, said=SAID, cells=cells, picked=("first", 1))
+    word_lines(FIRST, SECOND, key="k", end=1.0, captions=CAPTIONS, cells=cells, picked=("first", 1))
     data = json.loads(json.dumps(drawn["data"]))
     assert [word["text"] for side in data["sides"] for word in side["words"]] == [
         *("[CLS]", "pet", "py", "##thon")
@@ -73,7 +77,7 @@ def test_words_values_and_pairs_travel(drawn: dict[str, Any]) -> None:
 def test_a_second_click_lets_a_word_go(drawn: dict[str, Any]) -> None:
     picks: list[tuple[str, int]] = []
     word_lines(
-        FIRST, SECOND, key="k", end=1.0, said=SAID, picked=("first", 1), links=[(0, 0)],
+        FIRST, SECOND, key="k", end=1.0, captions=CAPTIONS, picked=("first", 1), links=[(0, 0)],
         on_pick=lambda side, position: picks.append((side, position)),
     )  # fmt: skip
     for side, position in (("first", 1), ("second", 4), ("second", 9)):
@@ -85,7 +89,7 @@ def test_a_second_click_lets_a_word_go(drawn: dict[str, Any]) -> None:
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_label_survives_json(text: str) -> None:
-    item = widgets._item(replace(FIRST.words[1], label=text))
+    item = widgets._word_data(replace(FIRST.words[1], label=text))
     assert item["text"]
     assert json.loads(json.dumps(item)) == item
     json.dumps(item, ensure_ascii=False).encode("utf-8")
@@ -93,8 +97,8 @@ def test_any_label_survives_json(text: str) -> None:
 
 def test_a_head_is_linked_as_attention_names_it() -> None:
     view = attention.SHOW.put(DEFAULT, "All")
-    opened = on_head(view, "B", 3, 7)
+    opened = _on_head(view, "B", 3, 7)
     assert attention.HEAD.among(["3.7"], default="").of(opened) == "3.7"
     assert attention.SHOW.of(opened) == "One head"
     assert attention.SENTENCE.of(opened) == "B"
-    assert attention.SENTENCE.of(on_head(opened, "A", 1, 0)) == "A"
+    assert attention.SENTENCE.of(_on_head(opened, "A", 1, 0)) == "A"

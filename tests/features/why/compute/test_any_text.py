@@ -8,7 +8,7 @@ import pytest
 from components.core import EncoderService
 from components.features.why.compute import edits_of, leave_out, shares_at, swap_in
 from components.features.why.reading import reading_of, title_of
-from components.features.why.score import Missing, score_of
+from components.features.why.score import NoScore, score_of
 from components.features.why.work import rows
 from tests.features.why.scores import sentence, view_on
 from tests.support.texts import TYPED
@@ -18,7 +18,7 @@ from tests.support.texts import TYPED
 def test_any_text_is_taken_apart(tiny_service: EncoderService, text: str) -> None:
     view = view_on(sentence(text), sentence("A cat slept"), model="folder:bert", layer=1)
     score = score_of(view, tiny_service, tiny_service.load("folder:bert"))
-    if isinstance(score, Missing):
+    if isinstance(score, NoScore):
         assert not text.strip()
         assert "Sentence A is empty" in score.problem
         return

@@ -29,8 +29,8 @@ def test_edits_are_ranked_by_what_the_model_makes_of_them(service: EncoderServic
 
 def test_where_words_are_chosen_whole_sentences_are_compared(service: EncoderService) -> None:
     both = PET, sentence("A python", "python")
-    assert edits_of(score_on(service, *both, what="word"), service).what == "mean"
-    assert edits_of(score_on(service, *both, what="cls", layer=2), service).what == "cls"
+    assert edits_of(score_on(service, *both, what="word"), service).vector_kind == "mean"
+    assert edits_of(score_on(service, *both, what="cls", layer=2), service).vector_kind == "cls"
 
 
 def test_neighbours_are_other_words_written_alike(service: EncoderService) -> None:

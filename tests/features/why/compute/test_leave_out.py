@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.compute import MAX_PAIRED, MAX_WORDS, LeftOut, leave_out
+from components.features.why.compute import MAX_PAIRED, MAX_WORDS, LeaveOutResult, leave_out
 from tests.features.why.scores import PAIR, score_on, sentence
 
 PET, CODE = "I love my pet python", "I love coding in python"
@@ -17,7 +17,7 @@ def mean_of(service: EncoderService, text: str, pair: str | None = None) -> np.n
     return service.encode(BUNDLED_ID, [text], pairs=[pair])[0].hidden[-1].mean(axis=0, dtype=float)
 
 
-def changes_of(shown: LeftOut) -> dict[tuple[int, str], float]:
+def changes_of(shown: LeaveOutResult) -> dict[tuple[int, str], float]:
     return {(word.side, word.unit.label): word.change for word in shown.words}
 
 

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.content.bundled_texts import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.score import Missing, random_pairs, score_of
+from components.features.why.score import NoScore, random_pairs, score_of
 from components.ui.state.view import Sentence, ViewState
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 
@@ -17,7 +17,7 @@ CAT, DOG = sentence("The cat slept", "cat"), sentence("A dog barked loudly", "do
 
 def missing(service: EncoderService, view: ViewState) -> str:
     found = score_of(view, service, service.load(view.model))
-    assert isinstance(found, Missing)
+    assert isinstance(found, NoScore)
     return found.problem
 
 
@@ -38,7 +38,7 @@ def test_cls_or_chosen_words_are_compared_where_asked(service: EncoderService) -
         first, second = (own.hidden[6, [place]] for own in both)
         score = score_on(service, CAT, DOG, what=what)
         assert score.cosine == pytest.approx(cosine_similarity(first, second)[0, 0], abs=1e-6)
-        assert score.what == what
+        assert score.vector_kind == what
 
 
 def test_any_two_of_the_sentences_can_be_chosen(service: EncoderService) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,7 @@ def test_input_shares_add_up_on_both_sides(tiny_service: EncoderService, family:
 def test_shares_are_those_of_the_layer(service: EncoderService) -> None:
     score = score_on(service, PET, CODE)
     for layer in range(7):
-        shown = shares_at(score, layer)
+        shown = shares_at(replace(score, layer=layer))
         assert shown.by_token.total == pytest.approx(score.cosines[layer], abs=1e-6)
         assert shown.shares("words").total == pytest.approx(score.cosines[layer], abs=1e-6)
     assert shares_at(score).shares("tokens").cells.shape == (7, 7)

@@ -9,7 +9,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import SwitchOff
 from components.features.why.compute import parts_of, switch_off
 from components.features.why.measures import cosine, pair_cosines
-from components.features.why.score import Run, Score, vectors_of
+from components.features.why.score import ModelRun, Score, vectors_of
 from tests.features.why.scores import score_on, sentence, view_on
 from tests.support.tiny_models import FAMILIES
 
@@ -28,7 +28,7 @@ def test_every_part_of_every_family_is_measured(tiny_service: EncoderService, fa
     assert shown.heads.shape == (3, 4)
     assert shown.attention.shape == shown.feed_forward.shape == (3,)
     assert (shown.letters, shown.n_pairs) == (("A", "B"), 1)
-    np.testing.assert_array_equal(shown.each[0], shown.heads)
+    np.testing.assert_array_equal(shown.by_pair[0], shown.heads)
     assert np.abs(shown.heads).max() > 1e-4
     assert shown.cosine == pytest.approx(score.cosine, abs=1e-6)
 
@@ -40,7 +40,7 @@ def test_the_grid_does_not_depend_on_what_else_runs(tiny_service: EncoderService
     order = np.random.default_rng(0).permutation(len(parts))
     for i in order[:6]:
         both = [
-            Run(side.encoding.text, None, lambda _, own=side.weights: own, (parts[i],))
+            ModelRun(side.encoding.text, None, lambda _, own=side.weights: own, (parts[i],))
             for side in score.sides
         ]
         vectors = vectors_of(both[::-1], tiny_service, score.card, layer=3)
@@ -58,16 +58,16 @@ def test_all_pairs_of_the_sentences_are_averaged(tiny_service: EncoderService) -
     assert shown.letters == ("A", "B", "D")
     assert shown.notes == ("Sentence C has nothing to compare and is left out.",)
     assert shown.n_pairs == 3
-    np.testing.assert_allclose(shown.each.mean(axis=0), shown.heads)
+    np.testing.assert_allclose(shown.by_pair.mean(axis=0), shown.heads)
     two = switch_off(view, score, tiny_service)
-    np.testing.assert_allclose(shown.each[0], two.heads, atol=1e-6)
+    np.testing.assert_allclose(shown.by_pair[0], two.heads, atol=1e-6)
     whole = [own.hidden[-1].mean(axis=0, dtype=float) for own in encoded(tiny_service)]
     assert shown.cosine == pytest.approx(pair_cosines(whole).mean(), abs=1e-6)
     best = shown.strongest(3)
     sizes = np.sort(np.abs(shown.heads), axis=None)[::-1][:3]
     assert [abs(head.change) for head in best] == pytest.approx(sizes.tolist())
     for head in best:
-        own = shown.each[:, head.layer - 1, head.head]
+        own = shown.by_pair[:, head.layer - 1, head.head]
         assert head.change == pytest.approx(own.mean())
         assert head.n_alike == (np.sign(own) == np.sign(own.mean())).sum()
 
@@ -90,7 +90,7 @@ def test_what_lies_above_the_layer_is_not_run(tiny_service: EncoderService) -> N
     assert low.heads.shape == (1, 4)
     none = switch_off(view, tiny(tiny_service, layer=0), tiny_service, over="all")
     assert none.heads.shape == (0, 4)
-    assert none.each.shape == (3, 0, 4)
+    assert none.by_pair.shape == (3, 0, 4)
     assert not none.strongest(3)
 
 

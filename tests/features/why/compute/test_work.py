@@ -9,11 +9,11 @@ import pytest
 
 from components.core import EncoderService
 from components.features.why.compute import (
-    EditsShown,
-    Integrated,
-    LeftOut,
-    SwappedIn,
-    SwitchedOff,
+    EditsResult,
+    InputsResult,
+    LeaveOutResult,
+    SwapInResult,
+    SwitchOffResult,
     shares_at,
 )
 from components.features.why.work import (
@@ -23,7 +23,6 @@ from components.features.why.work import (
     passport_of,
     random_pairs_task,
     rows,
-    seconds_of,
     task_of,
 )
 from components.jobs import Jobs, Visitor
@@ -32,10 +31,10 @@ from tests.features.why.scores import score_on, sentence, view_on
 TEXTS = sentence("A python slept"), sentence("The bank lends money"), sentence("A cat")
 ME = Visitor("me")
 LOOKS = {
-    "leave_out": (LeftOut, {"out_of": "pairs", "how_out": "hidden"}),
-    "switch_off": (SwitchedOff, {"over": "all", "off_to": "mean"}),
-    "swap_in": (SwappedIn, {"into": "second"}),
-    "shares": (Integrated, {"depth": "inputs"}),
+    "leave_out": (LeaveOutResult, {"out_of": "pairs", "how_out": "hidden"}),
+    "switch_off": (SwitchOffResult, {"over": "all", "off_to": "mean"}),
+    "swap_in": (SwapInResult, {"into": "second"}),
+    "shares": (InputsResult, {"depth": "inputs"}),
 }
 CHANGED = {
     "leave_out": {"changed": "each word hidden from attention", "pairs of words": True},
@@ -58,11 +57,10 @@ def test_a_look_is_work_whose_result_is_small(
     kind, own = LOOKS[look]
     how = {"model": "folder:bert", "look": look, **own}
     view, score = view_on(*TEXTS, **how), score_on(tiny_service, *TEXTS, **how)
-    seconds = seconds_of(view, score, 0.001)
-    assert 0 < seconds < 60
-    task = task_of(view, score, tiny_service, seconds=seconds)
+    task = task_of(view, score, tiny_service, token_seconds=0.001)
     assert task is not None
-    assert task.is_large == (seconds >= LARGE_SECONDS)
+    assert 0 < task.size < 60
+    assert task.is_large == (task.size >= LARGE_SECONDS)
     job = jobs.start(task, ME)
     shown = job.result(timeout=120)
     assert isinstance(shown, kind)
@@ -74,9 +72,9 @@ def test_a_look_is_work_whose_result_is_small(
     for name, array in arrays(shown).items():
         assert array.size, name
         assert array.dtype != object
-    again = task_of(view, score, tiny_service, seconds=seconds)
+    again = task_of(view, score, tiny_service, token_seconds=0.001)
     other = task_of(view_on(*TEXTS, **{**how, "layer": 1}), score_on(
-        tiny_service, *TEXTS, **{**how, "layer": 1}), tiny_service, seconds=1)  # fmt: skip
+        tiny_service, *TEXTS, **{**how, "layer": 1}), tiny_service, token_seconds=1)  # fmt: skip
     assert again is not None
     assert other is not None
     assert again.key == task.key != other.key
@@ -85,8 +83,7 @@ def test_a_look_is_work_whose_result_is_small(
 def test_shares_of_a_layer_need_no_work(tiny_service: EncoderService) -> None:
     how = {"model": "folder:bert"}
     view, score = view_on(*TEXTS, **how), score_on(tiny_service, *TEXTS, **how)
-    assert task_of(view, score, tiny_service, seconds=0) is None
-    assert seconds_of(view, score, 0.001) == 0
+    assert task_of(view, score, tiny_service, token_seconds=0.001) is None
     shown = shares_at(score)
     table = rows(shown)
     assert len(table) == shown.by_word.cells.size
@@ -97,9 +94,8 @@ def test_shares_of_a_layer_need_no_work(tiny_service: EncoderService) -> None:
 @pytest.mark.slow
 def test_edits_and_random_pairs_are_work_too(tiny_service: EncoderService, jobs: Jobs) -> None:
     score = score_on(tiny_service, *TEXTS, model="folder:bert")
-    shown = jobs.start(edits_task(score, tiny_service, seconds=1), ME).result(timeout=120)
-    assert isinstance(shown, EditsShown)
-    assert [row["cosine"] for row in rows(shown)] == arrays(shown)["cosines"].tolist()
+    shown = jobs.start(edits_task(score, tiny_service, token_seconds=1), ME).result(timeout=120)
+    assert isinstance(shown, EditsResult)
     task = random_pairs_task(tiny_service, score.card)
     assert np.isfinite(jobs.start(task, ME).result(timeout=120).mean.mean).all()
 
