@@ -1,7 +1,7 @@
 """Pairs: whether a word means the same in two texts, for a file of pairs at every layer."""
 
 from components.features.pairs import controls, looks, page
-from components.features.pairs.compute import PairsShown, chosen_layer, pairs_of
+from components.features.pairs.compute import PairsAtLayer, chosen_layer, pairs_of
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -16,16 +16,16 @@ with kit.box():
 card = runtime.load(view.model, height=page.HEIGHT)
 if controls.SOURCE.of(view) == "file":
     page.file_panel(view, pairs)
-compared = None if pairs is None else page.compared(pairs, card, height=page.HEIGHT)
-if pairs is not None and compared is not None:
+result = None if pairs is None else page.result_of(pairs, card)
+if pairs is not None and result is not None:
     baseline = runtime.baseline(card)
-    shown = PairsShown(pairs, compared, chosen_layer(view, compared.layers))
-    if page.has_cosines(shown):
-        page.picture(shown, baseline)
-        layer_bar(view, compared.layers)
-        page.in_words(shown)
-        looks.look_closer(view, shown)
-        page.explain(shown, card)
-        page.downloads(shown, downloads)
+    at_layer = PairsAtLayer(pairs, result, chosen_layer(view, result.layers))
+    if page.has_cosines(at_layer):
+        page.picture(at_layer, baseline)
+        layer_bar(view, result.layers)
+        page.in_words(at_layer)
+        looks.look_closer(view, at_layer)
+        page.explain(at_layer, card)
+        page.downloads(view, at_layer, downloads)
     if baseline is None:
         runtime.await_measures(card)

@@ -35,22 +35,24 @@ from components.ui.models.services import service
 from components.ui.state.view import ViewState
 
 __all__ = [
+    "LABEL_NAMES",
     "LARGE_SECONDS",
     "PAIRS",
-    "Again",
-    "Compared",
+    "SPLIT_NAMES",
     "PairRows",
-    "PairsShown",
+    "PairsAtLayer",
+    "PairsResult",
     "chosen_layer",
     "compare",
-    "comparison",
     "comparison_key",
-    "found_again",
+    "comparison_task",
     "layer_rows",
     "n_tokens_of",
     "pair_arrays",
     "pair_table",
     "pairs_of",
+    "reshare",
+    "restored",
     "seconds_of",
     "share",
     "to_read",
@@ -64,8 +66,8 @@ def pairs_of(view: ViewState) -> PairSet | None:
     """The pairs that a view names; None if a file must be chosen first."""
     if SOURCE.of(view) != "file":
         return bundled_pairs()
-    found = uploads.shared(FILE.of(view))
-    return found if isinstance(found, PairSet) else None
+    uploaded = uploads.shared(FILE.of(view))
+    return uploaded if isinstance(uploaded, PairSet) else None
 
 
 def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
@@ -80,7 +82,7 @@ def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
     return digest
 
 
-def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
+def reshare(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
     """Return the columns of a file if it is the one that a view names, and share them again.
 
     They apply only to a file that its visitor has just uploaded.
@@ -105,7 +107,7 @@ OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Cosines:
+class PairCosines:
     """The cosines of pairs.
 
     Attributes:
@@ -133,7 +135,7 @@ def compare(
     on_progress: OnProgress | None = None,
     chunk_bytes: int = _CHUNK_BYTES,
     held_bytes: int = _HELD_BYTES,
-) -> Cosines:
+) -> PairCosines:
     """Compute each pair's cosine at every layer.
 
     Args:
@@ -155,7 +157,7 @@ def compare(
         values[:, start:stop] = np.clip(np.einsum("pld,pld->lp", first, second), -1, 1)
     passport = vectors.passport
     settings = {**passport.settings, "pooling": "mean"}
-    return Cosines(
+    return PairCosines(
         values,
         layers,
         len(vectors.cut),
@@ -173,11 +175,11 @@ def n_tokens_of(pairs: PairSet, card: ModelCard) -> IntArray:
 
 def _chunks(pairs: PairSet, card: ModelCard, chunk_bytes: int) -> Iterator[tuple[int, int]]:
     """Ranges of pairs whose hidden states take about this many bytes; at least one pair each."""
-    each = n_tokens_of(pairs, card)[pairs.sides].sum(axis=1)
-    most = max(1, chunk_bytes // (4 * (card.n_layers + 1) * card.n_dims))
+    n_tokens = n_tokens_of(pairs, card)[pairs.sides].sum(axis=1)
+    most_tokens = max(1, chunk_bytes // (4 * (card.n_layers + 1) * card.n_dims))
     start, total = 0, 0
-    for i, n in enumerate(each.tolist()):
-        if i > start and total + n > most:
+    for i, n in enumerate(n_tokens.tolist()):
+        if i > start and total + n > most_tokens:
             yield start, i
             start, total = i, 0
         total += n
@@ -218,7 +220,7 @@ class _Vectors:
         missing = {int(self._kinds[s, 0]) for s in np.unique(sides) if int(s) not in self._held}
         if missing:
             self._encode(sorted(missing))
-        first, second = (np.stack([self._held[s] for s in own.tolist()]) for own in sides.T)
+        first, second = (np.stack([self._held[s] for s in column.tolist()]) for column in sides.T)
         self._let_go(sides)
         return first, second
 
@@ -280,7 +282,7 @@ _READING = 0.97  # of the whole; the rest is measuring
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class PairsResult:
     """The results for pairs, without the pairs themselves.
 
     Attributes:
@@ -317,8 +319,10 @@ def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
     return float(n_tokens_of(pairs, card).sum()) * token_seconds
 
 
-def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seconds: float) -> Task:
-    """A task that compares pairs and returns a `Compared`.
+def comparison_task(
+    pairs: PairSet, card: ModelCard, service: EncoderService, *, seconds: float
+) -> Task:
+    """A task that compares pairs and returns a `PairsResult`.
 
     Args:
         pairs: the pairs to compare.
@@ -327,20 +331,20 @@ def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seco
         seconds: the expected duration.
     """
 
-    def work(report: Report) -> Compared:
-        found = compare(
+    def work(report: Report) -> PairsResult:
+        cosines = compare(
             pairs, card, service, on_progress=lambda stage, share: report(stage, _READING * share)
         )
         report("Judging the pairs", _READING)
-        scores = judged(found.values, pairs.gold, pairs.split)
-        return Compared(
-            cosines=found.values,
-            layers=found.layers,
+        scores = judged(cosines.values, pairs.gold, pairs.split)
+        return PairsResult(
+            cosines=cosines.values,
+            layers=cosines.layers,
             scores=None if isinstance(scores, str) else scores,
             why_not=scores if isinstance(scores, str) else "",
-            n_cut=found.n_cut,
-            n_encoded=found.n_encoded,
-            passport=found.passport,
+            n_cut=cosines.n_cut,
+            n_encoded=cosines.n_encoded,
+            passport=cosines.passport,
         )
 
     return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
@@ -350,44 +354,44 @@ def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seco
 
 
 @dataclass(frozen=True, eq=False)
-class PairsShown:
+class PairsAtLayer:
     """Pairs at one layer.
 
     Attributes:
         pairs: the compared pairs.
-        compared: their results.
+        result: their results.
         row: the row of the selected layer.
     """
 
     pairs: PairSet
-    compared: Compared
+    result: PairsResult
     row: int
 
     @property
     def layer(self) -> int:
         """The selected layer."""
-        return self.compared.layers[self.row]
+        return self.result.layers[self.row]
 
     @property
     def scores(self) -> Scores | None:
         """The accuracy of thresholds, if it can be computed."""
-        return self.compared.scores
+        return self.result.scores
 
     @property
     def cosines(self) -> FloatArray:
         """(n_pairs,) cosines at the layer."""
-        own: FloatArray = self.compared.cosines[self.row]
-        return own
+        cosines: FloatArray = self.result.cosines[self.row]
+        return cosines
 
     @cached_property
-    def there(self) -> IntArray:
+    def compared_pairs(self) -> IntArray:
         """The pairs that have a cosine."""
         return np.flatnonzero(~np.isnan(self.cosines))
 
     @property
     def n_lost(self) -> int:
         """The number of pairs whose word the model does not read."""
-        return self.pairs.n - len(self.there)
+        return self.pairs.n - len(self.compared_pairs)
 
     @property
     def threshold(self) -> float | None:
@@ -395,14 +399,16 @@ class PairsShown:
         return None if self.scores is None else float(self.scores.thresholds[self.row])
 
     @cached_property
-    def says(self) -> NDArray[np.bool_] | None:
+    def called_same(self) -> NDArray[np.bool_] | None:
         """(n_pairs,) bool, the pairs that are called the same; None without a threshold."""
         scores = self.scores
         if scores is None:
             return None
-        said: NDArray[np.bool_] = self.cosines >= scores.thresholds[self.row]
-        said[scores.rows] = scores.says[self.row]  # each fold by the others' threshold
-        return said
+        called_same: NDArray[np.bool_] = self.cosines >= scores.thresholds[self.row]
+        called_same[scores.rows] = scores.called_same[
+            self.row
+        ]  # each fold by the others' threshold
+        return called_same
 
 
 def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
@@ -410,22 +416,22 @@ def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
     return layers.index(view.layer) if view.layer in layers else len(layers) - 1
 
 
-def to_read(shown: PairsShown, which: str) -> IntArray:
+def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
     """Pairs in reading order: those furthest on the wrong side come first."""
-    there = shown.there
-    if which in {"most", "least"} or shown.scores is None:
-        order = np.argsort(shown.cosines[there], kind="stable")
-        found: IntArray = there[order if which == "least" else order[::-1]]
-        return found
-    wrong = shown.scores.wrong(shown.row)
-    gold = shown.pairs.gold[wrong]
+    comparable = at_layer.compared_pairs
+    if which in {"most", "least"} or at_layer.scores is None:
+        order = np.argsort(at_layer.cosines[comparable], kind="stable")
+        by_cosine: IntArray = comparable[order if which == "least" else order[::-1]]
+        return by_cosine
+    wrong = at_layer.scores.wrong(at_layer.row)
+    gold = at_layer.pairs.gold[wrong]
     if which == "called_same":
         wrong = wrong[gold == DIFFERENT]
     if which == "called_different":
         wrong = wrong[gold == SAME]
-    beyond = np.abs(shown.cosines[wrong] - shown.scores.thresholds[shown.row])
-    ordered: IntArray = wrong[np.argsort(-beyond, kind="stable")]
-    return ordered
+    beyond = np.abs(at_layer.cosines[wrong] - at_layer.scores.thresholds[at_layer.row])
+    by_distance: IntArray = wrong[np.argsort(-beyond, kind="stable")]
+    return by_distance
 
 
 # --- A comparison that can be found again
@@ -433,39 +439,33 @@ def to_read(shown: PairsShown, which: str) -> IntArray:
 _GONE = "This comparison had to make room for others. Look at the page again, then download it."
 
 
-@dataclass(frozen=True)
-class Again:
-    """The settings that restore a comparison; small, without the comparison itself."""
+def restored(view: ViewState) -> PairsAtLayer:
+    """The pairs of a view as they were shown.
 
-    view: ViewState
-
-    def shown(self) -> PairsShown:
-        """The pairs as they were shown.
-
-        Raises:
-            JobError: they were evicted.
-        """
-        pairs = pairs_of(self.view)
-        card = service().load(self.view.model)
-        job = None if pairs is None else jobs().get(comparison_key(pairs, card))
-        if pairs is None or job is None or job.state != "done":
-            raise JobError(_GONE)
-        compared: Compared = job.result()
-        return PairsShown(pairs, compared, chosen_layer(self.view, compared.layers))
+    Raises:
+        JobError: they were evicted.
+    """
+    pairs = pairs_of(view)
+    card = service().load(view.model)
+    job = None if pairs is None else jobs().get(comparison_key(pairs, card))
+    if pairs is None or job is None or job.state != "done":
+        raise JobError(_GONE)
+    result: PairsResult = job.result()
+    return PairsAtLayer(pairs, result, chosen_layer(view, result.layers))
 
 
 # --- The numbers of compared pairs
 
-_KINDS = {SAME: "same", DIFFERENT: "different"}
-_PARTS = {TRAIN: "train", TEST: "test"}
+LABEL_NAMES: Mapping[int, str] = {SAME: "same", DIFFERENT: "different"}
+SPLIT_NAMES: Mapping[int, str] = {TRAIN: "train", TEST: "test"}
 
 
-def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
+def layer_rows(at_layer: PairsAtLayer) -> list[dict[str, Any]]:
     """The results at each layer: the accuracy of thresholds, or the distribution of cosines."""
-    scores, compared = shown.scores, shown.compared
+    scores, result = at_layer.scores, at_layer.result
     if scores is None:
-        own = compared.cosines[:, shown.there]
-        cuts = np.percentile(own, [5, 25, 50, 75, 95], axis=1).T
+        cosines = result.cosines[:, at_layer.compared_pairs]
+        cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1).T
         names = (
             "5th percentile",
             "25th percentile",
@@ -475,7 +475,7 @@ def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
         )
         return [
             {"layer": layer, **dict(zip(names, map(float, row), strict=True))}
-            for layer, row in zip(compared.layers, cuts, strict=True)
+            for layer, row in zip(result.layers, cuts, strict=True)
         ]
     return [
         {
@@ -488,25 +488,25 @@ def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
             "AUC": float(scores.auc[i]),
             "accuracy on the training pairs": float(scores.train_accuracy[i]),
         }
-        for i, layer in enumerate(compared.layers)
+        for i, layer in enumerate(result.layers)
     ]
 
 
-def pair_table(shown: PairsShown, most: int) -> pd.DataFrame:
+def pair_table(at_layer: PairsAtLayer, most: int) -> pd.DataFrame:
     """The first pairs with their label and verdict at the layer."""
-    rows = PairRows(shown, every_layer=False)
+    rows = PairRows(at_layer, every_layer=False)
     return pd.DataFrame([rows[i] for i in range(min(most, len(rows)))])
 
 
 class PairRows(Sequence[Mapping[str, Any]]):
     """A row for each pair, built on demand: 100,000 at once would take much memory."""
 
-    def __init__(self, shown: PairsShown, *, every_layer: bool = True) -> None:
+    def __init__(self, at_layer: PairsAtLayer, *, every_layer: bool = True) -> None:
         """The rows of pairs, with their cosines at every layer or at the selected one."""
-        self._shown, self._every_layer = shown, every_layer
+        self._at_layer, self._every_layer = at_layer, every_layer
 
     def __len__(self) -> int:
-        return self._shown.pairs.n
+        return self._at_layer.pairs.n
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         return (self._row(i) for i in range(len(self)))
@@ -521,7 +521,7 @@ class PairRows(Sequence[Mapping[str, Any]]):
         return self._row(range(len(self))[index])
 
     def _row(self, i: int) -> dict[str, Any]:
-        pairs = self._shown.pairs
+        pairs = self._at_layer.pairs
         row: dict[str, Any] = {"pair": int(pairs.rows[i])}
         for side in (0, 1):
             row[f"text {side + 1}"] = pairs.text(i, side)
@@ -532,33 +532,33 @@ class PairRows(Sequence[Mapping[str, Any]]):
         return row | self._known(i) | (self._layers(i) if self._every_layer else self._layer(i))
 
     def _known(self, i: int) -> dict[str, Any]:
-        pairs, says = self._shown.pairs, self._shown.says
+        pairs, called_same = self._at_layer.pairs, self._at_layer.called_same
         row: dict[str, Any] = {}
         if pairs.has_labels:
-            row["label"] = _KINDS.get(int(pairs.gold[i]), "")
+            row["label"] = LABEL_NAMES.get(int(pairs.gold[i]), "")
         if pairs.split is not None:
-            row["split"] = _PARTS.get(int(pairs.split[i]), "")
-        if says is not None:
-            is_there = not np.isnan(self._shown.cosines[i])
-            row["verdict"] = _KINDS[int(says[i])] if is_there else ""
+            row["split"] = SPLIT_NAMES.get(int(pairs.split[i]), "")
+        if called_same is not None:
+            has_cosine = not np.isnan(self._at_layer.cosines[i])
+            row["verdict"] = LABEL_NAMES[int(called_same[i])] if has_cosine else ""
         return row
 
     def _layer(self, i: int) -> dict[str, Any]:
-        return {"cosine": float(self._shown.cosines[i])}
+        return {"cosine": float(self._at_layer.cosines[i])}
 
     def _layers(self, i: int) -> dict[str, Any]:
-        compared = self._shown.compared
-        own = compared.cosines[:, i].tolist()
-        return {f"layer {layer}": c for layer, c in zip(compared.layers, own, strict=True)}
+        result = self._at_layer.result
+        cosines = result.cosines[:, i].tolist()
+        return {f"layer {layer}": c for layer, c in zip(result.layers, cosines, strict=True)}
 
 
-def pair_arrays(shown: PairsShown) -> Mapping[str, NDArray[Any]]:
+def pair_arrays(at_layer: PairsAtLayer) -> Mapping[str, NDArray[Any]]:
     """The inputs of accuracy, ROC curve and AUC, as the page's second snippet reads them."""
-    pairs, scores = shown.pairs, shown.scores
+    pairs, scores = at_layer.pairs, at_layer.scores
     split = np.full(pairs.n, -1) if pairs.split is None else pairs.split
-    own: dict[str, NDArray[Any]] = {
-        "cosines": shown.compared.cosines,
-        "layers": np.array(shown.compared.layers),
+    arrays: dict[str, NDArray[Any]] = {
+        "cosines": at_layer.result.cosines,
+        "layers": np.array(at_layer.result.layers),
         "gold": pairs.gold,
         "split": split,
         "sides": pairs.sides,
@@ -566,11 +566,11 @@ def pair_arrays(shown: PairsShown) -> Mapping[str, NDArray[Any]]:
         "rows": pairs.rows,
     }
     if scores is not None:
-        own |= {
+        arrays |= {
             "judged": scores.rows,
-            "says": scores.says,
+            "says": scores.called_same,
             "thresholds": scores.thresholds,
             "accuracy": scores.accuracy,
             "auc": scores.auc,
         }
-    return own
+    return arrays

@@ -132,7 +132,7 @@ def cosine_histogram(
     ]
     if threshold is None:
         kinds = [("pairs", _ALL, cosines)]
-    traces = [_bars(name, color, own, edges) for name, color, own in kinds]
+    traces = [_bars(name, color, kind_cosines, edges) for name, color, kind_cosines in kinds]
     keys = [(name, color) for name, color, _ in kinds]
     keys += [] if band is None else [("random words", _RANDOM)]
     lines = [] if threshold is None else [upright(threshold, color="#000037", width=2)]
@@ -183,7 +183,7 @@ def roc_figure(
         "hoverinfo": "skip",
         "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
     }
-    here = [] if at is None else [_spot(*at)]
+    own_threshold = [] if at is None else [_spot(*at)]
     layout = {
         "xaxis": {
             "title": {"text": "different, called same"},
@@ -199,7 +199,7 @@ def roc_figure(
         },
         "annotations": [note("guessing", 0.97, 0.85)],
     }
-    return figure([even, curve, *here], layout, title=title, height=height)
+    return figure([even, curve, *own_threshold], layout, title=title, height=height)
 
 
 def _spot(x: float, y: float) -> dict[str, Any]:
@@ -215,8 +215,8 @@ def _spot(x: float, y: float) -> dict[str, Any]:
     }
 
 
-def _bars(name: str, color: str, own: FloatArray, edges: NDArray[np.float64]) -> dict[str, Any]:
-    counts, _ = np.histogram(np.clip(own, edges[0], edges[-1]), edges)
+def _bars(name: str, color: str, cosines: FloatArray, edges: NDArray[np.float64]) -> dict[str, Any]:
+    counts, _ = np.histogram(np.clip(cosines, edges[0], edges[-1]), edges)
     return {
         "type": "bar",
         "x": values((edges[1:] + edges[:-1]) / 2),
@@ -231,8 +231,6 @@ def _bars(name: str, color: str, own: FloatArray, edges: NDArray[np.float64]) ->
 
 
 # --- The results at each layer
-
-_LAYERS_ALL = CATEGORICAL[0]
 
 
 def accuracy_lines(
@@ -257,7 +255,7 @@ def accuracy_lines(
         "x": x,
         "y": values(scores.accuracy),
         "name": "accuracy",
-        "line": {"color": _LAYERS_ALL, "width": 2.5},
+        "line": {"color": _ALL, "width": 2.5},
         "marker": {"size": 7},
         "customdata": np.stack(
             [scores.low, scores.high, scores.thresholds, scores.auc], axis=1
@@ -311,7 +309,7 @@ def cosine_bands(
         "x": x,
         "y": values(cuts[2]),
         "name": "median",
-        "line": {"color": _LAYERS_ALL, "width": 2.5},
+        "line": {"color": _ALL, "width": 2.5},
         "marker": {"size": 7},
         "customdata": cuts.T.tolist(),
         "hovertemplate": (

@@ -85,14 +85,14 @@ class PairSet:
     @cached_property
     def key(self) -> str:
         """The SHA-256 of all contents, in hex."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for start in range(0, len(self.texts), _BATCH):
             packed = json.dumps(self.texts[start : start + _BATCH])
-            found.update(packed.encode("utf-8", "surrogatepass"))
+            digest.update(packed.encode("utf-8", "surrogatepass"))
         for array in (self.sides, self.spans, self.rows, self.gold, self.split):
-            found.update(b"none" if array is None else array.tobytes())
-        found.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
-        return found.hexdigest()
+            digest.update(b"none" if array is None else array.tobytes())
+        digest.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     @cached_property
     def n_bytes(self) -> int:
@@ -164,10 +164,10 @@ def bundled_pairs() -> PairSet:
     trained = set(sorted(members, key=_shuffled)[: len(members) // 2])
     chosen: list[tuple[int, int]] = []
     gold, split = list[int](), list[int]()
-    for word, own in members.items():
+    for word, places in members.items():
         for kind in (SAME, DIFFERENT):
             pairs = [
-                (a, b) for a, b in combinations(own, 2) if (senses[a] == senses[b]) == bool(kind)
+                (a, b) for a, b in combinations(places, 2) if (senses[a] == senses[b]) == bool(kind)
             ]
             drawn = sorted(Random(f"{word} {kind}").sample(pairs, min(_N_EACH, len(pairs))))
             chosen += drawn
@@ -246,7 +246,7 @@ def guess_columns(sheet: Sheet) -> PairColumns:
     both, first, second = guess_marks(others), guess_marks(others, "1"), guess_marks(others, "2")
     marks: dict[str, str] = {}
     for role in ("word", "start", "end", "span", "index"):
-        one, two, shared = (getattr(own, role) for own in (first, second, both))
+        one, two, shared = (getattr(side_marks, role) for side_marks in (first, second, both))
         if not (one and two):
             one = two = shared if role in {"word", "span", "index"} else ""
         marks |= {f"{role}1": one, f"{role}2": two}
@@ -273,8 +273,8 @@ def _titled(titles: Sequence[str], wanted: Sequence[str]) -> str:
 
 
 def _is_split(sheet: Sheet, title: str) -> bool:
-    own = set(islice((_plain(cell) for cell in set(sheet.columns[title])), 10)) - {""}
-    return bool(own & set(_SPLIT_WORDS)) and own <= {*_SPLIT_WORDS, *_OTHER_SPLITS}
+    examples = set(islice((_plain(cell) for cell in set(sheet.columns[title])), 10)) - {""}
+    return bool(examples & set(_SPLIT_WORDS)) and examples <= {*_SPLIT_WORDS, *_OTHER_SPLITS}
 
 
 def places(sheet: Sheet, columns: PairColumns) -> str:
@@ -299,36 +299,43 @@ def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
         CorpusError: a column is missing, or no pair is left.
     """
     _check(sheet, columns)
-    own = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
-    texts = own[columns.text1], own[columns.text2]
+    cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
+    texts = cells[columns.text1], cells[columns.text2]
     marked = bool(columns.marks(1))
-    placed = _placed(own, texts, columns) if marked else ()
-    kept = [
+    placed = _placed(cells, texts, columns) if marked else ()
+    usable = [
         row
-        for row, both in enumerate(zip(*texts, strict=True))
-        if all(text and not text.isspace() for text in both)
+        for row, pair_texts in enumerate(zip(*texts, strict=True))
+        if all(text and not text.isspace() for text in pair_texts)
         and all(side.spans[row] for side in placed)
     ]
-    n_blank = sum(1 for both in zip(*texts, strict=True) if not all(t and t.strip() for t in both))
-    notes = [*sheet.notes, *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(kept))]
+    n_blank = sum(
+        1 for pair_texts in zip(*texts, strict=True) if not all(t and t.strip() for t in pair_texts)
+    )
+    notes = [
+        *sheet.notes,
+        *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(usable)),
+    ]
     misses = _misses(placed)
-    if not kept:
+    if not usable:
         raise CorpusError(
             f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
             "Choose other columns, or correct the file."
         )
-    gold, label_notes = _gold(own.get(columns.label), kept, columns.label)
-    split, split_notes = _split(own.get(columns.split), kept, columns.split)
-    stripped = _stripped({text for row in kept for text in (texts[0][row], texts[1][row]) if text})
+    gold, label_notes = _gold(cells.get(columns.label), usable, columns.label)
+    split, split_notes = _split(cells.get(columns.split), usable, columns.split)
+    stripped = _stripped(
+        {text for row in usable for text in (texts[0][row], texts[1][row]) if text}
+    )
     spans: list[tuple[Span, Span]] = [
         (placed[0].spans[row] or WHOLE, placed[1].spans[row] or WHOLE) if placed else (WHOLE, WHOLE)
-        for row in kept
+        for row in usable
     ]
     return pair_set(
         named(sheet.name),
-        [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in kept],
+        [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in usable],
         spans=spans,
-        rows=[row + 1 for row in kept],
+        rows=[row + 1 for row in usable],
         gold=gold,
         split=split,
         notes=(*notes, *misses, *label_notes, *split_notes),
@@ -353,11 +360,11 @@ def _check(sheet: Sheet, columns: PairColumns) -> None:
 
 
 def _placed(
-    own: Mapping[str, Cells], texts: tuple[Cells, Cells], columns: PairColumns
+    cells: Mapping[str, Cells], texts: tuple[Cells, Cells], columns: PairColumns
 ) -> tuple[Targets, Targets]:
-    first, second = dict(own), dict(own)
+    first, second = dict(cells), dict(cells)
     if columns.index1 and columns.index1 == columns.index2:
-        first[columns.index1], second[columns.index1] = two_sides(own, columns.index1)
+        first[columns.index1], second[columns.index1] = two_sides(cells, columns.index1)
     return (
         targets_of(first, texts[0], columns.marks(1)),
         targets_of(second, texts[1], columns.marks(2)),
@@ -366,12 +373,12 @@ def _placed(
 
 def _misses(placed: Sequence[Targets]) -> list[str]:
     """The first rows whose word could not be located, with the reason."""
-    found = [
-        (row, f"Row {row + 1:,}, text {side}: {why}")
-        for side, own in enumerate(placed, start=1)
-        for row, why in own.missed
+    misses = [
+        (row, f"Row {row + 1:,}, text {side}: {reason}")
+        for side, targets in enumerate(placed, start=1)
+        for row, reason in targets.missed
     ]
-    return [said for _, said in sorted(found)[:_N_EXAMPLES]]
+    return [miss for _, miss in sorted(misses)[:_N_EXAMPLES]]
 
 
 def _row_notes(n_rows: int, n_blank: int, n_missed: int) -> list[str]:
@@ -398,13 +405,13 @@ def _plain(cell: str | None) -> str:
     return (cell or "").strip().casefold()
 
 
-def _gold(cells: Cells | None, kept: Sequence[int], title: str) -> tuple[list[int], list[str]]:
+def _gold(cells: Cells | None, usable: Sequence[int], title: str) -> tuple[list[int], list[str]]:
     """The labels of pairs, and a note on them."""
-    nothing = [UNKNOWN] * len(kept)
+    nothing = [UNKNOWN] * len(usable)
     if cells is None:
         return nothing, []
-    own = [_plain(cells[row]) for row in kept]
-    counts = Counter(own)
+    labels = [_plain(cells[row]) for row in usable]
+    counts = Counter(labels)
     n_missing = counts.pop("", 0)
     known = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}
     if not counts:
@@ -415,27 +422,27 @@ def _gold(cells: Cells | None, kept: Sequence[int], title: str) -> tuple[list[in
     if n_missing:
         has = "pair has" if n_missing == 1 else "pairs have"
         notes.append(f"{n_missing:,} {has} no label: a cosine and no verdict on it.")
-    return [known.get(value, UNKNOWN) for value in own], notes
+    return [known.get(value, UNKNOWN) for value in labels], notes
 
 
 def _odd_labels(title: str, counts: Counter[str]) -> str:
-    shown = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
+    examples = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
     more = ", …" if len(counts) > 4 else ""
     kinds = "one kind" if len(counts) == 1 else f"{len(counts):,} kinds"
     return (
-        f"Labels in {named(title)} are of {kinds} ({shown}{more}), so the pairs are shown without "
-        "them. Write same and different, 1 and 0, or T and F."
+        f"Labels in {named(title)} are of {kinds} ({examples}{more}), so the pairs are shown "
+        "without them. Write same and different, 1 and 0, or T and F."
     )
 
 
 def _split(
-    cells: Cells | None, kept: Sequence[int], title: str
+    cells: Cells | None, usable: Sequence[int], title: str
 ) -> tuple[list[int] | None, list[str]]:
     if cells is None:
         return None, []
-    own = [_SPLIT_WORDS.get(_plain(cells[row]), NEITHER) for row in kept]
-    if set(own) == {NEITHER}:
+    parts = [_SPLIT_WORDS.get(_plain(cells[row]), NEITHER) for row in usable]
+    if set(parts) == {NEITHER}:
         return None, [
             f"The column {named(title)} names neither train nor test, so it is not used as a split."
         ]
-    return own, []
+    return parts, []

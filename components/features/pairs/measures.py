@@ -52,7 +52,7 @@ class Scores:
         n_left_out: labelled pairs that are in neither part of a split.
         rows: (n_judged,) int64, the pairs that were judged.
         same: (n_judged,) bool, those labelled the same.
-        says: (n_layers, n_judged) bool, those called the same.
+        called_same: (n_layers, n_judged) bool, those called the same.
         thresholds: (n_layers,) fitted on the training pairs; with folds, on all labelled pairs.
         accuracy, low, high: (n_layers,) share of the judged pairs that are right, with interval.
         train_accuracy: (n_layers,) the same for the pairs that the thresholds were fitted on.
@@ -69,7 +69,7 @@ class Scores:
     n_left_out: int
     rows: IntArray
     same: Bools
-    says: Bools
+    called_same: Bools
     thresholds: FloatArray
     accuracy: FloatArray
     low: FloatArray
@@ -105,11 +105,11 @@ class Scores:
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        return self.rows.nbytes + self.same.nbytes + self.says.nbytes
+        return self.rows.nbytes + self.same.nbytes + self.called_same.nbytes
 
     def wrong(self, layer: int) -> IntArray:
         """The pairs that are judged wrong at a row of the layers."""
-        missed: IntArray = self.rows[self.says[layer] != self.same]
+        missed: IntArray = self.rows[self.called_same[layer] != self.same]
         return missed
 
 
@@ -157,15 +157,17 @@ def _why_no_split(train: IntArray, n_test: int) -> str:
 
 
 def _by_split(cosines: FloatArray, same: Bools, train: Bools, test: Bools, left_out: int) -> Scores:
-    thresholds = np.array([best_threshold(own[train], same[train]) for own in cosines])
+    thresholds = np.array(
+        [best_threshold(layer_cosines[train], same[train]) for layer_cosines in cosines]
+    )
     fitted = ((cosines[:, train] >= thresholds[:, None]) == same[train]).mean(axis=1)
     rows = np.flatnonzero(test)
-    says = cosines[:, rows] >= thresholds[:, None]
+    called_same = cosines[:, rows] >= thresholds[:, None]
     return _scores(
         cosines,
         rows,
         same[rows],
-        says,
+        called_same,
         how="split",
         n_folds=0,
         n_train=int(train.sum()),
@@ -179,43 +181,47 @@ def _by_split(cosines: FloatArray, same: Bools, train: Bools, test: Bools, left_
 def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Scores:
     from sklearn.model_selection import StratifiedKFold
 
-    own, kind = cosines[:, rows], same[rows]
+    rated, kind = cosines[:, rows], same[rows]
     k = int(min(_FOLDS, kind.sum(), (~kind).sum()))
     folds = StratifiedKFold(k, shuffle=True, random_state=_SEED)
-    says = np.zeros(own.shape, bool)
+    called_same = np.zeros(rated.shape, bool)
     for train, test in folds.split(rows, kind):
-        cuts = np.array([best_threshold(each[train], kind[train]) for each in own])
-        says[:, test] = own[:, test] >= cuts[:, None]
-    thresholds = np.array([best_threshold(each, kind) for each in own])
+        cuts = np.array(
+            [best_threshold(layer_cosines[train], kind[train]) for layer_cosines in rated]
+        )
+        called_same[:, test] = rated[:, test] >= cuts[:, None]
+    thresholds = np.array([best_threshold(layer_cosines, kind) for layer_cosines in rated])
     return _scores(
         cosines,
         rows,
         kind,
-        says,
+        called_same,
         how="folds",
         n_folds=k,
         n_train=len(rows),
         n_left_out=0,
         thresholds=thresholds,
-        train_accuracy=((own >= thresholds[:, None]) == kind).mean(axis=1),
-        best=int(np.argmax((says == kind).mean(axis=1))),
+        train_accuracy=((rated >= thresholds[:, None]) == kind).mean(axis=1),
+        best=int(np.argmax((called_same == kind).mean(axis=1))),
         note=note,
     )
 
 
-def _scores(cosines: FloatArray, rows: IntArray, same: Bools, says: Bools, **own: object) -> Scores:
-    right = (says == same).sum(axis=1)
+def _scores(
+    cosines: FloatArray, rows: IntArray, same: Bools, called_same: Bools, **more: object
+) -> Scores:
+    right = (called_same == same).sum(axis=1)
     bounds = np.array([wilson(int(n), len(rows)) for n in right])
     return Scores(
         rows=rows,
         same=same,
-        says=says,
+        called_same=called_same,
         accuracy=right / len(rows),
         low=bounds[:, 0],
         high=bounds[:, 1],
-        auc=np.array([_auc(each, same) for each in cosines[:, rows]]),
+        auc=np.array([_auc(layer_cosines, same) for layer_cosines in cosines[:, rows]]),
         majority=float(max(same.mean(), 1 - same.mean())),
-        **own,  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
     )
 
 

@@ -18,14 +18,14 @@ from components.corpus.readers import FORMATS, Sheet
 from components.features.pairs import compute, controls
 from components.features.pairs.compute import (
     LARGE_SECONDS,
-    Again,
-    Compared,
     PairRows,
-    PairsShown,
-    comparison,
+    PairsAtLayer,
+    PairsResult,
     comparison_key,
+    comparison_task,
     layer_rows,
     pair_arrays,
+    restored,
     seconds_of,
 )
 from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, SOURCE
@@ -51,13 +51,13 @@ from components.ui.widgets import export, inputs, kit
 
 __all__ = [
     "HEIGHT",
-    "compared",
     "downloads",
     "explain",
     "file_panel",
     "has_cosines",
     "in_words",
     "picture",
+    "result_of",
     "toolbar",
 ]
 
@@ -73,14 +73,14 @@ _CHANGING = "pairs_changing"
 """The session key for whether the visitor is choosing another file."""
 _NONE = "—"
 _ENDINGS = tuple(ending for ending in FORMATS if ending != ".txt")
-_CHECK = {"check1": "word1", "check2": "word2"}
+_CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
 """Marked words that the file also gives, for checking, with the roles of their columns."""
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "none": (),
     "word": ("word1", "word2"),
-    "ends": ("start1", "end1", "start2", "end2", *_CHECK),
-    "span": ("span1", "span2", *_CHECK),
-    "index": ("index1", "index2", *_CHECK),
+    "ends": ("start1", "end1", "start2", "end2", *_CHECKED_ROLES),
+    "span": ("span1", "span2", *_CHECKED_ROLES),
+    "index": ("index1", "index2", *_CHECKED_ROLES),
 }
 """The columns that identify the compared words, for each way to mark them."""
 
@@ -99,7 +99,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
         return
     with st.container(border=True, key="pairs_own_file"):
         chooser.upload_field(
-            say("pairs.file.upload"), key="pairs_upload", on_file=_choose, formats=_ENDINGS
+            say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file, formats=_ENDINGS
         )
         if sheet is not None:
             _preview(sheet, secret)
@@ -111,19 +111,19 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
         st.caption(say("pairs.file.formats"))
         st.caption(f"{chooser.UPLOADED} {say('pairs.file.shared')}")
         if pairs is not None:
-            st.button(say("pairs.file.keep"), key="pairs_keep_file", on_click=_closed)
+            st.button(say("pairs.file.keep"), key="pairs_keep_file", on_click=_close_panel)
 
 
 def columns(view: ViewState) -> None:
     """The columns of the compared file, so that the visit that uploaded it can choose others."""
-    secret, now = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
+    secret, current = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
     sheet = sheet_of(secret)
     if sheet is None:
         st.caption(say("pairs.file.only_chosen"))
         return
-    chosen = _pickers(sheet, now, f"pairs_columns_{FILE.of(view)[:8]}")
-    if chosen != now:
-        st.button(say("pairs.file.use_columns"), key="pairs_columns_use", on_click=_use,
+    chosen = _pickers(sheet, current, f"pairs_columns_{FILE.of(view)[:8]}")
+    if chosen != current:
+        st.button(say("pairs.file.use_columns"), key="pairs_columns_use", on_click=_use_columns,
                   args=(secret, chosen))  # fmt: skip
 
 
@@ -140,20 +140,20 @@ def _one_line(pairs: PairSet) -> None:
         )
 
 
-def _closed() -> None:
+def _close_panel() -> None:
     session.keep(_CHANGING, False)
     session.keep(_PENDING, None)
 
 
-def _choose(secret: str, sheet: Sheet) -> None:
+def _choose_file(secret: str, sheet: Sheet) -> None:
     session.keep(_PENDING, secret)
     view = session.current()
     if SOURCE.of(view) != "file" or not FILE.of(view):
         return
-    again = compute.found_again(session.session(), view, sheet)
-    if again is not None:
-        _note(FILE.of(view), secret, again)
-        _closed()
+    pair_columns = compute.reshare(session.session(), view, sheet)
+    if pair_columns is not None:
+        _remember_columns(FILE.of(view), secret, pair_columns)
+        _close_panel()
 
 
 def _preview(sheet: Sheet, secret: str) -> None:
@@ -164,48 +164,50 @@ def _preview(sheet: Sheet, secret: str) -> None:
         icon=":material/join_inner:",
         type="primary",
         key="pairs_use",
-        on_click=_use,
+        on_click=_use_columns,
         args=(secret, chosen),
     )
 
 
-def _pickers(sheet: Sheet, now: PairColumns, key: str) -> PairColumns:
+def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
     """The menus of columns, with the given ones preselected."""
-    picked = _picked(sheet, now, ("text1", "text2", "label", "split"), key)
+    titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
     ways = list(_ROLES)
     way = st.selectbox(
         say("pairs.file.marked_by"),
         ways,
-        ways.index(_way(now)),
+        ways.index(_way(current)),
         format_func=lambda way: say(f"pairs.ways.{way}"),
         key=f"{key}_way",
     )
-    return PairColumns(**picked, **_picked(sheet, now, _ROLES[way], key))
+    return PairColumns(**titles, **_picked_titles(sheet, current, _ROLES[way], key))
 
 
 def _way(columns: PairColumns) -> str:
     """The way in which columns mark words: the first that is used."""
     ways = {"ends": columns.start1, "span": columns.span1, "index": columns.index1}
-    usual = "word" if columns.word1 else "none"
-    return next((way for way, title in ways.items() if title), usual)
+    default = "word" if columns.word1 else "none"
+    return next((way for way, title in ways.items() if title), default)
 
 
-def _picked(sheet: Sheet, now: PairColumns, roles: tuple[str, ...], key: str) -> dict[str, str]:
+def _picked_titles(
+    sheet: Sheet, current: PairColumns, roles: tuple[str, ...], key: str
+) -> dict[str, str]:
     titles = [_NONE, *sheet.columns]
     places = st.columns(min(4, max(2, len(roles)))) if roles else []
-    found = {}
+    chosen_titles = {}
     for i, name in enumerate(roles):
-        role, label = _CHECK.get(name, name), say(f"pairs.roles.{name}")
-        before = getattr(now, role)
-        at = titles.index(before, 1) if before else 0
+        role, label = _CHECKED_ROLES.get(name, name), say(f"pairs.roles.{name}")
+        current_title = getattr(current, role)
+        position = titles.index(current_title, 1) if current_title else 0
         chosen = places[i % len(places)].selectbox(
-            label, range(len(titles)), at, format_func=titles.__getitem__, key=f"{key}_{role}"
+            label, range(len(titles)), position, format_func=titles.__getitem__, key=f"{key}_{role}"
         )
-        found[role] = titles[chosen] if chosen else ""
-    return found
+        chosen_titles[role] = titles[chosen] if chosen else ""
+    return chosen_titles
 
 
-def _use(secret: str, chosen: PairColumns) -> None:
+def _use_columns(secret: str, chosen: PairColumns) -> None:
     sheet = sheet_of(secret)
     if sheet is None:
         session.remember(say("pairs.file.not_in_memory"))
@@ -215,17 +217,17 @@ def _use(secret: str, chosen: PairColumns) -> None:
     except CorpusError as exc:  # the current comparison stays
         session.remember(str(exc))
         return
-    _note(digest, secret, chosen)
-    _closed()
+    _remember_columns(digest, secret, chosen)
+    _close_panel()
     view = SOURCE.put(session.current(), "file")
     view = FILE_NAME.put(FILE.put(view, digest), sheet.name[:80])
     session.write(COLUMNS.put(view, places(sheet, chosen)))
 
 
-def _note(digest: str, secret: str, chosen: PairColumns) -> None:
+def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
     """Remember who uploaded the columns with a digest, so that this visit can choose others."""
-    own = {**(session.kept(_COMPARED) or {}), digest: (secret, chosen)}
-    session.keep(_COMPARED, dict(list(own.items())[-_N_COMPARED:]))
+    remembered = {**(session.kept(_COMPARED) or {}), digest: (secret, chosen)}
+    session.keep(_COMPARED, dict(list(remembered.items())[-_N_COMPARED:]))
 
 
 # --- The pictures of Pairs and their reading
@@ -234,80 +236,80 @@ CHART = "pairs_chart"
 HEIGHT = 340
 
 
-def has_cosines(shown: PairsShown) -> bool:
+def has_cosines(at_layer: PairsAtLayer) -> bool:
     """Return True if any pair has a cosine; otherwise say why none has."""
-    if not len(shown.there):
+    if not len(at_layer.compared_pairs):
         st.info(say("pairs.no_cosines"), icon=":material/content_cut:")
-    return bool(len(shown.there))
+    return bool(len(at_layer.compared_pairs))
 
 
-def picture(shown: PairsShown, baseline: Baseline | None) -> None:
+def picture(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
     """The results at every layer, and beside them the cosines at the selected one."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _layers(shown)
+        _layers(at_layer)
     with right:
-        _cosines(shown, baseline)
+        _cosines(at_layer, baseline)
 
 
-def in_words(shown: PairsShown) -> None:
+def in_words(at_layer: PairsAtLayer) -> None:
     """The reading, and in small type its basis."""
-    kit.reading(pairs_claims(shown), sure=pairs_sure(shown))
-    for note in notes(shown):
+    kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer))
+    for note in notes(at_layer):
         st.caption(escape(note))
 
 
-def _layers(shown: PairsShown) -> None:
-    title, compared = pairs_title(shown), shown.compared
-    if shown.scores is not None:
+def _layers(at_layer: PairsAtLayer) -> None:
+    title, result = pairs_title(at_layer), at_layer.result
+    if at_layer.scores is not None:
         figure = accuracy_lines(
-            compared.layers, shown.scores, row=shown.row, title=title, height=HEIGHT
+            result.layers, at_layer.scores, row=at_layer.row, title=title, height=HEIGHT
         )
         alt = "accuracy"
     else:
-        own = compared.cosines[:, shown.there]
+        cosines = result.cosines[:, at_layer.compared_pairs]
         figure = cosine_bands(
-            compared.layers,
-            own,
-            row=shown.row,
+            result.layers,
+            cosines,
+            row=at_layer.row,
             title=title,
-            scale=cosine_scale(own),
+            scale=cosine_scale(cosines),
             height=HEIGHT,
         )
         alt = "similarities"
     kit.chart(figure, key=CHART, alt=say(f"pairs.alt.{alt}", title=title))
 
 
-def _cosines(shown: PairsShown, baseline: Baseline | None) -> None:
-    there = shown.there
-    band = _random(shown, baseline)
+def _cosines(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
+    comparable = at_layer.compared_pairs
+    band = _random_range(at_layer, baseline)
     figure = cosine_histogram(
-        shown.cosines[there],
-        shown.pairs.gold[there],
-        threshold=shown.threshold,
-        scale=_scale(shown, baseline),
+        at_layer.cosines[comparable],
+        at_layer.pairs.gold[comparable],
+        threshold=at_layer.threshold,
+        scale=_scale(at_layer, baseline),
         band=band,
-        title=say("pairs.title.layer", layer=shown.layer),
+        title=say("pairs.title.layer", layer=at_layer.layer),
         height=HEIGHT,
     )
-    alt = say("pairs.alt.layer", layer=shown.layer)
+    alt = say("pairs.alt.layer", layer=at_layer.layer)
     kit.chart(figure, key="pairs_cosines", alt=alt)
 
 
-def _scale(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float]:
+def _scale(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float]:
     """One scale for all layers, with room for the cosines of the pairs and of random words."""
     lowest = 1.0
-    if baseline is not None and shown.pairs.has_words:
+    if baseline is not None and at_layer.pairs.has_words:
         lowest = float(baseline.band("mean", centred=False).low.min())
-    return cosine_scale(shown.compared.cosines, lowest)
+    return cosine_scale(at_layer.result.cosines, lowest)
 
 
-def _random(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float] | None:
+def _random_range(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float] | None:
     """The range of random pairs of words at the layer; None for whole texts."""
-    if baseline is None or not shown.pairs.has_words:
+    if baseline is None or not at_layer.pairs.has_words:
         return None
     band = baseline.band("mean", centred=False)
-    low, high = float(band.low[shown.row]), float(band.high[shown.row])
+    low, high = float(band.low[at_layer.row]), float(band.high[at_layer.row])
     return None if np.isnan(low) else (low, high)
 
 
@@ -326,74 +328,70 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> None:
                 columns(view)
 
 
-def explain(shown: PairsShown, card: ModelCard) -> None:
+def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("pairs.limits"))
+    kit.tabs(
+        lambda: _numbers(at_layer), lambda: _under_the_hood(at_layer, card), say("pairs.limits")
+    )
 
 
-def downloads(shown: PairsShown, place: DeltaGenerator) -> None:
+def downloads(view: ViewState, at_layer: PairsAtLayer, place: DeltaGenerator) -> None:
     """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
-    passport, again = shown.compared.passport, Again(session.current())
+    passport = at_layer.result.passport
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: PairRows(again.shown()),
-            arrays=lambda: pair_arrays(again.shown()),
+            rows=lambda: PairRows(restored(view)),
+            arrays=lambda: pair_arrays(restored(view)),
         )
 
 
-def _numbers(shown: PairsShown) -> None:
-    kit.table(layer_rows(shown), key="pairs_layers", after=1)
+def _numbers(at_layer: PairsAtLayer) -> None:
+    kit.table(layer_rows(at_layer), key="pairs_layers", after=1)
 
 
-def _under_the_hood(shown: PairsShown, card: ModelCard) -> None:
-    snippets = [(say("pairs.cosines_snippet"), cosines_snippet(card, _first(shown)))]
-    if shown.scores is not None:
-        snippet = accuracy_snippet(shown.scores.how, file=f"{_FILE}.npz")
+def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
+    snippets = [(say("pairs.cosines_snippet"), cosines_snippet(card, _first(at_layer)))]
+    if at_layer.scores is not None:
+        snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
         snippets.append((say("pairs.accuracy_snippet"), snippet))
     kit.under_the_hood(
         formula=[FORMULA],
         snippet=snippets,
-        passport=shown.compared.passport,
-        shapes=kit.shapes(_shapes(shown), key="pairs_shapes"),
+        passport=at_layer.result.passport,
+        shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),
     )
 
 
-def _first(shown: PairsShown) -> list[SnippetPair]:
-    pairs = shown.pairs
+def _first(at_layer: PairsAtLayer) -> list[SnippetPair]:
+    pairs = at_layer.pairs
     return [
         SnippetPair(pairs.text(i, 0), pairs.span(i, 0), pairs.text(i, 1), pairs.span(i, 1))
-        for i in shown.there[:_N_SNIPPET].tolist()
+        for i in at_layer.compared_pairs[:_N_SNIPPET].tolist()
     ]
 
 
-def _shapes(shown: PairsShown) -> list[dict[str, str]]:
-    compared = shown.compared
+def _shapes(at_layer: PairsAtLayer) -> list[dict[str, str]]:
+    result = at_layer.result
     return [
-        {"array": "cosines (layers, pairs)", "shape": str(compared.cosines.shape)},
-        {"array": "texts encoded", "shape": f"{compared.n_encoded:,}"},
+        {"array": "cosines (layers, pairs)", "shape": str(result.cosines.shape)},
+        {"array": "texts encoded", "shape": f"{result.n_encoded:,}"},
     ]
 
 
 # --- The results of a comparison
 
-_PLACE = "pairs_progress"
-_WANTED = "pairs_wanted"
+_PROGRESS_PLACE = "pairs_progress"
+_REQUESTED = "pairs_wanted"
 """The session key for the key of the comparison that the visitor requested with a click."""
 _AWAITED = "pairs_awaited"
 """The session key for the key of the current or last awaited comparison."""
 
 
-def compared(pairs: PairSet, card: ModelCard, *, height: int) -> Compared | None:
-    """Return the results for these pairs; until then show progress or a button, and return None.
-
-    Args:
-        pairs: the pairs to compare.
-        card: the model's card.
-        height: of the picture, in pixels; its space is reserved meanwhile.
-    """
-    place = st.empty()  # in every run, else the browser sees the next element as new
+def result_of(pairs: PairSet, card: ModelCard) -> PairsResult | None:
+    """Return the results for these pairs; until then show progress or a button, and return None."""
+    spot = st.empty()  # in every run, else the browser sees the next element as new
     key = comparison_key(pairs, card)
     try:
         job = _job(pairs, card, key)
@@ -403,43 +401,43 @@ def compared(pairs: PairSet, card: ModelCard, *, height: int) -> Compared | None
     if job is None:
         return None
     if not waiting.shortly(job):
-        with place.container():
-            waiting.follow(job, _PLACE)
-            _room(height)
+        with spot.container():
+            waiting.follow(job, _PROGRESS_PLACE)
+            _room()
         return None
     error = job.exception()
     if error is not None and not job.was_stopped:
         _failed(error, key)
         return None
     try:
-        found: Compared | None = None if job.was_stopped else job.result()
+        result: PairsResult | None = None if job.was_stopped else job.result()
     except JobError:  # it was evicted at this moment
-        found = None
-    return compared(pairs, card, height=height) if found is None else found
+        result = None
+    return result_of(pairs, card) if result is None else result
 
 
-def _room(height: int) -> None:
+def _room() -> None:
     with st.container(
-        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
+        height=HEIGHT, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
         st.caption(say("pairs.waiting.place"), width="content")
 
 
 def _failed(error: BaseException, key: Hashable) -> None:
-    waiting.failed(error, "pairs_again", partial(session.keep, _WANTED, key))
+    waiting.failed(error, "pairs_again", partial(session.keep, _REQUESTED, key))
 
 
 def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
     """The job of a comparison that is done, running, cheap or requested; else show its cost."""
-    found = jobs().get(key)
-    state = None if found is None else found.look(waiting.me(_PLACE)).state
-    is_wanted = session.kept(_WANTED) == key
-    if found is not None and (state == "done" or (state == "failed" and not is_wanted)):
-        return found
+    job = jobs().get(key)
+    state = None if job is None else job.look(waiting.me(_PROGRESS_PLACE)).state
+    is_requested = session.kept(_REQUESTED) == key
+    if job is not None and (state == "done" or (state == "failed" and not is_requested)):
+        return job
     seconds = seconds_of(pairs, card, maps().token_seconds(card))
     is_cheap = seconds <= LARGE_SECONDS and state != "cancelled"
-    if is_wanted or is_cheap or state in {"waiting", "running"}:
-        session.keep(_WANTED, None)
+    if is_requested or is_cheap or state in {"waiting", "running"}:
+        session.keep(_REQUESTED, None)
         return _begin(pairs, card, key, seconds)
     was_stopped = state in {"stopped", "cancelled"}
     cost = say(
@@ -449,28 +447,28 @@ def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
         texts=len(pairs.texts),
         layers=card.n_layers + 1,
     )
-    why = say("pairs.waiting.was_stopped") + " " if was_stopped else ""
-    st.info(f"{why}{cost}", icon=":material/timer:")
+    stopped_note = say("pairs.waiting.was_stopped") + " " if was_stopped else ""
+    st.info(f"{stopped_note}{cost}", icon=":material/timer:")
     st.button(
         say("pairs.waiting.compare"),
         icon=":material/play_arrow:",
         type="primary",
         key="pairs_compare",
         on_click=session.keep,
-        args=(_WANTED, key),
+        args=(_REQUESTED, key),
     )
     return None
 
 
 def _begin(pairs: PairSet, card: ModelCard, key: Hashable, seconds: float) -> Job:
     """Start a comparison; release an earlier job of this place that nobody else waits for."""
-    me = waiting.me(_PLACE)
-    before = session.kept(_AWAITED)
-    other = None if before in (None, key) else jobs().get(before)
-    if other is not None:
-        other.drop(me)
+    visitor = waiting.me(_PROGRESS_PLACE)
+    awaited_key = session.kept(_AWAITED)
+    earlier = None if awaited_key in (None, key) else jobs().get(awaited_key)
+    if earlier is not None:
+        earlier.drop(visitor)
     session.keep(_AWAITED, key)
-    return jobs().start(comparison(pairs, card, uncached(), seconds=seconds), me)
+    return jobs().start(comparison_task(pairs, card, uncached(), seconds=seconds), visitor)
 
 
 def _duration(seconds: float) -> str:

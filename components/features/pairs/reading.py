@@ -6,20 +6,20 @@ import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
-from components.features.pairs.compute import PairsShown
+from components.features.pairs.compute import PairsAtLayer
 from components.features.pairs.measures import SAME, Scores
 
 __all__ = ["notes", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
 
 
-def pairs_title(shown: PairsShown) -> str:
+def pairs_title(at_layer: PairsAtLayer) -> str:
     """The finding over all layers."""
-    scores, layers = shown.scores, shown.compared.layers
+    scores, layers = at_layer.scores, at_layer.result.layers
     if scores is None:
-        medians = np.median(shown.compared.cosines[:, shown.there], axis=1)
+        medians = np.median(at_layer.result.cosines[:, at_layer.compared_pairs], axis=1)
         high, low = int(np.argmax(medians)), int(np.argmin(medians))
         if medians[high] - medians[low] < 0.01 or two(medians[high]) == two(medians[low]):
-            return say("pairs.title.alike", median=float(medians[shown.row]))
+            return say("pairs.title.alike", median=float(medians[at_layer.row]))
         ends = {"high_layer": layers[high], "low_layer": layers[low]}
         values = {"high": float(medians[high]), "low": float(medians[low])}
         return say("pairs.title.spread", **ends, **values)
@@ -30,31 +30,31 @@ def pairs_title(shown: PairsShown) -> str:
     return say(f"pairs.title.{scores.how}", **numbers)
 
 
-def pairs_claims(shown: PairsShown) -> list[Claim]:
+def pairs_claims(at_layer: PairsAtLayer) -> list[Claim]:
     """The reading at the layer."""
-    scores = shown.scores
+    scores = at_layer.scores
     if scores is None:
-        own = shown.cosines[shown.there].astype(float)
-        low, median, high = np.percentile(own, [25, 50, 75]).tolist()
+        cosines = at_layer.cosines[at_layer.compared_pairs].astype(float)
+        low, median, high = np.percentile(cosines, [25, 50, 75]).tolist()
         numbers = {"low": low, "median": median, "high": high}
-        return [claim("pairs.unlabelled", n=len(own), layer=shown.layer, **numbers)]
-    row = shown.row
+        return [claim("pairs.unlabelled", n=len(cosines), layer=at_layer.layer, **numbers)]
+    row = at_layer.row
     low, high, baseline = (
         round(100 * float(share)) for share in (scores.low[row], scores.high[row], scores.majority)
     )
     finding = claim(
         f"pairs.claim.{'better' if low > baseline else 'worse' if high < baseline else 'unclear'}",
-        layer=shown.layer,
+        layer=at_layer.layer,
         accuracy=float(scores.accuracy[row]),
         commonest=scores.commonest,
         baseline=scores.majority,
     )
-    return [finding, claim("pairs.claim.caution")] if shown.pairs.has_words else [finding]
+    return [finding, claim("pairs.claim.caution")] if at_layer.pairs.has_words else [finding]
 
 
-def pairs_sure(shown: PairsShown) -> list[Claim]:
+def pairs_sure(at_layer: PairsAtLayer) -> list[Claim]:
     """The method of judging, and the kinds of mistakes; nothing without labels."""
-    scores, row = shown.scores, shown.row
+    scores, row = at_layer.scores, at_layer.row
     if scores is None:
         return []
     low, high = float(scores.low[row]), float(scores.high[row])
@@ -62,13 +62,13 @@ def pairs_sure(shown: PairsShown) -> list[Claim]:
     return [
         claim("pairs.sure.interval", n=scores.n, low=low, high=high),
         claim(f"pairs.sure.{scores.how}", n=scores.n_train, **how),
-        _errors(shown, scores),
+        _errors(at_layer, scores),
     ]
 
 
-def _errors(shown: PairsShown, scores: Scores) -> Claim:
-    wrong = scores.wrong(shown.row)
-    missed = int((shown.pairs.gold[wrong] == SAME).sum())
+def _errors(at_layer: PairsAtLayer, scores: Scores) -> Claim:
+    wrong = scores.wrong(at_layer.row)
+    missed = int((at_layer.pairs.gold[wrong] == SAME).sum())
     case = "errors" if len(wrong) else "no_errors"
     return claim(f"pairs.sure.{case}", n=len(wrong), called=len(wrong) - missed, missed=missed)
 
@@ -78,16 +78,16 @@ def roc_claim(auc: float) -> Claim:
     return claim("pairs.roc.area", auc=auc)
 
 
-def notes(shown: PairsShown) -> list[str]:
+def notes(at_layer: PairsAtLayer) -> list[str]:
     """The basis of the figures, and what was left out, one line each; names are not escaped."""
-    scores, compared, pairs = shown.scores, shown.compared, shown.pairs
+    scores, result, pairs = at_layer.scores, at_layer.result, at_layer.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]
     if scores is not None and scores.n_left_out:
         line.append(say("pairs.notes.left_out", n=scores.n_left_out))
-    if shown.n_lost:
-        line.append(say("pairs.notes.lost", n=shown.n_lost))
-    if compared.n_cut:
-        line.append(say("pairs.notes.cut", n=compared.n_cut))
-    why = [compared.why_not, "" if scores is None else scores.note]
-    return [" · ".join(line), *pairs.notes, *filter(None, why)]
+    if at_layer.n_lost:
+        line.append(say("pairs.notes.lost", n=at_layer.n_lost))
+    if result.n_cut:
+        line.append(say("pairs.notes.cut", n=result.n_cut))
+    reasons = [result.why_not, "" if scores is None else scores.note]
+    return [" · ".join(line), *pairs.notes, *filter(None, reasons)]

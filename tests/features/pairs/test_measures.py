@@ -122,7 +122,7 @@ def test_test_labels_have_no_part_in_thresholds_nor_in_the_choice_of_a_layer() -
     turned = np.where(split == TEST, 1 - gold, gold)
     second = scores_of(cosines, turned, split)
     np.testing.assert_array_equal(first.thresholds, second.thresholds)
-    np.testing.assert_array_equal(first.says, second.says)
+    np.testing.assert_array_equal(first.called_same, second.called_same)
     assert first.best == second.best
     np.testing.assert_allclose(first.accuracy + second.accuracy, 1)
 
@@ -199,7 +199,7 @@ def test_folds_are_no_more_than_the_rarer_kind_has_pairs() -> None:
 def test_the_same_pairs_are_judged_the_same_again() -> None:
     cosines, gold = made(50)
     first, second = scores_of(cosines, gold), scores_of(cosines, gold)
-    np.testing.assert_array_equal(first.says, second.says)
+    np.testing.assert_array_equal(first.called_same, second.called_same)
 
 
 # What cannot be judged
@@ -243,5 +243,5 @@ def test_wrong_pairs_are_those_judged_wrong() -> None:
     for row in range(3):
         wrong = found.wrong(row)
         assert len(wrong) == round((1 - found.accuracy[row]) * found.n)
-        said = dict(zip(found.rows.tolist(), found.says[row].tolist(), strict=True))
+        said = dict(zip(found.rows.tolist(), found.called_same[row].tolist(), strict=True))
         assert all(said[i] != (gold[i] == SAME) for i in wrong.tolist())

@@ -12,9 +12,9 @@ from scipy.stats import binomtest
 from components.content.language import Claim, say
 from components.core.schema import Passport
 from components.features.pairs.compute import (
-    Compared,
     PairRows,
-    PairsShown,
+    PairsAtLayer,
+    PairsResult,
     layer_rows,
     pair_arrays,
     pair_table,
@@ -53,11 +53,11 @@ def pairs_of(gold: list[int], split: list[int] | None = None, **more: Any) -> Pa
 def shown_of(
     cosines: list[list[float]] | np.ndarray, gold: list[int], split: list[int] | None = None,
     *, row: int = -1, **more: Any
-) -> PairsShown:  # fmt: skip
+) -> PairsAtLayer:  # fmt: skip
     values = np.array(cosines, np.float32)
     pairs = pairs_of(gold, split, **more)
     scores = judged(values, pairs.gold, pairs.split)
-    compared = Compared(
+    compared = PairsResult(
         cosines=values,
         layers=tuple(range(len(values))),
         scores=scores if isinstance(scores, Scores) else None,
@@ -66,10 +66,10 @@ def shown_of(
         n_encoded=2 * pairs.n,
         passport=PASSPORT,
     )
-    return PairsShown(pairs, compared, range(len(values))[row])
+    return PairsAtLayer(pairs, compared, range(len(values))[row])
 
 
-def parted(n: int = 40, *, train: bool = True) -> PairsShown:
+def parted(n: int = 40, *, train: bool = True) -> PairsAtLayer:
     """Layer 0 is noise; layer 1 tells all but two apart."""
     gold = [SAME, DIFFERENT] * (n // 2)
     noise = np.random.default_rng(0).uniform(0, 1, n)
@@ -99,11 +99,11 @@ def test_what_is_said_of_pairs_is_so() -> None:
         assert_plain([pairs_title(first), *notes(first)[:1]])
         assert len(pairs_title(first)) <= 80
         for row in range(n_layers):
-            assert_so(said, PairsShown(first.pairs, first.compared, row))
+            assert_so(said, PairsAtLayer(first.pairs, first.result, row))
     said.assert_all("pairs.claim", "pairs.sure", without=("pairs.claim.caution",))
 
 
-def assert_so(said: Said, shown: PairsShown) -> None:
+def assert_so(said: Said, shown: PairsAtLayer) -> None:
     """What is said of the pairs at one layer."""
     row, gold, title = shown.row, shown.pairs.gold.tolist(), pairs_title(shown)
     claims, sure = said(pairs_claims(shown)), said(pairs_sure(shown))
@@ -113,7 +113,7 @@ def assert_so(said: Said, shown: PairsShown) -> None:
         assert sure == []
         return
     known = scores.rows.tolist()
-    right = int((scores.says[row] == scores.same).sum())
+    right = int((scores.called_same[row] == scores.same).sum())
     low, high = binomtest(right, len(known)).proportion_ci(method="wilson")
     most = max(scores.same.mean(), 1 - scores.same.mean())
     base = round(100 * most)
@@ -123,7 +123,7 @@ def assert_so(said: Said, shown: PairsShown) -> None:
     assert_said(claims, f"pairs.claim.{case}", **numbers)
     assert_said(sure, "pairs.sure.interval", n=len(known))
     assert abs(sure[0].numbers["low"] - low) < 1e-6
-    wrong = [i for i, own in zip(known, scores.says[row], strict=True)
+    wrong = [i for i, own in zip(known, scores.called_same[row], strict=True)
              if bool(own) != (gold[i] == SAME)]  # fmt: skip
     if wrong:
         missed = sum(gold[i] == SAME for i in wrong)
@@ -134,12 +134,12 @@ def assert_so(said: Said, shown: PairsShown) -> None:
     assert_said(sure, f"pairs.sure.{scores.how}", n=scores.n_train)
 
 
-def assert_unlabelled(title: str, claims: list[Claim], shown: PairsShown) -> None:
+def assert_unlabelled(title: str, claims: list[Claim], shown: PairsAtLayer) -> None:
     """Quartiles at the layer, and the layers with the highest and the lowest median."""
     own = np.array(shown.cosines, float)
     low, median, high = np.quantile(own, [0.25, 0.5, 0.75])
     assert_said(claims, "pairs.unlabelled", n=len(own), median=median, low=low, high=high)
-    medians = np.median(np.array(shown.compared.cosines), axis=1)
+    medians = np.median(np.array(shown.result.cosines), axis=1)
     high, low = medians.max(), medians.min()
     if high - low >= 0.01 and f"{high:.2f}" != f"{low:.2f}":
         ends = {"high_layer": int(medians.argmax()), "low_layer": int(medians.argmin())}
@@ -259,7 +259,7 @@ def test_every_pair_is_a_row_with_its_cosines_label_and_verdict() -> None:
         "label": "different",
         "split": "test",
         "verdict": "same",
-        "layer 0": pytest.approx(float(shown.compared.cosines[0, 39])),
+        "layer 0": pytest.approx(float(shown.result.cosines[0, 39])),
         "layer 1": pytest.approx(0.9),
     }
     assert rows[-1] == rows[39]

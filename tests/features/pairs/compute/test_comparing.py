@@ -14,10 +14,10 @@ from components.core.cache import CachedService
 from components.core.words import Span, find_word
 from components.features.pairs.compute import (
     PAIRS,
-    Compared,
+    PairsResult,
     compare,
-    comparison,
     comparison_key,
+    comparison_task,
     n_tokens_of,
 )
 from components.features.pairs.files import WHOLE, PairSet, bundled_pairs, pair_set
@@ -190,9 +190,9 @@ def test_a_comparison_is_a_job_with_a_result_of_known_size(
 ) -> None:
     pairs = made([(a, b) for a in TEXTS for b in TEXTS])
     jobs = Jobs(10**9)
-    task = comparison(pairs, card, service, seconds=1)
+    task = comparison_task(pairs, card, service, seconds=1)
     job = jobs.start(task)
-    found: Compared = job.result(timeout=120)
+    found: PairsResult = job.result(timeout=120)
     assert jobs.get(comparison_key(pairs, card)) is job
     assert job.kind is PAIRS
     assert job.nbytes > found.nbytes > found.cosines.nbytes
