@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
@@ -40,7 +41,6 @@ from tests.support.pages import (
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 120
 CHART = "why_chart"
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -51,43 +51,35 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def opened(view: ViewState) -> AppTest:
-    return settled(framed(view, controls.PAGE))
-
-
 def choose(app: AppTest, control: Any, value: str) -> AppTest:
     return settled(field(app.segmented_control, control.key).set_value(value).run())
 
 
-def cells(trace: dict[str, Any]) -> np.ndarray:
-    z = trace["z"]
+def cells(app: AppTest) -> np.ndarray:
+    z = chart(app, CHART)["data"][0]["z"]
     values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
     return values.reshape([int(n) for n in z["shape"].split(",")])
 
 
-def expected_cosine(service: EncoderService, view: ViewState) -> float:
-    one, other = (e.hidden[-1].mean(axis=0) for e in service.encode(
-        view.model, [s.text for s in view.sentences[:2]]))  # fmt: skip
-    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
-
-
-def assert_whole(app: AppTest) -> None:
+def whole(app: AppTest) -> AppTest:
+    """The page, with a picture and a reading, and without an error."""
     assert not app.exception
     assert not app.error
     assert chart(app, CHART)["layout"]["title"]["text"]
     assert reading(app)
+    return app
 
 
 def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     service: EncoderService,
 ) -> None:
-    cosine = expected_cosine(service, DEFAULT)
+    encodings = service.encode(DEFAULT.model, [s.text for s in DEFAULT.sentences[:2]])
+    cosine = cosine_similarity(*(e.hidden[-1].mean(axis=0)[None] for e in encodings))[0, 0]
     with offered_files() as files:
-        app = opened(DEFAULT)
-    assert_whole(app)
+        app = whole(settled(framed(DEFAULT, controls.PAGE)))
     assert not app.warning
     assert [metric.value for metric in app.metric] == [f"{cosine:.2f}"]
-    assert cells(chart(app, CHART)["data"][0]).sum() == pytest.approx(cosine, abs=1e-5)
+    assert cells(app).sum() == pytest.approx(cosine, abs=1e-5)
     words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
     assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)
     text = files["why-alike.csv"]().decode("utf-8-sig")
@@ -100,22 +92,16 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert (controls.SIDE.of(view), controls.PICKED.of(view)) == ("second", 5)
     assert given(app, "why_words")["picked"] == {"side": "second", "index": 5}
     assert len(chart(app, CHART)["layout"]["shapes"]) == 1
-    app = to_layer(app, 2)
-    assert_whole(app)
+    app = whole(to_layer(app, 2))
     assert app.metric[0].label == say("why.score.name_mean", layer=2)
-    app = to_layer(app, 6)
 
-    app = choose(app, controls.DEPTH, controls.INPUTS)
-    assert_whole(app)
-    app = choose(app, controls.LOOK, controls.LEAVE_OUT)
-    assert_whole(app)
+    app = whole(choose(to_layer(app, 6), controls.DEPTH, controls.INPUTS))
+    app = whole(choose(app, controls.LOOK, controls.LEAVE_OUT))
     assert say("why.leave_out.alone") in reading(app)
-    app = choose(app, controls.LOOK, controls.SWITCH_OFF)
-    assert_whole(app)
-    assert cells(chart(app, CHART)["data"][0]).shape == (6, 12)
-    app = choose(app, controls.LOOK, controls.SWAP_IN)
-    assert_whole(app)
-    assert cells(chart(app, CHART)["data"][0]).shape == (7, 7)
+    app = whole(choose(app, controls.LOOK, controls.SWITCH_OFF))
+    assert cells(app).shape == (6, 12)
+    app = whole(choose(app, controls.LOOK, controls.SWAP_IN))
+    assert cells(app).shape == (7, 7)
     assert controls.LOOK.of(shown_view(app)) == controls.SWAP_IN
 
     app = settled(press(app, "why_edit_use_0"))
@@ -133,9 +119,8 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     app = field(app.text_input, "why_another").set_value(RUDE).run()
     assert len(shown_view(app).sentences) == 2
     assert "is chosen" in plainly_said(app)
-    app = settled(press(app, "why_whole"))
+    app = whole(settled(press(app, "why_whole")))
     assert controls.VECTOR_KIND.of(shown_view(app)) == controls.MEAN
-    assert_whole(app)
     assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))
     app = choose(app, controls.LOOK, controls.SWAP_IN)
     assert say("why.swap_in.equal", a="A", b="B") in plainly_said(app)
@@ -146,31 +131,23 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
     assert "takes about" in plainly_said(app)
-    app = settled(press(app, "why_progress_begin"))
-    assert_whole(app)
+    whole(settled(press(app, "why_progress_begin")))
 
 
 def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    long = Sentence("python " * 600)
-    view = replace(DEFAULT, sentences=(Sentence("of no concern"), long, Sentence("a")))
-    for control, value in (
-        (controls.FIRST, "B"),
-        (controls.SECOND, "C"),
-        (controls.UNIT, "tokens"),
-    ):
-        view = control.put(view, value)
-    app = opened(view)
-    assert_whole(app)
+    texts = (Sentence("of no concern"), Sentence("python " * 600), Sentence("a"))
+    options = {"first": "B", "second": "C", "unit": "tokens"}
+    view = replace(DEFAULT, sentences=texts, controls={controls.PAGE: options})
+    app = whole(settled(framed(view, controls.PAGE)))
     menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
     assert "Whole sentences: B and C" in [menu.label for menu in menus]
     assert "were left out" in plainly_said(app)
     sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
     sent += sum(len(e.proto.json) for e in app.get("bidi_component"))
     assert sent < 3_000_000
-    app = choose(app, controls.LOOK, controls.SWAP_IN)
-    assert_whole(app)
+    app = whole(choose(app, controls.LOOK, controls.SWAP_IN))
 
     monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
@@ -179,4 +156,4 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     assert app.button(key="why_progress_begin")
     for thread in threading.enumerate():  # the portion that is being computed
         if thread.name == f"contextlens-{WORK.name.replace(' ', '-')}":
-            thread.join(SECONDS)
+            thread.join(120)

@@ -1,0 +1,346 @@
+"""Pairs, headless: first sight, a file of one's own, large sets, downloads, and any address."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.content.language import say
+from components.features.pairs import compute, page
+from components.features.pairs.controls import (
+    COLUMNS,
+    FILE,
+    FILE_NAME,
+    PAGE,
+    PANEL,
+    SOURCE,
+    WRONG,
+)
+from components.features.pairs.files import bundled_pairs
+from components.features.pairs.looks import marked
+from components.ui.files.uploads import forget_all
+from components.ui.models.background import jobs
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.fields import field
+from tests.support.pages import (
+    alone,
+    bundled_app,
+    chart,
+    framed,
+    offered_files,
+    plainly_said,
+    press,
+    reading,
+    settled,
+    shown_view,
+    to_layer,
+)
+
+FILE_VIEW = SOURCE.put(DEFAULT, "file")
+WORDS = ("python", "bank", "snake", "river", "bird", "stone", "lamp", "tree", "cup", "door")
+ROWS = [
+    (f"I saw the {word} today", f"The {other} is here" , word, other, label, part)
+    for word in WORDS
+    for other, label in ((word, "T"), (WORDS[WORDS.index(word) - 1], "F"))
+    for part in ("train", "test")
+]  # fmt: skip
+TITLES = ("text1", "text2", "word1", "word2", "label", "split")
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory, MAX_UPLOAD_MB="1"):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_files() -> None:
+    forget_all()
+
+
+def table(rows: list[tuple[str, ...]] = ROWS, titles: tuple[str, ...] = TITLES) -> bytes:  # type: ignore[assignment]
+    out = io.StringIO()
+    csv.writer(out).writerows([titles, *rows])
+    return out.getvalue().encode()
+
+
+def opened(view: ViewState = DEFAULT) -> AppTest:
+    return settled(framed(view, PAGE))
+
+
+def upload(app: AppTest, name: str, content: bytes) -> AppTest:
+    uploader = field(app.file_uploader, "pairs_upload")
+    return settled(uploader.set_value((name, content, "application/octet-stream")).run())
+
+
+def compared(content: bytes) -> AppTest:
+    """A file, uploaded and compared with the columns that were guessed."""
+    return settled(press(upload(opened(FILE_VIEW), "mine.csv", content), "pairs_use"))
+
+
+def numbers(app: AppTest, column: str = "AUC") -> pd.DataFrame:
+    return next(d.value for d in app.dataframe if column in d.value.columns)
+
+
+def has_picture(app: AppTest) -> bool:
+    return any(e.proto.id.endswith("pairs_chart") for e in app.get("plotly_chart"))
+
+
+def whole(app: AppTest) -> AppTest:
+    """The page, with a picture and a reading, and without an error."""
+    assert not app.exception
+    assert not app.error
+    assert has_picture(app)
+    assert reading(app)
+    return app
+
+
+# At first sight
+
+
+@pytest.mark.slow
+def test_the_ready_made_pairs_are_judged_at_once_at_every_layer() -> None:
+    whole(settled(alone(DEFAULT, PAGE)))
+    app = whole(opened())
+    assert not app.warning
+    title = chart(app, "pairs_chart")["layout"]["title"]["text"]
+    assert re.fullmatch(r"Layer \d, best in training: \d+% right", title)
+    assert "of the pairs correctly" in reading(app)
+    assert len(numbers(app)) == 7
+    assert "The threshold was learned from" in plainly_said(app)
+    assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
+    before, rows = reading(app), numbers(app)
+    app = whole(settled(to_layer(app, 2)))
+    assert reading(app) != before
+    assert "Layer 2 judges" in reading(app)
+    assert f"**{round(100 * rows['accuracy'][2])}%**" in reading(app)
+    assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Similarities at layer 2"
+
+
+@pytest.mark.parametrize("which", ["called_same", "most"])
+def test_pairs_can_be_read_in_order(which: str) -> None:
+    app = whole(opened(WRONG.put(DEFAULT, which)))
+    captions = [c.value for c in app.caption if c.value.startswith("similarity **")]
+    assert len(captions) == 8
+    if which == "most":
+        cosines = [float(re.findall(r"-?\d\.\d\d", caption)[0]) for caption in captions]
+        assert cosines == sorted(cosines, reverse=True)
+    else:
+        assert all("labelled “different” · judged “same”" in caption for caption in captions)
+    first = plainly_said(app)
+    app = settled(press(app, "pairs_next"))
+    assert "9 to 16 of" in plainly_said(app)
+    assert plainly_said(settled(press(app, "pairs_back"))) == first
+
+
+def test_every_closer_look_is_there() -> None:
+    app = whole(opened(PANEL.put(DEFAULT, "ROC curve")))
+    title = say("pairs.roc.title", layer=6, auc=float(numbers(app)["AUC"][6]))
+    assert chart(app, "pairs_roc")["layout"]["title"]["text"] == title
+    app = whole(opened(PANEL.put(DEFAULT, "Every pair")))
+    assert len(numbers(app, "verdict")) == bundled_pairs().n
+
+
+def test_a_word_is_marked_and_nothing_that_was_typed_takes_effect() -> None:
+    start = RUDE.index("python")
+    text = marked(RUDE, (start, start + 6))
+    assert text.endswith(":blue-background[**python**]")
+    assert "<img" not in text.replace("\\<img", "")
+    assert "**bold**" not in text
+    long = "word " * 100 + "python" + " word" * 100
+    assert max(len(marked(long, span)) for span in ((500, 506), None)) < 300
+
+
+# A file
+
+
+def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
+    app = opened(FILE_VIEW)
+    assert not has_picture(app)
+    app = upload(app, "mine.csv", table())
+    assert "**mine.csv** · CSV" in plainly_said(app)
+    assert not has_picture(app)
+    app = whole(settled(press(app, "pairs_use")))
+    assert "**mine.csv** · 40 pairs" in plainly_said(app)
+    assert "The threshold was learned from 20 training pairs" in plainly_said(app)
+    view = shown_view(app)
+    assert (FILE_NAME.of(view), COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
+    assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
+    kept = app.session_state["_kept"].items()
+    sizes = [len(repr(value)) for name, value in kept if name.startswith("pairs")]
+    assert 0 < max(sizes) < 1_000
+
+
+@pytest.mark.slow
+def test_other_columns_can_be_chosen_before_and_after() -> None:
+    app = upload(opened(FILE_VIEW), "mine.csv", table())
+    way = next(box for box in app.selectbox if str(box.key).endswith("_way"))
+    assert way.value == "word"
+    app = way.set_value("none").run()
+    app = settled(press(app, "pairs_use"))
+    assert "pairs of whole texts" in plainly_said(app)
+    label = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_label", str(b.key)))
+    app = label.set_value(0).run()
+    app = whole(settled(press(app, "pairs_columns_use")))
+    assert "; the median is" in reading(app)
+    assert "5th percentile" in numbers(app, "median").columns
+    assert not any("labelled" in c.value or "judged" in c.value for c in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([(*row[:4], "T", row[5]) for row in ROWS], "accuracy cannot be tested"),
+        (ROWS[:1], "1 pair of words"),
+        (
+            [(row[0], row[1], "zebra", *row[3:]) if i < 2 else row for i, row in enumerate(ROWS)],
+            "Row 1, text 1: “zebra” is not a word of this text.",
+        ),
+    ],
+    ids=["all equal", "one pair", "spans that miss"],
+)
+def test_odd_files_are_said_and_the_page_works(rows: list[tuple[str, ...]], expected: str) -> None:
+    app = whole(compared(table(rows)))
+    assert expected in plainly_said(app)
+    app = whole(settled(field(app.segmented_control, "pairs_source").set_value("bundled").run()))
+    assert "Example pairs" in plainly_said(app)
+
+
+def test_a_file_without_a_pair_changes_nothing() -> None:
+    app = upload(opened(FILE_VIEW), "mine.csv", b"text1,text2,word\n,,\na,,b\n")
+    app = settled(press(app, "pairs_use"))
+    assert "no pair that can be compared" in plainly_said(app)
+    assert shown_view(app) == FILE_VIEW
+    app = whole(settled(press(upload(app, "better.csv", table()), "pairs_use")))
+
+    before = reading(app)
+    app = settled(press(app, "pairs_change_file"))
+    app = upload(app, "broken.parquet", b"PAR1 nothing")
+    assert "broken.parquet" in plainly_said(app)
+    assert reading(app) == before
+    app = settled(press(app, "pairs_keep_file"))
+    assert "**better.csv** · 40 pairs" in plainly_said(app)
+
+
+def test_words_that_the_model_does_not_read_leave_a_page_that_says_so() -> None:
+    far = "word " * 700 + "python"
+    app = compared(table([(far, far, "python", "python", "T", "train")] * 3))
+    assert not has_picture(app)
+    assert "No pair can be compared: the model does not read the marked words" in plainly_said(app)
+
+
+def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else() -> None:
+    secret_rows = [(*row, "secret number") for row in ROWS]
+    view = shown_view(whole(compared(table(secret_rows, (*TITLES, "salary")))))
+    for columns in (COLUMNS.of(view), "0,6,,,,,,,,,,,4,", "x"):
+        other = whole(opened(COLUMNS.put(view, columns)))
+        assert "Only the chosen columns are kept" in plainly_said(other)
+        everything = plainly_said(other) + "".join(d.value.to_csv() for d in other.dataframe)
+        assert "secret" not in everything
+        assert "salary" not in everything
+        assert not [b for b in other.selectbox if "pairs_columns" in str(b.key)]
+
+
+def test_after_a_restart_the_file_is_asked_for_and_found_again() -> None:
+    app = compared(table())
+    view, before = shown_view(app), reading(app)
+    forget_all()
+    other = opened(view)
+    assert "This server does not have the file “mine.csv”" in plainly_said(other)
+    assert not has_picture(other)
+    other = whole(upload(other, "mine.csv", table()))
+    assert (reading(other), shown_view(other)) == (before, view)
+
+
+def test_the_downloads_hold_every_pair_and_no_formula() -> None:
+    rows = [(f"=1+1 {row[0]}", *row[1:]) for row in ROWS]
+    with offered_files() as offered:
+        app = whole(compared(table(rows)))
+        made = offered["pairs.csv"](), offered["pairs.npz"]()
+    read = pd.read_csv(io.BytesIO(made[0]), comment="#")
+    assert len(read) == 40
+    assert read["text 1"].str.startswith("'=1+1").all()
+    assert [f"layer {i}" for i in range(7)] == list(read.columns[-7:])
+    assert set(read["verdict"]) <= {"same", "different"}
+    with np.load(io.BytesIO(made[1])) as file:
+        np.testing.assert_allclose(file["cosines"].T, read[read.columns[-7:]], atol=1e-6)
+        assert file["accuracy"].tolist() == pytest.approx(numbers(app)["accuracy"].tolist())
+
+
+# Large sets, and any address
+
+
+@pytest.mark.slow
+def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page, "LARGE_SECONDS", -1.0)
+    app = compared(table([(f"{i} {row[0]}", *row[1:]) for i, row in enumerate(ROWS)]))
+    assert not has_picture(app)
+    assert "Comparing **40 pairs** takes about **2 seconds** here" in plainly_said(app)
+    held = compute._chunks
+    monkeypatch.setattr(compute, "_chunks", lambda *a: _slowly(held(*a)))
+    app = press(app, "pairs_compare")
+    assert app.get("progress")
+    app = press(app, "pairs_progress_cancel")
+    assert not has_picture(app)
+    assert "This comparison was stopped." in plainly_said(app)
+    monkeypatch.setattr(compute, "_chunks", held)
+    for job in jobs().under_way(compute.PAIRS):
+        assert job.wait(120)
+    whole(settled(press(app, "pairs_compare")))
+
+
+def _slowly(chunks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """A pair at a time, for as long as somebody wants them."""
+    for start, stop in chunks:
+        for i in range(start, stop):
+            time.sleep(0.2)
+            yield i, i + 1
+
+
+@pytest.mark.slow
+def test_what_had_to_make_room_is_computed_again() -> None:
+    app = opened()
+    before, store = reading(app), jobs()
+    for key in [key for key in store._jobs if key[0] == "pairs"]:
+        job = store.get(key)
+        assert job is not None
+        job.forget()
+        del store._jobs[key]
+    assert reading(settled(app.run())) == before
+
+
+@pytest.mark.parametrize(
+    "controls",
+    [
+        {"source": "nowhere", "panel": "none", "wrong": 3, "from": -3, "columns": "9" * 200},
+        {"from": 99_999},
+        {"file": 7, "source": "file"},
+    ],
+    ids=str,
+)
+def test_no_address_breaks_the_page(controls: dict[str, object]) -> None:
+    app = opened(replace(DEFAULT, controls={PAGE: controls}))  # type: ignore[dict-item]
+    assert not app.exception
+    assert not app.error
+    assert has_picture(app) == (controls.get("source") != "file")
+
+
+@pytest.mark.parametrize("digest", ["0" * 32, "../../etc/passwd"])
+def test_an_address_that_names_no_file_here_asks_for_it(digest: str) -> None:
+    app = opened(FILE_NAME.put(FILE.put(FILE_VIEW, digest), "my <b>pairs</b>.csv"))
+    assert "“my <b>pairs</b>.csv”" in plainly_said(app)
+    assert not has_picture(app)
+    assert not app.error
