@@ -163,17 +163,15 @@ def test_a_file_without_a_pair_is_refused_in_a_sentence(columns: Columns, expect
     assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_columns_that_make_no_pairs_are_refused() -> None:
+    given = sheet({"text1": [ONE], "text2": [TWO], "word1": ["python"]})
+    for columns, expected in (
         (PairColumns("text1", "text1"), "would come from one column"),
         (PairColumns("text1", ""), "would come from one column"),
         (PairColumns("text1", "text2", word1="word1"), "marked in one text alone"),
-    ],
-)
-def test_columns_that_make_no_pairs_are_refused(columns: PairColumns, expected: str) -> None:
-    with pytest.raises(CorpusError, match=expected):
-        pairs_from(sheet({"text1": [ONE], "text2": [TWO], "word1": ["python"]}), columns)
+    ):
+        with pytest.raises(CorpusError, match=expected):
+            pairs_from(given, columns)
 
 
 def test_of_too_many_pairs_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,6 @@ EDITS: dict[Callable[[str], list[Edit]], dict[str, str]] = {
         "May is here": "May is not here",
         "Is it legal to keep a python?": "",
         "Where is he now?": "",
-        "She love him": "",
         "I loves him": "",
         "The dog bit the man": "",
         "Nobody was here": "",
@@ -42,7 +41,6 @@ EDITS: dict[Callable[[str], list[Edit]], dict[str, str]] = {
         "Not bad": "",
         "I am": "",
         "3 is odd": "",
-        "Love": "",
         "": "",
     },
     exchanged_words: {
@@ -50,13 +48,11 @@ EDITS: dict[Callable[[str], list[Edit]], dict[str, str]] = {
         "The dog bit a man.": "The dog bit man a.",
         "I love it, it": "I it love, it",
         "so so": "",
-        "one": "",
         "": "",
     },
     other_names: {
         "Mary thinks Mary is late": "Fatima thinks Fatima is late",
         "Maria met John": "Mary met John",
-        "Omar slept": "John slept",
         "mary is late": "",
     },
     other_numbers: {
@@ -72,7 +68,6 @@ EDITS: dict[Callable[[str], list[Edit]], dict[str, str]] = {
         "I love my pet python": "I love my pet pyhton",
         "good food": "",
         "a cat": "",
-        "蟒蛇": "",
         "x1234567 trees": "x1234567 teres",
     },
 }
