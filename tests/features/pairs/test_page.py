@@ -198,21 +198,12 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     assert not any("labelled" in c.value or "judged" in c.value for c in app.caption)
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([(*row[:4], "T", row[5]) for row in ROWS], "accuracy cannot be tested"),
-        (ROWS[:1], "1 pair of words"),
-        (
-            [(row[0], row[1], "zebra", *row[3:]) if i < 2 else row for i, row in enumerate(ROWS)],
-            "Row 1, text 1: “zebra” is not a word of this text.",
-        ),
-    ],
-    ids=["all equal", "one pair", "spans that miss"],
-)
-def test_odd_files_are_said_and_the_page_works(rows: list[tuple[str, ...]], expected: str) -> None:
+def test_odd_files_are_said_and_the_page_works() -> None:
+    rows = [(row[0], row[1], "zebra", *row[3:5], "train") if i < 2 else (*row[:4], "T", row[5])
+            for i, row in enumerate(ROWS)]  # fmt: skip
     app = whole(compared(table(rows)))
-    assert expected in plainly_said(app)
+    assert "Row 1, text 1: “zebra” is not a word of this text." in plainly_said(app)
+    assert "accuracy cannot be tested" in plainly_said(app)
     app = whole(settled(field(app.segmented_control, "pairs_source").set_value("bundled").run()))
     assert "Example pairs" in plainly_said(app)
 
