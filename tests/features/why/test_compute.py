@@ -88,12 +88,14 @@ def test_input_shares_add_up_on_both_sides(tiny_service: EncoderService, family:
 
 
 def test_shares_are_those_of_the_layer(service: EncoderService) -> None:
-    score = score_on(service, PET, CODE)
-    for layer in range(7):
-        result = shares_at(replace(score, layer=layer))
-        for unit in ("words", "tokens"):
-            assert result.shares(unit).total == pytest.approx(score.cosines[layer], abs=1e-6)
-    assert shares_at(score).shares("tokens").cells.shape == (7, 7)
+    for kind in ("mean", "cls", "word"):
+        score = score_on(service, PAIR, CODE, what=kind)
+        n_units = tuple(len(side.units) for side in score.sides)
+        for layer in range(7):
+            result = shares_at(replace(score, layer=layer))
+            for unit in ("words", "tokens"):
+                assert result.shares(unit).total == pytest.approx(score.cosines[layer], abs=1e-6)
+        assert result.shares("words").cells.shape == n_units
 
 
 # Leaving out

@@ -14,9 +14,7 @@ from components.core.errors import RequestError
 from components.core.words import split_words
 from components.features.why.measures import (
     FEWEST,
-    VECTOR_KINDS,
     Alignment,
-    VectorKind,
     align,
     cosine,
     cut,
@@ -24,17 +22,14 @@ from components.features.why.measures import (
     interaction,
     is_way,
     is_word,
-    merged,
     order_of,
     pair_cosines,
     sense_gap,
     shares_of,
     units_of,
-    vector_of,
     weights_of,
 )
 from tests.support.texts import TYPED
-from tests.support.tiny_models import FAMILIES
 
 WORDS = st.lists(st.sampled_from(["cat", "dog", "a", "the", "bit"]), max_size=8)
 PARTS = st.sampled_from(
@@ -138,25 +133,6 @@ def test_a_vector_of_no_length_has_no_shares() -> None:
     nothing, one = np.zeros((2, 4), np.float32), np.ones((3, 4), np.float32)
     assert not shares_of(nothing, one, np.full(2, 0.5), np.full(3, 1 / 3)).cells.any()
     assert cosine(np.zeros(4), np.ones(4)) == 0.0
-
-
-@pytest.mark.parametrize("kind", VECTOR_KINDS)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_shares_of_a_model_add_up_at_every_layer(
-    tiny_service: EncoderService, family: str, kind: VectorKind
-) -> None:
-    texts = ("The teacher's unbelievable python", "Seventeen umbrellas slept")
-    both = tiny_service.encode(f"folder:{family}", texts, pairs=["A cat", None])
-    weights = [weights_of(e, kind, span) for e, span in zip(both, [(14, 26), (0, 9)], strict=True)]
-    units = [units_of(encoding) for encoding in both]
-    for layer in both[0].layers:
-        states = [encoding.layer(layer) for encoding in both]
-        shares = shares_of(*states, *weights)
-        vectors = [vector_of(h, w) for h, w in zip(states, weights, strict=True)]
-        assert shares.total == pytest.approx(cosine(*vectors), abs=1e-6)
-        by_word = merged(shares, *units)
-        assert by_word.cells.shape == tuple(map(len, units))
-        assert by_word.total == pytest.approx(shares.total, abs=1e-9)
 
 
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
