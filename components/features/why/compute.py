@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -621,8 +621,6 @@ def head_costs(
     service: EncoderService,
     card: ModelCard,
     words: Sequence[str] = (),
-    *,
-    on_word: Callable[[str], None] = lambda _: None,
 ) -> HeadCosts:
     """Switch off every head (to zero) in every sentence of some words, or of all.
 
@@ -630,12 +628,10 @@ def head_costs(
         service: runs the model; preferably without a cache.
         card: the model's card.
         words: some of the ambiguous words; all if none are given.
-        on_word: receives each word before its turn.
     """
     measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in ambiguous_words()))
     gaps, changes = [], []
     for word in measured:
-        on_word(word)
         sentences = [sentence for sentence in ambiguous_words() if sentence.word == word]
         runs = list(filter(None, (_sense_run(sentence, service, card) for sentence in sentences)))
         senses = [sense for sense, _ in runs]

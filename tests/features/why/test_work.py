@@ -1,4 +1,4 @@
-"""Each look as a job, and its numbers as rows and arrays; the heads that hold senses apart."""
+"""Each look as a job, and its numbers as rows and arrays."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from components.features.why.compute import (
     LeaveOutResult,
     SwapInResult,
     SwitchOffResult,
-    head_costs,
     shares_at,
 )
 from components.features.why.reading import reading_of, title_of
 from components.features.why.snippet import snippet_of
-from components.features.why.table import N_HEADS, in_markdown
 from components.features.why.work import (
     LARGE_SECONDS,
     arrays,
@@ -114,20 +112,3 @@ def test_edits_and_random_pairs_are_work_too(tiny_service: EncoderService, jobs:
     assert isinstance(jobs.start(task, VISITOR).result(timeout=120), EditsResult)
     task = random_pairs_task(tiny_service, score.card)
     assert np.isfinite(jobs.start(task, VISITOR).result(timeout=120).mean.mean).all()
-
-
-@pytest.mark.slow
-def test_the_table_names_the_heads_whose_absence_costs_most(tiny_service: EncoderService) -> None:
-    costs = head_costs(tiny_service, tiny_service.load("folder:bert"), ("python", "bank"))
-    assert costs.changes.shape == (2, 3, 4)
-    means = costs.changes.mean(axis=0)
-    best = costs.dearest(3)
-    assert [means[layer - 1, head] for layer, head in best] == sorted(means.ravel())[:3]
-    lines = in_markdown(costs).splitlines()
-    assert len(lines) == 2 + N_HEADS + 2
-    (layer, head), *_ = best
-    change = costs.changes[:, layer - 1, head]
-    assert lines[2].startswith(f"| 1 | layer {layer}, head {head} | {change.mean():+.4f} |")
-    assert f"{(change < 0).sum()} of 2" in lines[2]
-    assert f"{costs.gaps.mean():.4f}" in lines[-1]
-    assert np.isfinite(costs.gaps).all()
