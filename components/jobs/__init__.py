@@ -22,9 +22,10 @@ from components.jobs.jobs import Jobs
 from components.jobs.process import OnProgress, Sentences
 from components.jobs.processes import Processes
 from components.jobs.progress import State, Status, in_words, time_left
-from components.jobs.task import JobKind, StoppedError, Task, Visitor
+from components.jobs.task import FORGOTTEN_SECONDS, JobKind, StoppedError, Task, Visitor
 
 __all__ = [
+    "FORGOTTEN_SECONDS",
     "Job",
     "JobKind",
     "Jobs",

@@ -9,7 +9,10 @@ from typing import Any
 
 from components.core.caller import StoppedError
 
-__all__ = ["JobKind", "StoppedError", "Task", "Visitor"]
+__all__ = ["FORGOTTEN_SECONDS", "JobKind", "StoppedError", "Task", "Visitor"]
+
+FORGOTTEN_SECONDS = 300.0
+"""How long work of minutes goes on when no one looks: a hidden tab polls once a minute."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from components.core.byte_cache import remembered
 from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
-from components.jobs import Job, JobKind, Jobs, Report, Task, Visitor
+from components.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task, Visitor
 from components.maps.layer_maps import How, LayerMaps
 from components.maps.picture import Picture
 from components.maps.placing import N_PROCESSES, Placing
@@ -47,7 +47,7 @@ _LINE: dict[str, Any] = {
     "large_seconds": LARGE_SECONDS,
     "n_waiting": 50,
     "n_waiting_each": 6,  # a page has three places that wait for a map
-    "forgotten_seconds": 300.0,
+    "forgotten_seconds": FORGOTTEN_SECONDS,
 }
 MAPS = JobKind("maps", **_LINE)
 READINGS = JobKind("maps to read texts for", **_LINE)

@@ -27,7 +27,7 @@ from components.features.pairs.files import (
     pairs_from,
 )
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
-from components.jobs import JobKind, Report, Task
+from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import sentence_vectors
 from components.ui.files import uploads
 from components.ui.models.background import jobs
@@ -275,7 +275,7 @@ PAIRS = JobKind(
     large_seconds=LARGE_SECONDS,
     n_waiting=50,
     n_waiting_each=4,
-    forgotten_seconds=300.0,
+    forgotten_seconds=FORGOTTEN_SECONDS,
     first_words="Looking at the pairs",
 )
 _READING = 0.97  # of the whole; the rest is measuring

@@ -20,16 +20,17 @@ from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.url_util import make_url_path
 
-from components.core.errors import AccessError, BusyError, ContextlensError
+from components.core.errors import BusyError, ContextlensError
 from components.corpus.store.space import check_export_space, export_folder
 from components.ui.access import guard
 from components.ui.access.roles import Person
 from components.ui.corpora.changing import check_may_export
+from components.ui.frame import errors
 from components.ui.models.background import store
 from components.ui.models.services import settings
 
@@ -39,9 +40,8 @@ _N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20
 _SECONDS = 10.0
 """The time in which a reader must take a chunk: slower than 100 KB a second is dropped."""
-_AGAIN = 60  # seconds after which to retry
 _PARQUET = "application/vnd.apache.parquet"
-_BUSY, _NOT_FOUND, _FORBIDDEN = 503, 404, 403
+_NOT_FOUND = 404
 _places: list[str] = []
 """The visitor who has each occupied place."""
 _lock = threading.Lock()
@@ -128,14 +128,7 @@ async def _answer(request: Request) -> Response:
         visitor = person.owner or (request.client.host if request.client else "")
         return await run_in_threadpool(_written, name, person, visitor)
     except ContextlensError as exc:
-        busy = {"Retry-After": str(_AGAIN)} if isinstance(exc, BusyError) else {}
-        return PlainTextResponse(f"{exc.for_visitors}\n", status_code=_status(exc), headers=busy)
-
-
-def _status(error: ContextlensError) -> int:
-    if isinstance(error, AccessError):
-        return _FORBIDDEN
-    return _BUSY if isinstance(error, BusyError) else _NOT_FOUND
+        return errors.response(exc, status=_NOT_FOUND)
 
 
 def _written(name: str, person: Person, visitor: str) -> _Download:

@@ -20,7 +20,6 @@ from typing import Any
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -28,11 +27,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.core import Settings
-from components.core.errors import AccessError, BusyError, ContextlensError, SettingsError
+from components.core.errors import ContextlensError
 from components.corpus.readers import Sheet, read
 from components.corpus.upload_store import FileKey, UploadStore
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
+from components.ui.frame import errors
 from components.ui.models.services import settings
 from components.ui.state import session
 
@@ -50,8 +50,7 @@ __all__ = [
 ]
 
 _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
-_FORBIDDEN, _TOO_LARGE, _BUSY = 403, 413, 503
-_AGAIN = 60  # seconds after which to retry
+_TOO_LARGE = 413
 _SILENCE_SECONDS = 30.0  # after which a silent upload is dropped
 _N_REFUSALS = 1_000  # that pages have not reported yet
 _refusals: OrderedDict[str, str] = OrderedDict()
@@ -176,9 +175,7 @@ class UploadGate:
             store = _admitted(key, Request(scope))
         except ContextlensError as exc:
             _refuse(key.visit, exc.for_visitors)
-            headers = {"Retry-After": str(_AGAIN)} if isinstance(exc, BusyError) else {}
-            answer = PlainTextResponse(f"{exc.for_visitors}\n", _status(exc), headers)
-            await answer(scope, receive, send)
+            await errors.response(exc, status=_TOO_LARGE)(scope, receive, send)
             return
 
         async def counted() -> Message:
@@ -220,12 +217,6 @@ def _key(scope: Scope) -> FileKey | None:
         return None
     found = _UPLOAD.search(scope["path"])
     return FileKey(found[1], found[2]) if found else None
-
-
-def _status(error: ContextlensError) -> int:
-    if isinstance(error, AccessError | SettingsError):  # then permissions are unknown
-        return _FORBIDDEN
-    return _BUSY if isinstance(error, BusyError) else _TOO_LARGE
 
 
 def _refuse(visit: str, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Error boundary: our errors become a sentence, unknown ones a reference to the log."""
+"""Error boundary: our errors become a sentence or a response, others a reference to the log."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from starlette.responses import PlainTextResponse
 from streamlit.errors import FragmentHandledException
 
 from components.content.wording import escape
 from components.core import meters
 from components.core.errors import (
+    AccessError,
     BusyError,
     CheckpointError,
     ContextlensError,
     FetchError,
     ServiceAwayError,
+    SettingsError,
 )
 from components.ui.frame import runs
 
-__all__ = ["boundary", "show", "uncaught"]
+__all__ = ["boundary", "response", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
 """Errors that another run may not meet again."""
+_FORBIDDEN, _BUSY = 403, 503
+_RETRY_SECONDS = 60
 
 
 @contextmanager
@@ -63,6 +68,21 @@ def show(exc: ContextlensError, *, again: bool = True) -> None:
     st.error(escape(exc.for_visitors), icon=":material/error:")
     if again and isinstance(exc, _PASSING):
         st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again
+
+
+def response(exc: ContextlensError, *, status: int) -> PlainTextResponse:
+    """Return the response to a request that one of our errors refuses.
+
+    Args:
+        exc: the error.
+        status: the status, unless the error itself has one: forbidden, or busy.
+    """
+    headers = {}
+    if isinstance(exc, AccessError | SettingsError):  # with wrong settings, permissions are unknown
+        status = _FORBIDDEN
+    elif isinstance(exc, BusyError):
+        status, headers = _BUSY, {"Retry-After": str(_RETRY_SECONDS)}
+    return PlainTextResponse(f"{exc.for_visitors}\n", status, headers)
 
 
 def _refer(exc: Exception) -> None:

@@ -21,7 +21,7 @@ from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import ProgressEvent
 from components.core.words import Span, find_word, split_words
-from components.jobs import JobKind, Report, StoppedError, Task
+from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, StoppedError, Task
 
 __all__ = [
     "BASELINES",
@@ -49,7 +49,7 @@ _FETCH: dict[str, Any] = {
     **_LINE,
     "n_at_once": 6,
     "n_at_once_each": 2,  # each may take an hour
-    "forgotten_seconds": 300.0,  # a hidden tab polls once a minute
+    "forgotten_seconds": FORGOTTEN_SECONDS,
     "silence": "waiting for the hub",
 }
 LOADS = JobKind(
