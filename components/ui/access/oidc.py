@@ -57,7 +57,7 @@ NOTE_ADDRESS = (
 )
 """JavaScript of every page: stores the address that this tab leaves."""
 
-_BACK = Template("""<!doctype html>
+_RETURN_PAGE = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Contextlens</title></head>
 <body><noscript>Contextlens needs JavaScript.</noscript><script>
 const { base, why, key, parameter } = $values;
@@ -125,33 +125,33 @@ def routes(base: str = "") -> list[Route]:
     """Return the routes of sign-in under a base path, which go before Streamlit's."""
     login, _, callback = create_auth_routes(base)
 
-    async def leave(request: Request) -> Response:
-        answer: Response = await login.endpoint(request)
-        return _back(base, "away") if answer.status_code >= 400 else answer
+    async def start_sign_in(request: Request) -> Response:
+        response: Response = await login.endpoint(request)
+        return _return_page(base, "away") if response.status_code >= 400 else response
 
-    async def come_back(request: Request) -> Response:
-        asked = request.query_params
-        answer: Response = await callback.endpoint(request)
-        if "code" not in asked and "error" not in asked:
-            return answer  # from signing out
+    async def finish_sign_in(request: Request) -> Response:
+        query = request.query_params
+        response: Response = await callback.endpoint(request)
+        if "code" not in query and "error" not in query:
+            return response  # from signing out
         new = SimpleCookie()
-        for header in answer.headers.getlist("set-cookie"):
+        for header in response.headers.getlist("set-cookie"):
             new.load(header)
         cookies = {name: morsel.value for name, morsel in new.items()}
         if claims := guard.claims_in(cookies):
             tokens = guard.signed_value(cookies, TOKENS_COOKIE_NAME)
             return _signed_in(base, request, claims, tokens)
-        if "error" in asked:
-            return _back(base, "refused")
+        if "error" in query:
+            return _return_page(base, "refused")
         # The browser's Back may bring a signed-in visitor here.
-        return _back(base, "" if guard.claims_in(request.cookies) else "failed")
+        return _return_page(base, "" if guard.claims_in(request.cookies) else "failed")
 
-    return [Route(login.path, leave), Route(callback.path, come_back)]
+    return [Route(login.path, start_sign_in), Route(callback.path, finish_sign_in)]
 
 
-def _back(base: str, why: str = "") -> HTMLResponse:
+def _return_page(base: str, why: str = "") -> HTMLResponse:
     values = {"base": make_url_path(base, "/"), "why": why, "key": _KEY, "parameter": PARAMETER}
-    page = _BACK.substitute(values=json.dumps(values))
+    page = _RETURN_PAGE.substitute(values=json.dumps(values))
     return HTMLResponse(page, headers={"Cache-Control": "no-store"})
 
 
@@ -163,17 +163,22 @@ def _signed_in(
     Some providers need the ID token for sign-out.
     """
     claim = services.settings().role_claim
-    own = {claim: roles.claimed_roles(claims, services.settings())} if claim else {}
-    used = {key: claims[key] for key in _CLAIMS if key in claims}
-    own |= {key: value for key, value in used.items() if len(json.dumps(value)) <= _MAX_CLAIM}
+    kept_claims = {claim: roles.claimed_roles(claims, services.settings())} if claim else {}
+    present = {key: claims[key] for key in _CLAIMS if key in claims}
+    kept_claims |= {
+        key: value for key, value in present.items() if len(json.dumps(value)) <= _MAX_CLAIM
+    }
     id_token = json.loads(tokens or b"{}").get("id_token")
     cookies = {
         name: create_signed_value(get_cookie_secret(), name, json.dumps(value)).decode()
-        for name, value in ((USER_COOKIE_NAME, own), (TOKENS_COOKIE_NAME, {"id_token": id_token}))
+        for name, value in (
+            (USER_COOKIE_NAME, kept_claims),
+            (TOKENS_COOKIE_NAME, {"id_token": id_token}),
+        )
     }
     if not id_token or sum(map(len, cookies.values())) > _MAX_COOKIES:
         del cookies[TOKENS_COOKIE_NAME]
-    page, path = _back(base), make_url_path(base, "").rstrip("/") or "/"
+    page, path = _return_page(base), make_url_path(base, "").rstrip("/") or "/"
     for name in request.cookies:
         if name.startswith(USER_COOKIE_NAME) and name not in cookies:  # of an earlier sign-in
             page.delete_cookie(name, path)

@@ -65,7 +65,7 @@ def account(view: ViewState) -> None:
             return
         label = f"{_name(visitor)} · {visitor.role.name.lower()}"
         with st.popover(label, type="tertiary", icon=":material/person:"):
-            allowed = [f"- {own.action}" for own in PERMISSIONS if guard.is_allowed(own, visitor)]
+            allowed = [f"- {p.action}" for p in PERMISSIONS if guard.is_allowed(p, visitor)]
             st.markdown(f"Here you are {visitor.role.title}. You may:\n\n" + "\n".join(allowed))
             if visitor.note:
                 st.caption(escape(visitor.note))

@@ -79,15 +79,15 @@ def delete(name: str) -> None:
     store().delete(name)
 
 
-def check_may_export(about: About, who: Person) -> None:
+def check_may_export(about: About, person: Person) -> None:
     """Check that somebody may export a corpus as a whole.
 
     Raises:
         AccessError: they may not.
     """
-    guard.require(EXPORT, who)
+    guard.require(EXPORT, person)
     is_free = not guard.sign_in_is_on() or is_for_everybody(about)
-    if not (is_free or guard.is_theirs(about.owner, who)):
+    if not (is_free or guard.is_theirs(about.owner, person)):
         raise AccessError(_NOT_YOURS)
 
 

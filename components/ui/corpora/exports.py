@@ -126,12 +126,12 @@ async def _answer(request: Request) -> Response:
     try:
         person = guard.person_of_request(request.cookies)
         visitor = person.owner or (request.client.host if request.client else "")
-        return await run_in_threadpool(_written, name, person, visitor)
+        return await run_in_threadpool(_write_export, name, person, visitor)
     except ContextlensError as exc:
         return errors.response(exc, status=_NOT_FOUND)
 
 
-def _written(name: str, person: Person, visitor: str) -> _Download:
+def _write_export(name: str, person: Person, visitor: str) -> _Download:
     """Return the export of a corpus, written and ready to be sent.
 
     Args:

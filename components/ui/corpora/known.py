@@ -106,24 +106,24 @@ def own_names(view: ViewState) -> tuple[str, ...]:
     owner = guard.current_owner()
     if owner:
         return tuple(name for name in store().names() if _owner(store().root, name) == owner)
-    own = _named(view)
+    in_address = _names_in_address(view)
     if not is_for_one():
-        return own
-    others = (name for name in store().names() if name not in own)
-    return (*own, *others)[:_MOST_LISTED]
+        return in_address
+    others = (name for name in store().names() if name not in in_address)
+    return (*in_address, *others)[:_MOST_LISTED]
 
 
 def _listed_names(view: ViewState) -> tuple[str, ...]:
     """Return the names of the corpora that the visitor's page lists: their own first."""
     others = store().names() if guard.sign_in_is_on() and guard.is_allowed(MANAGE) else ()
-    names = dict.fromkeys([*own_names(view), *_named(view), *others])
+    names = dict.fromkeys([*own_names(view), *_names_in_address(view), *others])
     return tuple(names)[:_MOST_LISTED]
 
 
-def _named(view: ViewState) -> tuple[str, ...]:
+def _names_in_address(view: ViewState) -> tuple[str, ...]:
     """Return the corpora that the address names as the visitor's own."""
-    named = (name for name in MINE.of(view).split(",") if is_name(name))
-    return tuple(dict.fromkeys(named))[:MOST]
+    names = (name for name in MINE.of(view).split(",") if is_name(name))
+    return tuple(dict.fromkeys(names))[:MOST]
 
 
 def known(view: ViewState) -> tuple[Kept, ...]:
@@ -133,9 +133,9 @@ def known(view: ViewState) -> tuple[Kept, ...]:
         CorpusError: the store cannot be read.
     """
     files = for_everybody(view.model)
-    own = [kept_of(name) for name in _listed_names(view) if name not in files]
-    own.sort(key=lambda kept: "" if kept.about is None else kept.about.created, reverse=True)
-    return (*own, *(kept_of(name, file) for name, file in files.items()))
+    entries = [kept_of(name) for name in _listed_names(view) if name not in files]
+    entries.sort(key=lambda entry: "" if entry.about is None else entry.about.created, reverse=True)
+    return (*entries, *(kept_of(name, file) for name, file in files.items()))
 
 
 def running(name: str) -> Job | None:
@@ -167,26 +167,26 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
         chosen: names that the view asks for, known or not.
     """
     files = for_everybody(view.model)
-    here = set(store().names())
-    found = {}
+    stored_names = set(store().names())
+    titles_by_name = {}
     for name in dict.fromkeys([*_listed_names(view), *files, *chosen]):
-        if name in here and (title := _title(store().root, name)):
-            found[name] = title
-    return found
+        if name in stored_names and (title := _title(store().root, name)):
+            titles_by_name[name] = title
+    return titles_by_name
 
 
 def with_own(view: ViewState, name: str) -> ViewState:
     """Return the same view with one more corpus of the visitor's own."""
     if is_for_one() or guard.current_owner():  # the store itself is the list
         return view
-    own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
-    return MINE.put(view, ",".join([*own, name][-MOST:]))
+    others = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
+    return MINE.put(view, ",".join([*others, name][-MOST:]))
 
 
 def without_own(view: ViewState, name: str) -> ViewState:
     """Return the same view without one corpus."""
-    own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
-    return MINE.put(view, ",".join(own))
+    others = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
+    return MINE.put(view, ",".join(others))
 
 
 def check_may_add(view: ViewState) -> None:
@@ -203,7 +203,7 @@ def check_may_add(view: ViewState) -> None:
         )
 
 
-def may_delete(view: ViewState, kept: Kept) -> bool:
+def may_delete(view: ViewState, entry: Kept) -> bool:
     """Return True if a corpus is the visitor's own: not for everybody, nor from another's link.
 
     An unreadable corpus for everybody may be deleted by an admin, or by the only visitor of a
@@ -211,12 +211,12 @@ def may_delete(view: ViewState, kept: Kept) -> bool:
     """
     if not guard.is_allowed(KEEP):
         return False
-    if kept.file is not None:
+    if entry.file is not None:
         is_admin = is_for_one() or (guard.sign_in_is_on() and guard.is_allowed(MANAGE))
-        return kept.about is None and kept.problem != "" and is_admin
+        return entry.about is None and entry.problem != "" and is_admin
     if guard.sign_in_is_on():
-        return guard.is_theirs("" if kept.about is None else kept.about.owner)
-    return kept.name in own_names(view)
+        return guard.is_theirs("" if entry.about is None else entry.about.owner)
+    return entry.name in own_names(view)
 
 
 @lru_cache(maxsize=10_000)

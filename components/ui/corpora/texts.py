@@ -28,13 +28,13 @@ def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
     Raises:
         CorpusError: all of them are blank.
     """
-    own = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
-    if not own:
+    labelled = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
+    if not labelled:
         raise CorpusError(say("corpora.empty_sentences"))
     return Corpus(
         name="Your sentences",
-        texts=tuple(text for _, text in own),
-        labels={"sentence": tuple(name for name, _ in own)},
+        texts=tuple(text for _, text in labelled),
+        labels={"sentence": tuple(name for name, _ in labelled)},
         notes=(say("meaning.second_text"),) if any(s.pair for s in sentences) else (),
     )
 
@@ -65,18 +65,18 @@ class _Read:
 
 def _read(name: str) -> Corpus:
     stored = store().open(name)
-    found = list(islice(store().texts(name), MAX_TEXTS))
-    ids = np.arange(len(found))
-    spans: tuple[Span, ...] = tuple(span for _, span in found if span is not None)
-    left_out = stored.n_texts - len(found)
+    rows = list(islice(store().texts(name), MAX_TEXTS))
+    ids = np.arange(len(rows))
+    spans: tuple[Span, ...] = tuple(span for _, span in rows if span is not None)
+    n_left_out = stored.n_texts - len(rows)
     return Corpus(
         name=stored.title,
-        texts=tuple(text for text, _ in found),
+        texts=tuple(text for text, _ in rows),
         labels=MappingProxyType({title: stored.column(title, ids) for title in stored.columns}),
-        spans=spans if stored.has_targets and len(spans) == len(found) else None,
+        spans=spans if stored.has_targets and len(spans) == len(rows) else None,
         notes=(
-            (f"{left_out:,} texts left out: a map takes the first {MAX_TEXTS:,}.",)
-            if left_out
+            (f"{n_left_out:,} texts left out: a map takes the first {MAX_TEXTS:,}.",)
+            if n_left_out
             else ()
         ),
     )

@@ -78,8 +78,8 @@ def _manager() -> MemoryUploadedFileManager | None:
 
 
 @lru_cache(maxsize=1)
-def _store_of(own: Settings) -> UploadStore:
-    return UploadStore(own.file_bytes, own.max_upload_bytes, _StreamlitFiles())
+def _store_of(limits: Settings) -> UploadStore:
+    return UploadStore(limits.file_bytes, limits.max_upload_bytes, _StreamlitFiles())
 
 
 def _store() -> UploadStore:
@@ -127,8 +127,8 @@ def keep(visitor: str, name: str, content: bytes) -> str:
 
 def sheet_of(secret: str) -> Sheet | None:
     """Return the visitor's file of this name if this process still has it, else None."""
-    found = _store().get(secret, of=guard.current_owner()) if secret else None
-    return found if isinstance(found, Sheet) else None
+    content = _store().get(secret, of=guard.current_owner()) if secret else None
+    return content if isinstance(content, Sheet) else None
 
 
 def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
@@ -138,8 +138,8 @@ def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
 
 def shared(digest: str) -> Any:
     """Return the chosen part of a file with this digest, or None; never a file itself."""
-    found = _store().get(digest)
-    return None if isinstance(found, Sheet) else found
+    content = _store().get(digest)
+    return None if isinstance(content, Sheet) else content
 
 
 def forget_all() -> None:
@@ -215,8 +215,8 @@ def _key(scope: Scope) -> FileKey | None:
     """Return the file that a request uploads, or None for any other request."""
     if scope["type"] != "http" or scope["method"] != "PUT":
         return None
-    found = _UPLOAD.search(scope["path"])
-    return FileKey(found[1], found[2]) if found else None
+    match = _UPLOAD.search(scope["path"])
+    return FileKey(match[1], match[2]) if match else None
 
 
 def _refuse(visit: str, sentence: str) -> None:
@@ -226,9 +226,9 @@ def _refuse(visit: str, sentence: str) -> None:
     """
     if not runtime.exists():
         return
-    found = runtime.get_instance()._session_mgr.get_active_session_info(visit)
-    if found is not None:
+    visit_info = runtime.get_instance()._session_mgr.get_active_session_info(visit)
+    if visit_info is not None:
         _refusals[visit] = sentence
         while len(_refusals) > _N_REFUSALS:
             _refusals.popitem(last=False)
-        found.session.request_rerun(found.session._client_state)
+        visit_info.session.request_rerun(visit_info.session._client_state)

@@ -69,8 +69,8 @@ def document() -> str:
         # At the end, so that it comes after Streamlit's own style, which is in the head.
         "</body>": f"<style>\n{style}</style>\n</body>",
     }
-    for theirs, ours in parts.items():
-        text = text.replace(theirs, ours)
+    for original, replacement in parts.items():
+        text = text.replace(original, replacement)
     return text
 
 

@@ -73,21 +73,21 @@ class Check:
         self._is_fine, self._once = is_fine, once
         self._lock = threading.Lock()
         self._last: Future[bool] | None = None
-        self._asked = 0.0
+        self._asked_at = 0.0
 
     def ask(self) -> Future[bool]:
         """Return the pending or recent answer; it never raises."""
         with self._lock:
             now = time.monotonic()
-            if self._last and (not self._last.done() or self._is_kept(self._last, now)):
+            if self._last and (not self._last.done() or self._is_recent(self._last, now)):
                 return self._last
             answer = self._last = Future[bool]()
-            self._asked = now
+            self._asked_at = now
         threading.Thread(target=self._answer, args=(answer,), daemon=True, name="check").start()
         return answer
 
-    def _is_kept(self, answer: Future[bool], now: float) -> bool:
-        return now - self._asked < _KEPT_SECONDS or (self._once and answer.result())
+    def _is_recent(self, answer: Future[bool], now: float) -> bool:
+        return now - self._asked_at < _KEPT_SECONDS or (self._once and answer.result())
 
     def _answer(self, answer: Future[bool]) -> None:
         try:
@@ -98,11 +98,11 @@ class Check:
 
 async def readiness(checks: Sequence[Check], seconds: float = _SECONDS) -> dict[str, str]:
     """Return each check's answer within some seconds: "ok", "not ready" or "no answer in time"."""
-    asked = {check.name: asyncio.wrap_future(check.ask()) for check in checks}
-    await asyncio.wait(asked.values(), timeout=seconds)
+    answers = {check.name: asyncio.wrap_future(check.ask()) for check in checks}
+    await asyncio.wait(answers.values(), timeout=seconds)
     return {
         name: ("ok" if answer.result() else "not ready") if answer.done() else "no answer in time"
-        for name, answer in asked.items()
+        for name, answer in answers.items()
     }
 
 
@@ -117,8 +117,8 @@ class OperatorsOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with 403 and a sentence."""
-        asks = scope["type"] == "http" and scope["path"].rstrip("/").endswith(_METRICS)
-        if asks and not _may_read(Request(scope)):
+        is_for_metrics = scope["type"] == "http" and scope["path"].rstrip("/").endswith(_METRICS)
+        if is_for_metrics and not _may_read(Request(scope)):
             await PlainTextResponse(_REFUSAL, status_code=403)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -126,8 +126,8 @@ class OperatorsOnly:
 
 def _may_read(request: Request) -> bool:
     token = _token()
-    given = request.headers.get("authorization", "").encode()
-    if token and secrets.compare_digest(given, f"Bearer {token}".encode()):
+    authorization = request.headers.get("authorization", "").encode()
+    if token and secrets.compare_digest(authorization, f"Bearer {token}".encode()):
         return True
     is_forwarded = any(name in request.headers for name in _FORWARDED)
     return not is_forwarded and _is_here(request.client.host if request.client else "")

@@ -36,7 +36,7 @@ HEADERS = {
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = {"0.0.0.0", "::"}
-_ASKS = {"GET", "HEAD", "OPTIONS"}
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 """Methods that change nothing."""
 _RESOLVER = Path("/etc/resolv.conf")
 
@@ -46,16 +46,16 @@ def middleware() -> list[Middleware]:
     return [Middleware(Gate)]
 
 
-def names(address: str | None, named: Iterable[str] = ()) -> frozenset[str]:
+def names(address: str | None, extra_names: Iterable[str] = ()) -> frozenset[str]:
     """Return the names of a server, in lower case, without asking an external site.
 
     Args:
         address: the address that it listens on; None for all, which adds this machine's own names.
-        named: further names from the operator.
+        extra_names: further names from the operator.
     """
     everywhere = address is None or address in _EVERYWHERE
-    own = [*(_machine() if everywhere else ()), *([address] if address else ())]
-    return frozenset(_plain(name) for name in (*_LOCAL, *own, *named))
+    own_names = [*(_machine_names() if everywhere else ()), *([address] if address else ())]
+    return frozenset(_normalized(name) for name in (*_LOCAL, *own_names, *extra_names))
 
 
 class Gate:
@@ -66,7 +66,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._named: frozenset[str] = frozenset()
+        self._extra_names: frozenset[str] = frozenset()
         self._names: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,14 +82,14 @@ class Gate:
         await self._app(_with_the_origin_s_host(scope), receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> str | None:
-        self._ask_for_names()
+        self._load_names()
         headers = Headers(scope=scope)
         hosts, origin = headers.getlist("host"), headers.get("origin")
         name = _name(hosts[0]) if len(hosts) == 1 else ""
-        came_in_by = _plain((scope.get("server") or ("", 0))[0])
-        if not name or not (name in self._names or (name == came_in_by and _is_address(name))):
+        server_address = _normalized((scope.get("server") or ("", 0))[0])
+        if not name or not (name in self._names or (name == server_address and _is_address(name))):
             return _foreign_host(hosts)
-        changes = scope["type"] == "websocket" or scope["method"] not in _ASKS
+        changes = scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS
         if origin is None or not changes or self._is_own(origin, hosts[0]):
             return None
         return _foreign_origin(origin)
@@ -98,21 +98,21 @@ class Gate:
         netloc = _netloc(origin)
         return bool(netloc) and (
             _without_default_port(netloc) == _without_default_port(host)
-            or _name(netloc) in self._named
+            or _name(netloc) in self._extra_names
         )
 
-    def _ask_for_names(self) -> None:
+    def _load_names(self) -> None:
         if self._names:
             return
         try:
-            named = Settings.from_env().hosts
+            extra_names = Settings.from_env().hosts
         except SettingsError:  # every page reports it
-            named = ()
-        self._named = frozenset(_plain(name) for name in named)
-        self._names = names(st.get_option("server.address"), named)
+            extra_names = ()
+        self._extra_names = frozenset(_normalized(name) for name in extra_names)
+        self._names = names(st.get_option("server.address"), extra_names)
 
 
-def _machine() -> list[str]:
+def _machine_names() -> list[str]:
     """Return this machine's names: its own, and those that its network knows."""
     name = socket.gethostname()
     short = name.partition(".")[0]
@@ -137,10 +137,10 @@ def _name(netloc: str) -> str:
     except ValueError:
         return ""
     is_whole = parts.netloc == netloc and "@" not in netloc
-    return _plain(parts.hostname or "") if is_whole else ""
+    return _normalized(parts.hostname or "") if is_whole else ""
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     """Return a name or address in the form that is compared."""
     bare = name.strip().strip("[]").partition("%")[0].lower().rstrip(".")
     try:
@@ -203,9 +203,9 @@ def _only_over_https(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _foreign_host(hosts: list[str]) -> str:
-    given = hosts[0][:100] if hosts else ""
+    host = hosts[0][:100] if hosts else ""
     return (
-        f"Contextlens does not answer to the name {given!a}. Open it by a name or an address of "
+        f"Contextlens does not answer to the name {host!a}. Open it by a name or an address of "
         "the machine it runs on, or ask whoever started it to add this one to CONTEXTLENS_HOSTS.\n"
     )
 

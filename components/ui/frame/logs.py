@@ -55,7 +55,7 @@ def begin(form: str) -> None:
         logging.captureWarnings(True)
         threading.excepthook = _thread_ended
         sys.excepthook = lambda _, error, __: _log.critical("The server ends", exc_info=error)
-        sys.unraisablehook = lambda given: _log.error("Not raised", exc_info=given.exc_value)
+        sys.unraisablehook = lambda args: _log.error("Not raised", exc_info=args.exc_value)
     _log.setLevel(logging.INFO)
     logging.getLogger().addHandler(logging.StreamHandler())
     for logger in [logging.getLogger(), *logging.Logger.manager.loggerDict.values()]:
@@ -79,22 +79,24 @@ class _Record(logging.LogRecord):
 
     is_json = False
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._is_ours = self.name == _log.name
         context = get_script_run_ctx(suppress_warning=True)
         error = self.exc_info[1] if self.exc_info else None
         self._run = (
             runs.page(),
             context and _hashed(context.session_id),
-            error and _name(error),
+            error and _error_name(error),
             error and self._is_ours and _frames(error),
         )
         self.exc_info = self.stack_info = None  # handlers would write the error's message
         if not self._is_ours:
             self.msg, self.args = f"{self.module}.py, line {self.lineno}", ()
         elif isinstance(self.args, tuple):
-            self.args = tuple(_name(a) if isinstance(a, BaseException) else a for a in self.args)
+            self.args = tuple(
+                _error_name(a) if isinstance(a, BaseException) else a for a in self.args
+            )
 
     def getMessage(self) -> str:  # noqa: N802 - logging's name
         """Return the line."""
@@ -104,16 +106,16 @@ class _Record(logging.LogRecord):
         fields = {name: value for name, value in zip(FIELDS, values, strict=True) if value}
         if self.is_json:
             return json.dumps(fields)
-        story = f"\n{fields.pop('traceback')}" if "traceback" in fields else ""
-        about = "".join(f" {name}={fields[name]}" for name in FIELDS[4:] if name in fields)
-        return f"{time} {self.levelname:<7} {self.name}: {fields.get('message')}{about}{story}"
+        frames = f"\n{fields.pop('traceback')}" if "traceback" in fields else ""
+        details = "".join(f" {name}={fields[name]}" for name in FIELDS[4:] if name in fields)
+        return f"{time} {self.levelname:<7} {self.name}: {fields.get('message')}{details}{frames}"
 
 
 def _hashed(session: str) -> str:
     return hashlib.blake2s(session.encode(), key=_KEY, digest_size=6).hexdigest()
 
 
-def _name(error: BaseException) -> str:
+def _error_name(error: BaseException) -> str:
     """Return an error's class, the operating system's words for it, and any text on settings."""
     if isinstance(error, SettingsError):  # written by an operator, not a visitor
         return f"SettingsError: {error}"
@@ -131,11 +133,13 @@ def _frames(error: BaseException) -> str:
     while cause is not None and not any(cause is one for one in chain):
         chain.insert(0, cause)
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    head, most = "Traceback (most recent call last):\n", -_MOST_FRAMES
-    own = (head + "".join(traceback.format_tb(e.__traceback__, most)) + _name(e) for e in chain)
-    return "\n\n".join(own)
+    head, limit = "Traceback (most recent call last):\n", -_MOST_FRAMES
+    tracebacks = (
+        head + "".join(traceback.format_tb(e.__traceback__, limit)) + _error_name(e) for e in chain
+    )
+    return "\n\n".join(tracebacks)
 
 
-def _thread_ended(given: threading.ExceptHookArgs) -> None:
-    if given.exc_type is not SystemExit:
-        _log.error("A thread ended with an error", exc_info=given.exc_value)
+def _thread_ended(args: threading.ExceptHookArgs) -> None:
+    if args.exc_type is not SystemExit:
+        _log.error("A thread ended with an error", exc_info=args.exc_value)

@@ -27,14 +27,14 @@ def begin() -> None:
 
 def _service() -> Iterator[Metric]:
     try:
-        own = service()
+        current = service()
     except ContextlensError:  # settings that are not allowed: every page reports it
         return
-    if isinstance(own, CachedService):
-        yield from readings.of_cache(own.cache_info())
-        if isinstance(own.uncached, LocalService):  # else the models are in other processes
-            listed = {spec.id for spec in own.models()}
-            yield from readings.of_models(own.uncached.model_sizes(), listed)
+    if isinstance(current, CachedService):
+        yield from readings.of_cache(current.cache_info())
+        if isinstance(current.uncached, LocalService):  # else the models are in other processes
+            listed = {spec.id for spec in current.models()}
+            yield from readings.of_models(current.uncached.model_sizes(), listed)
 
 
 def _jobs() -> Iterator[Metric]:

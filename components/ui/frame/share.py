@@ -41,12 +41,12 @@ def qr_code(address: str) -> str:
 
 
 _ASSETS = "components.ui.frame"
-_HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 def buttons(view: ViewState) -> None:
     """Draw Copy link, which copies at once, and the menu Share; owned corpora are left out."""
-    has_own, view = bool(MINE.of(view)), MINE.put(view, "")
+    has_corpora, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
     data = {"address": address, "too_long": say("frame.share.too_long_to_copy")}
     component(_ASSETS, "copy_link", data, key="copy_link", width="content")
@@ -54,28 +54,28 @@ def buttons(view: ViewState) -> None:
     menu = st.popover(name, icon=":material/share:", key="share", on_change="rerun")
     with menu:
         if address is not None:
-            _by_address(address, is_open=bool(menu.open))
+            _draw_address(address, is_open=bool(menu.open))
         else:
             st.markdown(say("frame.share.too_long"))
-        if has_own:
+        if has_corpora:
             st.caption(say("frame.share.corpora"))
-        _by_file(view)
+        _draw_file(view)
 
 
-def _by_address(address: str, *, is_open: bool) -> None:
+def _draw_address(address: str, *, is_open: bool) -> None:
     """Draw the address in a field, and its QR code, which is made when somebody opens it."""
-    drawn = fits(address)
-    code = qr_code(address) if drawn and is_open else ""
-    data = {"address": address, "drawn": drawn, "qr": code}
+    has_code = fits(address)
+    code = qr_code(address) if has_code and is_open else ""
+    data = {"address": address, "drawn": has_code, "qr": code}
     component(_ASSETS, "address", data, key="share_address")
-    if not drawn:
+    if not has_code:
         st.caption(say("frame.share.no_qr", n=len(address)))
-    if urlsplit(address).hostname in _HERE_ALONE:
+    if urlsplit(address).hostname in _LOCAL_HOSTS:
         st.caption(say("frame.share.local"))
     st.caption(say("frame.share.privacy"))
 
 
-def _by_file(view: ViewState) -> None:
+def _draw_file(view: ViewState) -> None:
     n = n_characters(view)
     if n <= MAX_TEXT:
         st.download_button(

@@ -28,21 +28,21 @@ __all__ = ["draw", "finish"]
 # --- The model picker, and below it the state of the chosen model
 
 _BETWEEN = " · "
-_CAME = "came"  # the model that arrived last, until the visitor is told
+_ARRIVED = "came"  # the model that arrived last, until the visitor is told
 
 
 def draw_picker(view: ViewState) -> None:
     """Draw the picker with the model in use, or with the chosen one while it loads."""
-    _say_what_came()
-    wish = wishes.current(view)
-    shown = wish.model if wish is not None and wish.is_pending else view.model
-    specs = _specs(shown)
-    key = session.bind("model", shown)
+    _announce_model()
+    request = wishes.current(view)
+    selected = request.model if request is not None and request.is_pending else view.model
+    specs = _specs(selected)
+    key = session.bind("model", selected)
     may_fetch = settings().allow_downloads and guard.is_allowed(FETCH)
     st.selectbox(
         "Model",
         list(specs),
-        index=list(specs).index(shown),
+        index=list(specs).index(selected),
         key=key,
         format_func=lambda name: (
             _label(specs[name], may_fetch=may_fetch) if name in specs else str(name)
@@ -53,16 +53,16 @@ def draw_picker(view: ViewState) -> None:
         on_change=_choose,
         args=(key,),
     )
-    if wish is not None and wish.is_pending and wish.job is not None:
-        _watch(wish.job)
-    elif wish is not None:
-        _failure(wish)
+    if request is not None and request.is_pending and request.job is not None:
+        _watch(request.job)
+    elif request is not None:
+        _failure(request)
 
 
-def _specs(shown: str) -> dict[str, ModelSpec]:
+def _specs(selected: str) -> dict[str, ModelSpec]:
     """Return every model that this visitor can choose, and the current one if no list has it."""
     specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
-    specs.setdefault(shown, ModelSpec(shown, shown, "A model of your own choice.", "hub"))
+    specs.setdefault(selected, ModelSpec(selected, selected, "A model of your own choice.", "hub"))
     return specs
 
 
@@ -81,16 +81,16 @@ def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
 def _help(specs: Mapping[str, ModelSpec]) -> str:
     """Return the help text with the purpose of each model."""
     lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
-    own = say(f"frame.models.{'any' if runtime.may_choose_any() else 'listed'}")
-    return "\n".join([*lines, "", own])
+    rule = say(f"frame.models.{'any' if runtime.may_choose_any() else 'listed'}")
+    return "\n".join([*lines, "", rule])
 
 
 def _choose(key: str) -> None:
     if session.is_shown(key):
-        wishes.choose(_meant(str(session.value(key) or "")))
+        wishes.choose(_model_named(str(session.value(key) or "")))
 
 
-def _meant(text: str) -> str:
+def _model_named(text: str) -> str:
     """Return the model that a picked label or a typed text names.
 
     A label changes when its model has been fetched, and a browser may still send the old one.
@@ -99,8 +99,8 @@ def _meant(text: str) -> str:
     if text in specs:
         return text
     title = text.partition(_BETWEEN)[0].strip()
-    named = (s.id for s in specs.values() if title.casefold() in {s.title.casefold(), s.id})
-    return next(named, title)
+    matches = (s.id for s in specs.values() if title.casefold() in {s.title.casefold(), s.id})
+    return next(matches, title)
 
 
 def _watch(job: Job) -> None:
@@ -112,34 +112,34 @@ def _watch(job: Job) -> None:
             on_cancel=wishes.drop,
             note=say("frame.models.meanwhile"),
             below=True,
-            on_over=_take,
+            on_over=_switch_model,
         )
 
 
-def _take() -> None:
+def _switch_model() -> None:
     """Switch the page to the model that arrived, or say why it did not."""
-    wish: Wish | None = session.wish()
-    if wish is not None and wish.is_pending and wishes.is_over(wish) and wishes.grant(wish):
-        session.keep(_CAME, wish.model)
+    request: Wish | None = session.wish()
+    if request and request.is_pending and wishes.is_over(request) and wishes.grant(request):
+        session.keep(_ARRIVED, request.model)
     st.rerun()
 
 
-def _say_what_came() -> None:
+def _announce_model() -> None:
     """Say that another model is in use: as a toast, because the sidebar may be closed.
 
     This happens one run after the switch, as output before a rerun may not reach the browser.
     """
-    model = session.kept(_CAME)
+    model = session.kept(_ARRIVED)
     if model is not None:
-        session.keep(_CAME, None)
+        session.keep(_ARRIVED, None)
         st.toast(f"The page now shows {escape(model)}.", icon=":material/check:")
 
 
-def _failure(wish: Wish) -> None:
+def _failure(request: Wish) -> None:
     with st.container(gap="xsmall", key="model_wish"):
-        st.error(escape(wish.error), icon=":material/error:")
+        st.error(escape(request.error), icon=":material/error:")
         with st.container(horizontal=True, gap="small"):
-            if wish.job is not None:
+            if request.job is not None:
                 st.button("Try again", key="wish_retry", on_click=wishes.retry)
             st.button("Dismiss", key="wish_dismiss", on_click=wishes.drop)
 

@@ -20,23 +20,25 @@ from components.ui.state import session
 
 __all__ = ["ask", "button", "forget", "is_asked", "with_size"]
 
-_ASKED = "asked_for"  # by place, the key of the visitor's request there
+_REQUESTS = "asked_for"  # by place, the key of the visitor's request there
 
 
 def ask(place: str, key: Hashable) -> None:
     """Record that the visitor wants this at a place of the page. Call in callbacks only."""
-    session.keep(_ASKED, {**_asked(), place: key})
+    session.keep(_REQUESTS, {**_requests(), place: key})
 
 
 def is_asked(place: str, key: Hashable) -> bool:
     """Return True if the visitor asked for this at this place."""
-    return _asked().get(place) == key
+    return _requests().get(place) == key
 
 
 def forget(place: str) -> None:
     """Forget the visitor's request at a place: they have it, or want something else there."""
-    if place in _asked():
-        session.keep(_ASKED, {other: key for other, key in _asked().items() if other != place})
+    if place in _requests():
+        session.keep(
+            _REQUESTS, {other: key for other, key in _requests().items() if other != place}
+        )
 
 
 def button(
@@ -60,6 +62,6 @@ def with_size(label: str, spec: ModelSpec) -> str:
     return f"{label} ({size / 1e6:,.0f} MB)" if size else label
 
 
-def _asked() -> dict[str, Hashable]:
-    found: dict[str, Hashable] | None = session.kept(_ASKED)
-    return found or {}
+def _requests() -> dict[str, Hashable]:
+    requests: dict[str, Hashable] | None = session.kept(_REQUESTS)
+    return requests or {}

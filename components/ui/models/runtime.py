@@ -44,8 +44,8 @@ __all__ = [
 
 _PAGE = "page_load"
 """The place at which a page waits for its model, and the key of the awaited load."""
-_OWN = "own_models"  # the ids of unlisted models that this visitor opened
-_MOST_OWN = 20
+_OPENED = "own_models"  # the ids of unlisted models that this visitor opened
+_MAX_OPENED = 20
 _LONGEST_NAME = 60  # characters on a button
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
@@ -70,8 +70,8 @@ def is_near(model: str) -> bool:
 def own_models() -> list[ModelSpec]:
     """Return models in memory that this visitor opened and that nobody else is offered."""
     listed = {spec.id for spec in service().models()}
-    own = (service().spec(model) for model in session.kept(_OWN) or () if model not in listed)
-    return [spec for spec in own if spec.loaded]
+    specs = (service().spec(model) for model in session.kept(_OPENED) or () if model not in listed)
+    return [spec for spec in specs if spec.loaded]
 
 
 def load(model: str, *, height: int | None = None) -> ModelCard:
@@ -92,27 +92,27 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
         asking.forget(_PAGE)
     if is_loaded(model):
         asking.forget(_PAGE)
-        _note_own(model)
+        _note_opened(model)
         return service().load(model)
-    found: Job | None = session.kept(_PAGE)
-    if found is None or found.key != tasks.load_key(model) or _was_dropped(found):
+    job: Job | None = session.kept(_PAGE)
+    if job is None or job.key != tasks.load_key(model) or _was_dropped(job):
         if not _may_load(model):
             _offer(model)
             st.stop()
-        found = start_loading(model, waiting.me(_PAGE))
-        session.keep(_PAGE, found)
-    if not waiting.shortly(found):
-        _wait(found, model, height)
+        job = start_loading(model, waiting.me(_PAGE))
+        session.keep(_PAGE, job)
+    if not waiting.shortly(job):
+        _wait(job, model, height)
         st.stop()
     session.keep(_PAGE, None)  # the next run starts again after a failure
-    if _was_dropped(found):
+    if _was_dropped(job):
         return load(model, height=height)
-    found.result()
+    job.result()
     return service().load(model)
 
 
-def _was_dropped(found: Job) -> bool:
-    return found.look(waiting.me(_PAGE)).state in _ENDED_BADLY
+def _was_dropped(job: Job) -> bool:
+    return job.look(waiting.me(_PAGE)).state in _ENDED_BADLY
 
 
 def start_loading(model: str, visitor: Visitor | None = None) -> Job:
@@ -137,7 +137,7 @@ def start_ahead(model: str) -> None:
     """
     with suppress(ContextlensError):  # the page reports it if it needs the model
         if is_loaded(model):
-            _note_own(model)
+            _note_opened(model)
         elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
             start_loading(model)
 
@@ -192,17 +192,17 @@ def let_in(model: str) -> None:
 
 def give_up(model: str) -> None:
     """Stop the load that the page waits for, unless someone else waits for it."""
-    found = jobs().get(tasks.load_key(model))
-    if found is not None:
-        found.cancel(waiting.me(_PAGE))
+    job = jobs().get(tasks.load_key(model))
+    if job is not None:
+        job.cancel(waiting.me(_PAGE))
     asking.forget(_PAGE)
 
 
 def baseline(card: ModelCard) -> Baseline | None:
     """Return a model's random-pair baseline, or None while it is being measured."""
     task = tasks.measure_baseline(card, service(), settings().data_dir)
-    found: Baseline | None = _measured(task, tasks.baseline_path(card, settings().data_dir))
-    return found
+    measured: Baseline | None = _measured(task, tasks.baseline_path(card, settings().data_dir))
+    return measured
 
 
 def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
@@ -210,43 +210,43 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
     if baseline is None:
         return None
     task = tasks.measure_ruler(card, service(), baseline, settings().data_dir)
-    found: Ruler | None = _measured(task, tasks.ruler_path(card, settings().data_dir))
-    return found
+    measured: Ruler | None = _measured(task, tasks.ruler_path(card, settings().data_dir))
+    return measured
 
 
 def _measured(task: Task, path: Path) -> Any:
     """Return the result of a measurement, or None without one; a failed one is not repeated."""
-    found = jobs().get(task.key)
-    if found is None or found.state != "failed":
+    job = jobs().get(task.key)
+    if job is None or job.state != "failed":
         try:
-            found = jobs().start(task, waiting.me("baseline"))
+            job = jobs().start(task, waiting.me("baseline"))
         except BusyError:  # the page goes without for now
             return None
     # A file on disk is read within a few milliseconds. Waiting for it keeps the page from jumping.
     if _is_file(path):
-        found.wait()
-    return found.result() if found.state == "done" else None
+        job.wait()
+    return job.result() if job.state == "done" else None
 
 
 def baseline_failed(card: ModelCard) -> bool:
     """Return True if measuring a model's baseline ended in an error, which is in the log."""
-    found = jobs().get(tasks.baseline_key(card))
-    return found is not None and found.state == "failed"
+    job = jobs().get(tasks.baseline_key(card))
+    return job is not None and job.state == "failed"
 
 
 def await_measures(card: ModelCard) -> None:
     """Say which measures of a model are pending, and rerun the page when they are there."""
-    found = jobs().get(tasks.baseline_key(card))
+    job = jobs().get(tasks.baseline_key(card))
     if baseline_failed(card):
         st.caption(
             "The random-pair baseline could not be measured, so there is no band and no centred "
             "cosine; the log says why."
         )
         return
-    if found is not None and found.state == "done":
-        found = jobs().get(tasks.ruler_key(card))
-    if found is not None and found.state not in ("done", "failed"):
-        waiting.follow(found, "baseline", cancel="")
+    if job is not None and job.state == "done":
+        job = jobs().get(tasks.ruler_key(card))
+    if job is not None and job.state not in ("done", "failed"):
+        waiting.follow(job, "baseline", cancel="")
 
 
 def _offer(model: str) -> None:
@@ -272,17 +272,17 @@ def _offer(model: str) -> None:
             st.button(f"Go on with {title}", key="go_on_without", on_click=_go_on_without)
 
 
-def _note_own(model: str) -> None:
+def _note_opened(model: str) -> None:
     """Remember that this visitor opened a model; only the last few are kept."""
-    own: tuple[str, ...] = session.kept(_OWN) or ()
-    if model not in own:
-        session.keep(_OWN, (*own, model)[-_MOST_OWN:])
+    opened: tuple[str, ...] = session.kept(_OPENED) or ()
+    if model not in opened:
+        session.keep(_OPENED, (*opened, model)[-_MAX_OPENED:])
 
 
-def _wait(found: Job, model: str, height: int | None) -> None:
+def _wait(job: Job, model: str, height: int | None) -> None:
     first = service().models()[0]
     waiting.follow(
-        found,
+        job,
         _PAGE,
         cancel=f"Cancel, and go on with {escape(first.title)}" if model != first.id else "",
         on_cancel=_go_on_without,

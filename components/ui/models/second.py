@@ -27,7 +27,7 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
     service = runtime.service()
     if spec.loaded:
         return service.load(spec.id)
-    found = _awaited(
+    card = _awaited(
         spec,
         tasks.load(spec.id, service),
         "get_second_model",
@@ -35,21 +35,21 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
         "It is fetched once and stays on the machine that runs this app.",
         is_here=spec.on_disk or spec.source != "hub",
     )
-    return None if found is None else service.load(spec.id)  # it may have left memory since
+    return None if card is None else service.load(spec.id)  # it may have left memory since
 
 
 def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
     """Return a tokenizer's card; if it is not here, draw a button and return None."""
     if spec.loaded or spec.on_disk:
         return runtime.service().load_tokenizer(spec.id)
-    found: TokenizerCard | None = _awaited(
+    card: TokenizerCard | None = _awaited(
         spec,
         tasks.tokenizer(spec.id, runtime.service()),
         "get_tokenizer",
         f"Get the tokenizer of {escape(spec.title)}",
         "Less than 1 MB for a BERT model: its weights are not needed.",
     )
-    return found
+    return card
 
 
 def _awaited(
@@ -65,13 +65,13 @@ def _awaited(
         is_here: True if it starts without a request.
     """
     begin = partial(_begin, spec, task, key)
-    found = jobs().get(task.key)
-    state = None if found is None else found.look(waiting.me(key)).state
+    job = jobs().get(task.key)
+    state = None if job is None else job.look(waiting.me(key)).state
     is_wanted = asking.is_asked(key, task.key) and state not in {None, "stopped", "forgotten"}
     if state == "cancelled":
         asking.button("Get it after all", key, begin)
-    elif found is not None and (state == "failed" or (state == "done" and task.kind.keeps)):
-        return _result(found, key, begin)
+    elif job is not None and (state == "failed" or (state == "done" and task.kind.keeps)):
+        return _result(job, key, begin)
     elif is_here or is_wanted:
         return _result(_joined(spec, task, key), key, begin)
     else:
@@ -80,18 +80,18 @@ def _awaited(
     return None
 
 
-def _result(found: Job, key: str, begin: Callable[[], None]) -> Any | None:
-    if not waiting.shortly(found):
-        waiting.follow(found, key)
+def _result(job: Job, key: str, begin: Callable[[], None]) -> Any | None:
+    if not waiting.shortly(job):
+        waiting.follow(job, key)
         return None
-    error = found.exception()
-    if found.was_stopped:
+    error = job.exception()
+    if job.was_stopped:
         asking.button("Get it after all", key, begin)
     elif error is not None:
         waiting.failed(error, key, begin)
     else:
         asking.forget(key)
-        return found.result()
+        return job.result()
     return None
 
 

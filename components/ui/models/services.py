@@ -20,8 +20,8 @@ def service() -> EncoderService:
 
 def uncached() -> EncoderService:
     """Return the service without its cache: for work that reads each text once."""
-    own = service()
-    return own.uncached if isinstance(own, CachedService) else own
+    current = service()
+    return current.uncached if isinstance(current, CachedService) else current
 
 
 @st.cache_resource(show_spinner=False)
@@ -39,7 +39,7 @@ def settings() -> Settings:
 
 def is_for_one() -> bool:
     """Return True if only this machine can reach the server, so that there is one visitor."""
-    own = settings()
-    if own.hosts or own.sign_in != "off" or own.demo:
+    current = settings()
+    if current.hosts or current.sign_in != "off" or current.demo:
         return False
     return not is_open(st.get_option("server.address"))

@@ -156,46 +156,46 @@ def _counted(report: Report) -> Callable[[ProgressEvent], None]:
 
 def _baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baseline:
     path = baseline_path(card, folder)
-    found = baselines.load(path)
-    if found is not None and found.fits(card.n_layers, card.n_dims):
-        return found
+    stored = baselines.load(path)
+    if stored is not None and stored.fits(card.n_layers, card.n_dims):
+        return stored
     with _logged("baseline"):
         measured = measure(card, service)
-    with _kept("baseline"):
+    with _disk_errors_ignored("baseline"):
         baselines.save(measured, path)
     return measured
 
 
 def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder: Path) -> Ruler:
     path = ruler_path(card, folder)
-    found = rulers.load(path)
-    if found is not None and found.fits(card.n_layers):
-        return found
+    stored = rulers.load(path)
+    if stored is not None and stored.fits(card.n_layers):
+        return stored
     with _logged("ruler"):
         measured = rulers.measure(labelled_words(card, service), baseline)
-    with _kept("ruler"):
+    with _disk_errors_ignored("ruler"):
         rulers.save(measured, path)
     return measured
 
 
 @contextmanager
-def _logged(what: str) -> Iterator[None]:
+def _logged(measure_name: str) -> Iterator[None]:
     try:
         yield
     except StoppedError:
         raise
     except Exception:
-        _log.exception("Measuring the %s of a model failed", what)
+        _log.exception("Measuring the %s of a model failed", measure_name)
         raise
 
 
 @contextmanager
-def _kept(what: str) -> Iterator[None]:
+def _disk_errors_ignored(measure_name: str) -> Iterator[None]:
     """Ignore a disk that cannot be written inside: the next server measures again."""
     try:
         yield
     except OSError as exc:
-        _log.warning("The %s of a model could not be kept on disk: %s", what, exc)
+        _log.warning("The %s of a model could not be kept on disk: %s", measure_name, exc)
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
@@ -203,9 +203,9 @@ def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
 
     Words that the model drops are left out.
     """
-    every = ambiguous_words()
-    half = _half([f"{row.word}: {row.sense}" for row in every])
-    rows = [*(every[i] for i in half), *everyday_words()]
+    uses = ambiguous_words()
+    half = _half([f"{row.word}: {row.sense}" for row in uses])
+    rows = [*(uses[i] for i in half), *everyday_words()]
     encodings = service.encode(card.id, [row.text for row in rows], checksum=card.checksum)
     measured, vectors = [], []
     for row, encoding in zip(rows, encodings, strict=True):
@@ -223,12 +223,12 @@ def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
 
 def _half(senses: Sequence[str]) -> list[int]:
     """Return the rows of every second sentence of each sense, counted from the sense's first."""
-    met: Counter[str] = Counter()
+    n_seen: Counter[str] = Counter()
     rows = []
     for row, sense in enumerate(senses):
-        if met[sense] % _EVERY == 0:
+        if n_seen[sense] % _EVERY == 0:
             rows.append(row)
-        met[sense] += 1
+        n_seen[sense] += 1
     return rows
 
 

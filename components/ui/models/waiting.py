@@ -90,8 +90,8 @@ def _places(below: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
     if below:
         place = st.container(gap="xsmall")
         return place, place
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    return left, right
+    line, button = st.columns([5, 1], vertical_alignment="center")
+    return line, button
 
 
 def _progress(status: Status, place: DeltaGenerator, *, is_counted: bool) -> None:

@@ -121,7 +121,7 @@ def grant(wish: Wish) -> bool:
         return False
     problem = None if wish.job is None else wish.job.exception()
     if problem is not None:
-        session.keep_wish(replace(wish, error=_said(problem)))
+        session.keep_wish(replace(wish, error=_message(problem)))
         return False
     wish.give_up()
     session.keep_wish(None)
@@ -129,7 +129,7 @@ def grant(wish: Wish) -> bool:
     return True
 
 
-def _said(problem: BaseException) -> str:
+def _message(problem: BaseException) -> str:
     if isinstance(problem, ContextlensError):
         return problem.for_visitors
     reference = secrets.token_hex(4)

@@ -50,9 +50,9 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2, help="of the app (2)")
     parser.add_argument("--port", type=int, default=8501, help="the processes take those behind it")
     parser.add_argument("--host", default="localhost", help="the address to listen on (localhost)")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        _serve(given.processes, given.port, given.host)
+        _serve(options.processes, options.port, options.host)
     except ContextlensError as exc:
         sys.exit(str(exc))
 
@@ -63,8 +63,8 @@ def _serve(n: int, port: int, host: str) -> None:
             f"PROCESSES={n} PORT={port}: 1 to {MOST} processes take the ports behind PORT."
         )
     addresses, ports = usable(host, port), range(port + 1, port + 1 + n)
-    for own in ports:
-        usable(_LOOPBACK, own)
+    for app_port in ports:
+        usable(_LOOPBACK, app_port)
     with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o711)  # if root starts nginx, it works as another user
@@ -156,11 +156,11 @@ def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
         # names.
         from components.ui.frame.hosts import names
 
-        cards = [own for card in psutil.net_if_addrs().values() for own in card]
-        inet = [own for own in cards if own.family in {socket.AF_INET, socket.AF_INET6}]
-        own_names = names(host) | {own.address.partition("%")[0] for own in inet}
-        named = (environ.get("CONTEXTLENS_HOSTS", ""), *sorted(own_names))
-        environ["CONTEXTLENS_HOSTS"] = ",".join(filter(None, named))
+        cards = [address for card in psutil.net_if_addrs().values() for address in card]
+        inet = [card for card in cards if card.family in {socket.AF_INET, socket.AF_INET6}]
+        own_names = names(host) | {card.address.partition("%")[0] for card in inet}
+        hosts = (environ.get("CONTEXTLENS_HOSTS", ""), *sorted(own_names))
+        environ["CONTEXTLENS_HOSTS"] = ",".join(filter(None, hosts))
     return environ
 
 

@@ -104,7 +104,7 @@ def _pack(view: ViewState) -> dict[str, Any]:
     if view.layer is not None:
         packed["l"] = view.layer
     if view.controls:
-        packed["c"] = {page: dict(own) for page, own in view.controls.items()}
+        packed["c"] = {page: dict(choices) for page, choices in view.controls.items()}
     return packed
 
 
@@ -122,8 +122,8 @@ def _unpack(data: Any) -> ViewState:
         references=_unpack_sentences(data["r"]),
         layer=None if layer is None else _whole(layer, 1000),
         controls={
-            _text(page, 40): {_text(name, 40): _control(v) for name, v in own.items()}
-            for page, own in pages.items()
+            _text(page, 40): {_text(name, 40): _control(v) for name, v in choices.items()}
+            for page, choices in pages.items()
         },
     )
 

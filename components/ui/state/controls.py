@@ -100,8 +100,8 @@ class Number(Control[int]):
 
     def between(self, low: int, high: int, *, default: int | None = None) -> Self:
         """Return the same control with bounds from a model or a text."""
-        asked = self.default if default is None else default
-        return replace(self, low=low, high=high, default=min(max(asked, low), high))
+        wanted_default = self.default if default is None else default
+        return replace(self, low=low, high=high, default=min(max(wanted_default, low), high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +122,8 @@ class Choice(Control[str]):
         Without a `default`, the declared one counts if it is an option, else the first.
         """
         titles = _titles(options, self.options)
-        usual = self.default if self.default in titles else next(iter(titles), "")
-        return replace(self, options=titles, default=usual if default is None else default)
+        first = self.default if self.default in titles else next(iter(titles), "")
+        return replace(self, options=titles, default=first if default is None else default)
 
 
 def switch(page: str, name: str) -> Switch:
@@ -154,10 +154,10 @@ def choice(
     The titles of options come from `english.toml`, else from `options`, else they are the values.
     """
     words = _words(page, name)
-    called = words.pop("options", {})
-    titles = {option: called.get(option, title) for option, title in _titles(options).items()}
-    usual = next(iter(titles), "") if default is None else default
-    return Choice(page=page, name=name, options=MappingProxyType(titles), default=usual, **words)
+    option_titles = words.pop("options", {})
+    titles = {key: option_titles.get(key, title) for key, title in _titles(options).items()}
+    first = next(iter(titles), "") if default is None else default
+    return Choice(page=page, name=name, options=MappingProxyType(titles), default=first, **words)
 
 
 def sentence_choice(page: str, name: str = "sentence") -> Choice:
@@ -182,8 +182,8 @@ def _words(page: str, name: str) -> dict[str, Any]:
 
 
 def _titles(
-    options: Mapping[str, str] | Iterable[str], known: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, str] | Iterable[str], titles: Mapping[str, str] = MappingProxyType({})
 ) -> Mapping[str, str]:
     if isinstance(options, Mapping):
         return MappingProxyType(dict(options))
-    return MappingProxyType({option: known.get(option, option) for option in options})
+    return MappingProxyType({option: titles.get(option, option) for option in options})

@@ -70,9 +70,9 @@ def default() -> ViewState:
 def current() -> ViewState:
     """Return the view that the address names; else the default view, with a notice."""
     parameter = st.query_params.get(_PARAMETER, "")
-    known = st.session_state.get(_VIEW)
-    if known is not None and known[0] == parameter:
-        view: ViewState = known[1]
+    cached = st.session_state.get(_VIEW)
+    if cached is not None and cached[0] == parameter:
+        view: ViewState = cached[1]
         return view
     try:
         view = _read(parameter)
@@ -129,20 +129,20 @@ def remember(notice: str) -> None:
     st.session_state[_NOTICE] = notice
 
 
-def bind(key: str, wanted: Any) -> str:
+def bind(key: str, current_value: Any) -> str:
     """Return the key of a widget for a value of the view; use that value as the widget's default.
 
     If the view changed by other means (Back, another widget), the key is new, and so is the widget.
     Setting the old widget's value would not work: a closed menu never receives it, and a second
     Back, sent before the browser received the first, would count as typing.
     """
-    turns = st.session_state.setdefault(_TURNS, {})
-    named = f"{key}-{turns[key]}" if key in turns else key
-    if st.session_state.get(named, wanted) != wanted:
-        turns[key] = turns.get(key, 0) + 1
-        named = f"{key}-{turns[key]}"
-    st.session_state.setdefault(_SHOWN, {})[key] = named
-    return named
+    n_replaced = st.session_state.setdefault(_TURNS, {})
+    widget_key = f"{key}-{n_replaced[key]}" if key in n_replaced else key
+    if st.session_state.get(widget_key, current_value) != current_value:
+        n_replaced[key] = n_replaced.get(key, 0) + 1
+        widget_key = f"{key}-{n_replaced[key]}"
+    st.session_state.setdefault(_SHOWN, {})[key] = widget_key
+    return widget_key
 
 
 def is_shown(key: str) -> bool:
@@ -242,9 +242,9 @@ def _is_beyond(view: ViewState, parameter: str) -> bool:
 
 def _keep_long(token: str, view: ViewState) -> None:
     """Keep a view that is too long for an address, and the latest other ones within the bounds."""
-    kept = st.session_state.setdefault(_LONG, {})
-    kept.pop(token, None)
-    kept[token] = view
-    n = sum(map(n_characters, kept.values()))
-    while len(kept) > 1 and (len(kept) > _MOST_LONG or n > _LONG_CHARACTERS):
-        n -= n_characters(kept.pop(next(iter(kept))))
+    views = st.session_state.setdefault(_LONG, {})
+    views.pop(token, None)
+    views[token] = view
+    n = sum(map(n_characters, views.values()))
+    while len(views) > 1 and (len(views) > _MOST_LONG or n > _LONG_CHARACTERS):
+        n -= n_characters(views.pop(next(iter(views))))

@@ -70,11 +70,11 @@ class ViewState:
 
     def with_control(self, page: str, name: str, value: Value, default: Value) -> ViewState:
         """Return the same view with one choice changed; a default is left out."""
-        own = {key: v for key, v in self.controls.get(page, {}).items() if key != name}
+        choices = {key: v for key, v in self.controls.get(page, {}).items() if key != name}
         if value != default:
-            own[name] = value
+            choices[name] = value
         others = {key: dict(v) for key, v in self.controls.items() if key != page}
-        return replace(self, controls={**others, **({page: own} if own else {})})
+        return replace(self, controls={**others, **({page: choices} if choices else {})})
 
 
 def from_example(example: Example, model: str | None = None) -> ViewState:
@@ -86,9 +86,9 @@ def from_example(example: Example, model: str | None = None) -> ViewState:
     )
 
 
-def _from_example_sentence(given: ExampleSentence) -> Sentence:
-    span = find_word(given.text, given.word, given.occurrence) if given.word else None
-    return Sentence(given.text, word=span)
+def _from_example_sentence(sentence: ExampleSentence) -> Sentence:
+    span = find_word(sentence.text, sentence.word, sentence.occurrence) if sentence.word else None
+    return Sentence(sentence.text, word=span)
 
 
 DEFAULT = from_example(EXAMPLES[0])
@@ -99,10 +99,10 @@ def letter(index: int) -> str:
     return chr(ord("A") + index)
 
 
-def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
-    """Return a sentence with a new text: the same word if it is still there, or `wanted`."""
+def retyped(old: Sentence, text: str, fallback: str | None) -> Sentence:
+    """Return a sentence with a new text: the same word if it is still there, or `fallback`."""
     words = [] if old.word is None else [old.text[slice(*old.word)]]
-    for word in [*words, *([wanted] if wanted else [])]:
+    for word in [*words, *([fallback] if fallback else [])]:
         span = _nearest(text, word, old.word[0] if old.word else 0)
         if span is not None:
             return Sentence(text, old.pair, span)
@@ -115,9 +115,11 @@ def shared_word(text: str, others: Sequence[str]) -> str | None:
     Words of fewer than three letters are not worth comparing. Of equally long words the last one
     counts, as a sentence's subject matter is mostly at its end.
     """
-    known = {other[slice(*span)].casefold() for other in others for span in split_words(other)}
-    own = [text[slice(*span)] for span in split_words(text)]
-    shared = [w for w in own if len(w) >= 3 and w.isalpha() and w.casefold() in known]
+    other_words = {
+        other[slice(*span)].casefold() for other in others for span in split_words(other)
+    }
+    words = [text[slice(*span)] for span in split_words(text)]
+    shared = [w for w in words if len(w) >= 3 and w.isalpha() and w.casefold() in other_words]
     return max(reversed(shared), key=len, default=None)
 
 

@@ -22,9 +22,9 @@ __all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
 
 _TWO_ABREAST = 5
 """The number of sentences from which two share a line, as in `chips.css`."""
-_MOST_OF_ROW = 1_000
+_MAX_ROW_WORDS = 1_000
 """The most words drawn of one row: more than any model here reads."""
-_MOST_OF_ALL = 4_000
+_MAX_WORDS = 4_000
 """The most words drawn of all rows: each word is a button."""
 
 
@@ -88,17 +88,17 @@ def word_chips(
     Only the first words of a very long text are drawn, and its note says so. Everything else,
     including its field, uses the whole text.
     """
-    shown = tuple(rows)
+    visible_rows = tuple(rows)
 
-    def receive(sent: object) -> None:
-        pick, edit = _checked_pick(sent, shown), _checked_edit(sent, shown)
+    def receive(message: object) -> None:
+        pick, edit = _checked_pick(message, visible_rows), _checked_edit(message, visible_rows)
         if pick is not None:
             on_pick(*pick)
         elif edit is not None:
             on_edit(*edit)
 
-    data = {"rows": _payload(shown), "longest": session.max_characters()}
-    with st.container(key=f"room_{_lines(shown)}"):
+    data = {"rows": _payload(visible_rows), "longest": session.max_characters()}
+    with st.container(key=f"room_{_lines(visible_rows)}"):
         component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
 
 
@@ -137,10 +137,10 @@ def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | No
 def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
     counts = {"sentence": 0, "reference": 0}
     payload: list[_RowData] = []
-    most = _most_words([len(split_words(row.text)) for row in rows])
+    max_words = _max_words([len(split_words(row.text)) for row in rows])
     for row in rows:
         counts[row.role] += 1
-        note = " ".join(filter(None, [row.note, _left_out(row.text, most)]))
+        note = " ".join(filter(None, [row.note, _omission_note(row.text, max_words)]))
         payload.append(
             {
                 "text": row.text.translate(_HALVES),
@@ -152,41 +152,41 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
                 "chosen": row.chosen,
                 "note": visible(note),
                 "warning": row.warning and bool(row.note),
-                "segments": _segments(row.text, most),
+                "segments": _segments(row.text, max_words),
             }
         )
     return payload
 
 
-def _most_words(n_words: Sequence[int]) -> int:
+def _max_words(n_words: Sequence[int]) -> int:
     """Return the most words to draw of each row, so that all rows together have not too many."""
-    most = _MOST_OF_ROW
-    while most > 1 and sum(min(n, most) for n in n_words) > _MOST_OF_ALL:
-        most -= 1
-    return most
+    max_words = _MAX_ROW_WORDS
+    while max_words > 1 and sum(min(n, max_words) for n in n_words) > _MAX_WORDS:
+        max_words -= 1
+    return max_words
 
 
-def _left_out(text: str, most: int) -> str:
+def _omission_note(text: str, max_words: int) -> str:
     """Return a note on the part of a text that is not drawn; empty if all of it is."""
     n = len(split_words(text))
-    return f"The first {most:,} of its {n:,} words are drawn here." if n > most else ""
+    return f"The first {max_words:,} of its {n:,} words are drawn here." if n > max_words else ""
 
 
-def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
+def _segments(text: str, max_words: int = _MAX_ROW_WORDS) -> list[_Segment]:
     """Return the first words of a text and the gaps between them, without omissions."""
     words = split_words(text)
-    end = len(text) if len(words) <= most else words[most - 1][1]
-    words = words[:most]
+    end = len(text) if len(words) <= max_words else words[max_words - 1][1]
+    words = words[:max_words]
     cuts = sorted({0, end, *(cut for span in words for cut in span)})
     mixed = any(direction_of(character) == "rtl" for character in text)
-    known = set(words)
+    word_spans = set(words)
     return [
         {
             "text": visible(text[a:b]),
             "start": a,
             "end": b,
-            "word": (a, b) in known,
-            "dir": direction_of(text[a:b]) if mixed and (a, b) in known else "",
+            "word": (a, b) in word_spans,
+            "dir": direction_of(text[a:b]) if mixed and (a, b) in word_spans else "",
         }
         for a, b in pairwise(cuts)
     ]

@@ -36,8 +36,8 @@ class _Module:
     """A source: its imports by file, its exports, and its text without imports."""
 
     path: Path
-    taken: tuple[tuple[Path, tuple[str, ...]], ...]
-    given: tuple[str, ...]
+    imports: tuple[tuple[Path, tuple[str, ...]], ...]
+    exports: tuple[str, ...]
     text: str
 
 
@@ -62,53 +62,55 @@ def bundle(entry: Path) -> str:
 def _in_order(path: Path, importing: tuple[Path, ...]) -> Iterator[_Module]:
     """Yield the modules that a module needs, each after those that it needs; itself last."""
     if path in importing:
-        circle = " -> ".join(each.name for each in (*importing[importing.index(path) :], path))
+        circle = " -> ".join(file.name for file in (*importing[importing.index(path) :], path))
         raise ValueError(f"{circle}: these files import each other. Move what they share to one.")
     module = _read(path, is_entry=not importing)
-    for source, names in module.taken:
+    for source, names in module.imports:
         if not source.is_file():
             raise ValueError(f"{path.name} imports {source}, which is no file. Correct the path.")
         needed = list(_in_order(source, (*importing, path)))
-        if unknown := sorted(set(names) - set(needed[-1].given)):
-            known = ", ".join(needed[-1].given) or "nothing"
-            taken = f"{', '.join(unknown)} from {source.name}"
-            raise ValueError(f"{path.name} imports {taken}, which exports {known}.")
+        if unknown := sorted(set(names) - set(needed[-1].exports)):
+            exported = ", ".join(needed[-1].exports) or "nothing"
+            wanted = f"{', '.join(unknown)} from {source.name}"
+            raise ValueError(f"{path.name} imports {wanted}, which exports {exported}.")
         yield from needed
     yield module
 
 
 def _read(path: Path, *, is_entry: bool) -> _Module:
     text = path.read_text(encoding="utf-8")
-    taken = tuple(
+    imports = tuple(
         ((path.parent / source).resolve(), tuple(re.findall(r"[\w$]+", names)))
         for names, source in _IMPORT.findall(text)
     )
-    given = tuple(_EXPORT.findall(text))
-    rest = _EXPORT.sub("", _IMPORT.sub("", text))
-    _check(path, _DEFAULT.sub("", rest) if is_entry else rest)
-    if is_entry and len(_DEFAULT.findall(rest)) != 1:
+    exports = tuple(_EXPORT.findall(text))
+    body = _EXPORT.sub("", _IMPORT.sub("", text))
+    _check(path, _DEFAULT.sub("", body) if is_entry else body)
+    if is_entry and len(_DEFAULT.findall(body)) != 1:
         raise ValueError(f"{path.name} must have one `export default`: what the page calls.")
-    return _Module(path, taken, given, rest if rest.endswith("\n") else f"{rest}\n")
+    return _Module(path, imports, exports, body if body.endswith("\n") else f"{body}\n")
 
 
-def _check(path: Path, rest: str) -> None:
-    if left := _STATEMENT.search(rest):
+def _check(path: Path, body: str) -> None:
+    if statement := _STATEMENT.search(body):
         raise ValueError(
-            f"{path.name} has the line {left[0].strip()!r}. Lines that begin with import or export "
-            'can be: import { a, b } from "./file.js"; export function, export async function, '
-            "export class, export const; and in a component's own file one export default."
+            f"{path.name} has the line {statement[0].strip()!r}. Lines that begin with import or "
+            'export can be: import { a, b } from "./file.js"; export function, export async '
+            "function, export class, export const; and in a component's own file one export "
+            "default."
         )
 
 
 def _enclosed(module: _Module, constants: Mapping[Path, str]) -> str:
     inner = _taking(module, constants) + module.text
-    given = ", ".join(module.given)
-    return f"const {constants[module.path]} = (() => {{\n{inner}return {{ {given} }};\n}})();\n"
+    exports = ", ".join(module.exports)
+    return f"const {constants[module.path]} = (() => {{\n{inner}return {{ {exports} }};\n}})();\n"
 
 
 def _taking(module: _Module, constants: Mapping[Path, str]) -> str:
     return "".join(
-        f"const {{ {', '.join(names)} }} = {constants[source]};\n" for source, names in module.taken
+        f"const {{ {', '.join(names)} }} = {constants[source]};\n"
+        for source, names in module.imports
     )
 
 

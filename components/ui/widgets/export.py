@@ -88,5 +88,5 @@ def _one_cell(value: Any) -> str:
     return _QUOTED.sub(lambda text: _PARTING.sub(_escaped, text[0]), json.dumps(value))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0][:-1] + f"\\u{ord(found[0][-1]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    return match[0][:-1] + f"\\u{ord(match[0][-1]):04x}"

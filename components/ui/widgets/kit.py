@@ -121,10 +121,14 @@ def chart(
         config: plotly's settings in place of the usual ones.
         selection_mode: how points are picked.
     """
-    own = {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
-    usual = {"displayModeBar": False, "displaylogo": False}
+    options = (
+        {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
+    )
+    default_config = {"displayModeBar": False, "displaylogo": False}
     room = figure.layout.height  # reserved from the start, while the browser still loads plotly
-    st.plotly_chart(figure, key=key, height=room, config=dict(config or usual), alt=alt, **own)
+    st.plotly_chart(
+        figure, key=key, height=room, config=dict(config or default_config), alt=alt, **options
+    )
 
 
 def reading(
@@ -165,8 +169,8 @@ def table(
         columns: Streamlit's settings for other columns.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
-    named = frame.columns[after:] if after is not None else (exact or ())
-    settings = {**dict.fromkeys(named, _EXACT), **(columns or {})}
+    exact_columns = frame.columns[after:] if after is not None else (exact or ())
+    settings = {**dict.fromkeys(exact_columns, _EXACT), **(columns or {})}
     st.dataframe(
         frame, hide_index=True, column_config=settings, height=height, placeholder="", key=key
     )
@@ -200,15 +204,15 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
     _fill({first: numbers, second: hood})
 
 
-def one_of(drawn: Mapping[str, Callable[[], None]], *, key: str) -> None:
+def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
     """Draw tabs for pictures, one at a time; the others are not drawn.
 
     Args:
-        drawn: the functions that draw them, by the name on the tab. Changing a name closes its tab.
+        pictures: the functions that draw them, by the name on the tab. A new name closes its tab.
         key: the key of the tabs.
     """
-    tabs = st.tabs(list(drawn), key=key, on_change="rerun")
-    _fill(dict(zip(tabs, drawn.values(), strict=True)))
+    tabs = st.tabs(list(pictures), key=key, on_change="rerun")
+    _fill(dict(zip(tabs, pictures.values(), strict=True)))
 
 
 def _fill(tabs: Mapping[TabContainer, Callable[[], None]]) -> None:

@@ -46,8 +46,8 @@ def layer_bar(
     if shown is None:
         shown = view.layer if view.layer in layers else layers[-1]
 
-    def receive(sent: object) -> None:
-        layer = _checked(sent, layers)
+    def receive(message: object) -> None:
+        layer = _checked(message, layers)
         if layer is None:
             return
         if on_choose is None:
@@ -65,7 +65,7 @@ def layer_bar(
     component("components.ui.widgets", "layer_bar", data, key="layer", on_pick=receive)
 
 
-def _checked(sent: object, layers: Sequence[int]) -> int | None:
+def _checked(message: object, layers: Sequence[int]) -> int | None:
     """Return the layer that the browser reported; None if it is none of these."""
     # `type`, because True is an int too.
-    return sent if type(sent) is int and sent in layers else None
+    return message if type(message) is int and message in layers else None

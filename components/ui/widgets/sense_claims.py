@@ -17,12 +17,12 @@ __all__ = ["senses_claim", "senses_sure", "senses_title", "senses_title_at", "us
 _LONGEST, _TITLE = 24, 80
 
 
-def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
+def senses_title_at(word: str, separation: Separation, trial: Trial) -> str:
     """Return the finding at one layer, at most 80 characters; plain text, not Markdown."""
     return say(
         "senses.title_at_layer.tested",
-        layer=own.layer,
-        accuracy=percent(own.accuracy),
+        layer=separation.layer,
+        accuracy=percent(separation.accuracy),
         word=shortened(word, _LONGEST // 2),
         baseline=percent(trial.chance),
     )
@@ -72,9 +72,9 @@ def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: in
             Layers=_capital(listed(verdict.best)),
         )
     ]
-    shown = next((own for own in curve if own.layer == layer), None)
-    if shown is not None and layer not in verdict.best:
-        accuracy = percent(shown.accuracy)
+    current = next((separation for separation in curve if separation.layer == layer), None)
+    if current is not None and layer not in verdict.best:
+        accuracy = percent(current.accuracy)
         sentences.append(say("senses.claim.at_layer", layer=layer, accuracy=accuracy))
     return sentences
 

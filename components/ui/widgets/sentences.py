@@ -196,13 +196,13 @@ def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
     rows[index] = retyped(rows[index], text, _word_of_others(view, index))
     others = [row for i, row in enumerate(rows) if i != index]
     chosen = [row.text[slice(*row.word)].casefold() for row in others if row.word]
-    wanted = shared_word(text, [row.text for row in others])
-    if rows[index].word or wanted is None or len(set(chosen)) < len(chosen):
+    shared = shared_word(text, [row.text for row in others])
+    if rows[index].word or shared is None or len(set(chosen)) < len(chosen):
         return rows
     return [
         row
-        if i != index and not find_words(row.text, wanted)
-        else retyped(Sentence(row.text, row.pair), row.text, wanted)
+        if i != index and not find_words(row.text, shared)
+        else retyped(Sentence(row.text, row.pair), row.text, shared)
         for i, row in enumerate(rows)
     ]
 

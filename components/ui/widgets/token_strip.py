@@ -93,8 +93,11 @@ def _texts(tokens: Tokens, name: str, word: Span | None) -> list[_Text]:
     texts = [tokens.text, *([tokens.pair] if tokens.pair is not None else [])]
     names = [name] if len(texts) == 1 else [f"{name}, first text", f"{name}, second text"]
     return [
-        {"name": own, "segments": _segments(tokens, which, text, word if which == 0 else None)}
-        for which, (text, own) in enumerate(zip(texts, names, strict=True))
+        {
+            "name": text_name,
+            "segments": _segments(tokens, which, text, word if which == 0 else None),
+        }
+        for which, (text, text_name) in enumerate(zip(texts, names, strict=True))
     ]
 
 
@@ -138,21 +141,21 @@ def _tokens(
     *,
     special: bool,
 ) -> list[_Token]:
-    written = labels(tokens, vocabulary)
+    token_labels = labels(tokens, vocabulary)
     spans = list(zip(tokens.text_ids.tolist(), map(tuple, tokens.offsets.tolist()), strict=True))
     sharing = Counter(spans)
-    shown: list[_Token] = []
+    visible_tokens: list[_Token] = []
     for i, kind in enumerate(kinds(tokens, vocabulary)):
         if not special and kind in ("special", "padding"):
             continue
         start, end = _span(tokens, i)
         inside = word is not None and tokens.text_ids[i] == 0 and start < word[1] and end > word[0]
-        mark = _mark(written[i], kind)
-        shown.append(
+        mark = _mark(token_labels[i], kind)
+        visible_tokens.append(
             {
                 "position": i,
                 "mark": mark,
-                "text": visible(written[i].removeprefix(mark)),
+                "text": visible(token_labels[i].removeprefix(mark)),
                 "id": int(tokens.token_ids[i]),
                 "kind": kind,
                 "joined": kind == "continuation",
@@ -160,7 +163,7 @@ def _tokens(
                 "says": _says(kind, (start, end), sharing[spans[i]], reasons.get(i, "")),
             }
         )
-    return shown
+    return visible_tokens
 
 
 def _mark(label: str, kind: TokenKind) -> str:

@@ -150,7 +150,7 @@ def test_what_nobody_takes_gives_its_place_back(client: TestClient, tmp_path: Pa
     name = indexed(store(), made_up_corpus(5))
     for _ in range(7):  # the browser has gone before the first byte
         with pytest.warns(ResourceWarning):
-            exports._written(name, EVERYBODY, "192.0.2.1")
+            exports._write_export(name, EVERYBODY, "192.0.2.1")
     assert left(tmp_path) == []
 
 

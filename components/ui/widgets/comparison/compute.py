@@ -91,17 +91,17 @@ class Meaning:
     @property
     def passport(self) -> Passport:
         """The passport behind the numbers, with this page's own settings."""
-        own: dict[str, Any] = {"pooling": self.pooling, "centred": self.centre is not None}
+        settings: dict[str, Any] = {"pooling": self.pooling, "centred": self.centre is not None}
         if self.yardstick is not None:
-            own |= {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
+            settings |= {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
         encoded = self.chosen[0].encoding.passport
-        return replace(encoded, settings={**encoded.settings, **own})
+        return replace(encoded, settings={**encoded.settings, **settings})
 
     @property
     def key(self) -> str:
         """The sentence of each letter, in one line."""
-        own = [c for c in self.chosen if c.item.label]
-        return " · ".join(f"{c.item.label}: {shortened(c.encoding.text, 70)}" for c in own)
+        lettered = [c for c in self.chosen if c.item.label]
+        return " · ".join(f"{c.item.label}: {shortened(c.encoding.text, 70)}" for c in lettered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +187,11 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
 def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]:
     """Return the indices of words that are nothing but unknown tokens."""
     ids = [c.encoding.token_ids[token_positions(c.encoding, c.span)] for c in chosen]
-    return frozenset(i for i, own in enumerate(ids) if (own == unknown_id).all())
+    return frozenset(i for i, token_ids in enumerate(ids) if (token_ids == unknown_id).all())
 
 
-def _is_ready(sentence: Sentence, own: bool) -> bool:
-    return not missing(sentence, "sentence" if own else "reference")
+def _is_ready(sentence: Sentence, is_sentence: bool) -> bool:
+    return not missing(sentence, "sentence" if is_sentence else "reference")
 
 
 def missing(sentence: Sentence, role: str) -> str:
@@ -230,10 +230,17 @@ def left_behind(view: ViewState) -> Example | None:
 
 
 def _item(view: ViewState, index: int) -> Item:
-    own = index < len(view.sentences)
-    sentence = view.sentences[index] if own else view.references[index - len(view.sentences)]
+    is_sentence = index < len(view.sentences)
+    sentence = (
+        view.sentences[index] if is_sentence else view.references[index - len(view.sentences)]
+    )
     word = sentence.text[slice(*(counted_span(sentence) or (0, 0)))]
-    return Item(letter(index) if own else "", word, "sentence" if own else "reference", index)
+    return Item(
+        letter(index) if is_sentence else "",
+        word,
+        "sentence" if is_sentence else "reference",
+        index,
+    )
 
 
 def _compare(

@@ -32,11 +32,13 @@ __all__ = ["chips", "lines", "missing_words", "old_references", "problems", "rul
 
 def chips(view: ViewState) -> None:
     """Draw the sentences and references, with chips to choose words and fields to edit texts."""
-    own = [_own_row(i, sentence) for i, sentence in enumerate(view.sentences)]
-    n = len(own)
-    references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
+    rows = [_sentence_row(i, sentence) for i, sentence in enumerate(view.sentences)]
+    n = len(rows)
+    references = [
+        _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
+    ]
     word_chips(
-        [*own, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
+        [*rows, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
     )
 
 
@@ -58,7 +60,7 @@ def old_references(view: ViewState) -> None:
         )
 
 
-def _own_row(index: int, sentence: Sentence) -> ChipRow:
+def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
     note = missing(sentence, "sentence")
     name, color = letter(index), color_of(index)
     return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
@@ -103,7 +105,7 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
 
 
 def ruler(
-    shown: RulerShown,
+    pair: RulerShown,
     *,
     scale: tuple[float, float],
     key: str,
@@ -111,15 +113,15 @@ def ruler(
     note: bool = True,
 ) -> None:
     """Draw a pair's cosine among those of known kinds of pairs, and what these were measured on."""
-    drawn = ruler_figure(shown.ranges, shown.cosine, scale=scale, height=height)
+    figure = ruler_figure(pair.ranges, pair.cosine, scale=scale, height=height)
     kinds = [
-        say("ruler.range", kind=own.kind, low=own.low, high=own.high, median=own.median)
-        for own in shown.ranges
+        say("ruler.range", kind=usual.kind, low=usual.low, high=usual.high, median=usual.median)
+        for usual in pair.ranges
     ]
-    alt = " ".join([say("ruler.alt", cosine=shown.cosine), *kinds])
-    kit.chart(drawn, key=key, alt=alt)
+    alt = " ".join([say("ruler.alt", cosine=pair.cosine), *kinds])
+    kit.chart(figure, key=key, alt=alt)
     if note:
-        st.caption(ruler_note(shown))
+        st.caption(ruler_note(pair))
 
 
 def words(portrait: Portrait) -> None:

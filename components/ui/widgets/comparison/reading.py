@@ -177,25 +177,25 @@ class Leaning:
 
 def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
     """Return each reference at a layer, the one that separates the words most first."""
-    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-    found = []
+    words = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    results = []
     for j, item in enumerate(comparison.items):
-        if item.role != "reference" or not own:
+        if item.role != "reference" or not words:
             continue
-        values = {i: float(comparison.cosines[row, i, j]) for i in own}
-        near, far = max(own, key=values.__getitem__), min(own, key=values.__getitem__)
-        bands = [band(Pair(i, j)) for i in own]
-        if len(own) == 1:
+        values = {i: float(comparison.cosines[row, i, j]) for i in words}
+        near, far = max(words, key=values.__getitem__), min(words, key=values.__getitem__)
+        bands = [band(Pair(i, j)) for i in words]
+        if len(words) == 1:
             verdict = "single"
         elif all(
             random is not None and side_of(values[i], random, row) < 1
-            for i, random in zip(own, bands, strict=True)
+            for i, random in zip(words, bands, strict=True)
         ):
             verdict = "neither"
         else:
             verdict = _nearness(values[near], values[far])
-        found.append(Leaning(j, near, far, verdict, values[near], values[far]))
-    return sorted(found, key=lambda each: each.low - each.high)
+        results.append(Leaning(j, near, far, verdict, values[near], values[far]))
+    return sorted(results, key=lambda leaning: leaning.low - leaning.high)
 
 
 def _nearness(high: float, low: float) -> str:
@@ -231,14 +231,14 @@ def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim
         ends = float(yardstick.low[row]), float(yardstick.high[row])
         claims.append(claim("meaning.sure.random", low=ends[0], high=ends[1], of=yardstick.of))
     closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
-    claims += [_holds(comparison, own) for own in closest if own.verdict == "closer"]
+    claims += [_holds(comparison, leaning) for leaning in closest if leaning.verdict == "closer"]
     return [*claims, claim("meaning.sure.noise", noise=NOISE)]
 
 
 def _yardstick(pairs: Sequence[Pair], band: BandOf) -> Band | None:
     """Return the random pairs that all of these pairs are compared with; None if they differ."""
     bands = [band(pair) for pair in pairs]
-    known = [own for own in bands if own is not None]
+    known = [b for b in bands if b is not None]
     return known[0] if len(known) == len(bands) and len({b.of for b in known}) == 1 else None
 
 
@@ -247,9 +247,9 @@ def _holds(comparison: Comparison, leaning: Leaning) -> Claim:
     j = leaning.reference
     gaps = comparison.cosines[:, leaning.near, j] - comparison.cosines[:, leaning.far, j]
     layers = [n for n, gap in zip(comparison.layers, gaps.tolist(), strict=True) if gap >= NOISE]
-    every = len(layers) == len(comparison.layers)
+    is_everywhere = len(layers) == len(comparison.layers)
     return claim(
-        f"meaning.sure.{'every' if every else 'holds'}",
+        f"meaning.sure.{'every' if is_everywhere else 'holds'}",
         reference=quoted(comparison.items[j].word),
         near=_item(comparison.items[leaning.near]),
         far=_item(comparison.items[leaning.far]),

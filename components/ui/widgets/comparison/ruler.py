@@ -96,18 +96,18 @@ def pair_on_ruler(
     """
     if not all(map(is_in_sample_script, words)):
         return None
-    known = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
-    ranges = ruler.ranges(*at, centred=centred, without=known)
+    excluded = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
+    ranges = ruler.ranges(*at, centred=centred, without=excluded)
     if band is not None:
-        low, mean, high = (float(own[at[0]]) for own in (band.low, band.mean, band.high))
+        low, mean, high = (float(values[at[0]]) for values in (band.low, band.mean, band.high))
         ranges = (Range("unrelated words", low, mean, high, 0), *ranges)
     return RulerShown(
         cosine=cosine,
         ranges=ranges,
         same_word=words[0].casefold() == words[1].casefold(),
-        calibration=_calibration(ruler, *at, centred, known),
+        calibration=_calibration(ruler, *at, centred, excluded),
         side=None if band is None else side_of(cosine, band, at[0]),
-        left_out=known,
+        left_out=excluded,
         measure=measure,
     )
 
@@ -119,54 +119,54 @@ def _calibration(
     return ruler.calibration(layer, pooling, centred=centred, without=without)
 
 
-def ruler_reading(shown: RulerShown) -> Claim:
+def ruler_reading(pair: RulerShown) -> Claim:
     """Return the conclusion from a pair's cosine: of two uses of one word, or of two words."""
-    numbers = {"Measure": _measure(shown), "cosine": shown.cosine}
-    if shown.cosine >= EQUAL:
+    numbers = {"Measure": _measure(pair), "cosine": pair.cosine}
+    if pair.cosine >= EQUAL:
         return claim("ruler.equal", **numbers)
-    if not shown.same_word:
-        return _of_two_words(shown, numbers)
-    one, two = (_range(shown, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
+    if not pair.same_word:
+        return _of_two_words(pair, numbers)
+    one, two = (_range(pair, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
     if one is None or two is None:
         return claim("ruler.unknown", **numbers)
     return claim(
-        f"ruler.{shown.verdict.value}",
+        f"ruler.{pair.verdict.value}",
         **numbers,
         one_low=one.low,
         one_high=one.high,
-        for_one=_place(shown.cosine, one),
+        for_one=_place(pair.cosine, one),
         two_low=two.low,
         two_high=two.high,
-        for_two=_place(shown.cosine, two),
+        for_two=_place(pair.cosine, two),
         right=percent(RIGHT),
-        n_words=shown.calibration.n_words,
+        n_words=pair.calibration.n_words,
     )
 
 
-def _place(cosine: float, usual: Range) -> str:
+def _place(cosine: float, of_kind: Range) -> str:
     """Return the place of a cosine in a range, by the digits that readers see."""
-    low, value, high = (round(end, 2) for end in (usual.low, cosine, usual.high))
+    low, value, high = (round(end, 2) for end in (of_kind.low, cosine, of_kind.high))
     return say(f"ruler.place.{'low' if value < low else 'high' if value > high else 'usual'}")
 
 
-def ruler_note(shown: RulerShown) -> str:
+def ruler_note(pair: RulerShown) -> str:
     """Return the note on what the ruler was measured on, and on the meaning of the bars."""
-    names = listed_names([quoted(word) for word in shown.left_out])
+    names = listed_names([quoted(word) for word in pair.left_out])
     return say("ruler.note_without", names=names) if names else say("ruler.note")
 
 
-def _of_two_words(shown: RulerShown, numbers: dict[str, Any]) -> Claim:
-    if shown.side is None:
+def _of_two_words(pair: RulerShown, numbers: dict[str, Any]) -> Claim:
+    if pair.side is None:
         return claim("ruler.unknown", **numbers)
-    own = shown.ranges[0]
-    case = {1: "above", 0: "within", -1: "below"}[shown.side]
-    return claim(f"ruler.{case}", **numbers, low=own.low, high=own.high)
+    random = pair.ranges[0]
+    case = {1: "above", 0: "within", -1: "below"}[pair.side]
+    return claim(f"ruler.{case}", **numbers, low=random.low, high=random.high)
 
 
-def _range(shown: RulerShown, kind: str) -> Range | None:
-    return next((own for own in shown.ranges if own.kind == kind), None)
+def _range(pair: RulerShown, kind: str) -> Range | None:
+    return next((usual for usual in pair.ranges if usual.kind == kind), None)
 
 
-def _measure(shown: RulerShown) -> str:
-    measure = say(f"similarity.{'plain' if shown.measure == 'cosine' else 'centred'}")
+def _measure(pair: RulerShown) -> str:
+    measure = say(f"similarity.{'plain' if pair.measure == 'cosine' else 'centred'}")
     return measure[:1].upper() + measure[1:]

@@ -118,7 +118,7 @@ def test_what_a_callback_raised_is_shown_with_a_reference(lines: Lines) -> None:
 
 
 def test_a_load_that_fails_is_found_by_its_reference(lines: Lines) -> None:
-    said = wishes._said(ValueError(f"typed/{MARKER}"))
+    said = wishes._message(ValueError(f"typed/{MARKER}"))
     found = of(lines(), "contextlens")
     assert found["message"] == f"Loading failed, reference {found['reference']}"
     assert found["reference"] in said
