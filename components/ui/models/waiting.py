@@ -8,18 +8,22 @@ runs again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
-from components.jobs import Job, Status, Visitor, in_words
+from components.core.errors import BusyError, JobError
+from components.jobs import Job, Status, Task, Visitor, in_words
 from components.ui.frame import errors
+from components.ui.models.background import jobs
 from components.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
 from components.ui.state import session
 
-__all__ = ["failed", "follow", "me", "shortly"]
+__all__ = ["Offer", "failed", "follow", "me", "result_of", "room", "shortly"]
 
 _SHORT_SECONDS = 0.7
 """The time that a page waits for a job before it shows what it has: most jobs end in it."""
@@ -29,6 +33,10 @@ _COUNTED = {LOADS, FETCHES, TOKENIZERS, BASELINES}
 
 If they report no bytes, they get a line of text and no bar.
 """
+
+
+_MAX_TRIES = 3
+"""How often a page asks for a result that is evicted at the moment when it is there."""
 
 
 def me(place: str) -> Visitor:
@@ -84,6 +92,103 @@ def failed(error: BaseException, key: str, again: Callable[[], Any], **button: A
     with errors.boundary(again=False):
         raise error
     st.button("Try again", icon=":material/refresh:", key=key, on_click=again, **button)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The words for work that begins with a click if it takes long, in Markdown.
+
+    Attributes:
+        cost: what the work takes.
+        stopped: that it was stopped, and what it takes.
+        button: the label of the button that begins it.
+        room: the text in the picture's place while the work runs.
+    """
+
+    cost: str
+    stopped: str
+    button: str
+    room: str
+
+
+def result_of(
+    task: Task, offer: Offer, *, place: str, height: int, most_seconds: float
+) -> Any | None:
+    """Return a task's result; until it is there, draw its progress or the offer, and return None.
+
+    Args:
+        task: the work.
+        offer: the words for it.
+        place: a name for the widgets, and for the place where this visitor waits.
+        height: of the picture, in pixels; its space is reserved meanwhile.
+        most_seconds: the size up to which the work begins without a click.
+    """
+    area = st.empty()  # in every run, else the browser sees the next element as new
+    for _ in range(_MAX_TRIES):
+        try:
+            job = _job_of(task, offer, place, most_seconds)
+        except BusyError as exc:
+            failed(exc, f"{place}_again", _request(place, task))
+            return None
+        if job is None:
+            return None
+        if not shortly(job):
+            with area.container():
+                follow(job, place)
+                room(offer.room, height=height)
+            return None
+        error = job.exception()
+        if error is not None and not job.was_stopped:
+            failed(error, f"{place}_again", _request(place, task))
+            return None
+        try:
+            if not job.was_stopped:
+                return job.result()
+        except JobError:  # it was evicted at this moment
+            continue
+    return None
+
+
+def room(text: str, *, height: int) -> None:
+    """Draw a frame with a text in the place of a picture that is not there yet."""
+    with st.container(
+        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
+    ):
+        st.caption(text, width="content")
+
+
+def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | None:
+    """Return the job that is done, running, cheap or requested; else draw the offer."""
+    visitor, requested = me(place), f"{place}_wanted"
+    job = jobs().get(task.key)
+    state = None if job is None else job.look(visitor).state
+    is_requested = session.kept(requested) == task.key
+    if job is not None and (state == "done" or (state == "failed" and not is_requested)):
+        return job
+    is_cheap = task.size <= most_seconds and state != "cancelled"
+    if is_requested or is_cheap or state in {"waiting", "running"}:
+        session.keep(requested, None)
+        awaited = f"{place}_awaited"
+        earlier = session.kept(awaited)
+        other = None if earlier in (None, task.key) else jobs().get(earlier)
+        if other is not None:
+            other.drop(visitor)
+        session.keep(awaited, task.key)
+        return jobs().start(task, visitor)
+    is_stopped = state in {"stopped", "cancelled"}
+    st.info(offer.stopped if is_stopped else offer.cost, icon=":material/timer:")
+    st.button(
+        offer.button,
+        icon=":material/play_arrow:",
+        type="primary",
+        key=f"{place}_begin",
+        on_click=_request(place, task),
+    )
+    return None
+
+
+def _request(place: str, task: Task) -> Callable[[], None]:
+    return partial(session.keep, f"{place}_wanted", task.key)
 
 
 def _places(below: bool) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -1,0 +1,85 @@
+"""Work that a page waits for: begun at once if it is short, else offered with a button."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.jobs import JobKind, Task
+from components.ui.models.background import jobs
+from tests.support.pages import app_settings
+
+SECONDS = 60
+SUMS = JobKind("sums", n_at_once=2)
+
+
+@pytest.fixture(autouse=True)
+def server() -> Iterator[None]:
+    with app_settings():
+        yield
+        jobs().stop(SECONDS)
+
+
+def waiting_page(task: object) -> None:
+    import streamlit as st
+
+    from components.ui.models.waiting import Offer, result_of
+
+    offer = Offer("It takes a minute.", "It was stopped.", "Begin", "Here it will be.")
+    result = result_of(task, offer, place="sum", height=100, most_seconds=5.0)  # type: ignore[arg-type]
+    st.text(f"The result is {result}.")
+
+
+def page_of(work: Callable[[Any], object], *, size: float) -> AppTest:
+    task = Task(("sum",), SUMS, work, size=size)
+    return AppTest.from_function(waiting_page, kwargs={"task": task}, default_timeout=SECONDS).run()
+
+
+@pytest.mark.parametrize("size", [5.0, 5.1])
+def test_only_short_work_begins_without_a_click(size: float) -> None:
+    page = page_of(lambda _: 3, size=size)
+    if size > 5:
+        assert [info.value for info in page.info] == ["It takes a minute."]
+        assert page.text[0].value == "The result is None."
+        page.button(key="sum_begin").click().run()
+    assert page.text[0].value == "The result is 3."
+    assert not page.button
+
+
+def test_work_under_way_can_be_cancelled_and_begun_again() -> None:
+    go_on = threading.Event()
+
+    def work(report: Callable[..., None]) -> int:
+        go_on.wait(SECONDS)
+        report("Adding", 0.5)
+        return 3
+
+    page = page_of(work, size=1.0)
+    assert page.caption[0].value == "Here it will be."
+    page.button(key="sum_cancel").click()
+    go_on.set()
+    page.run()
+    assert [info.value for info in page.info] == ["It was stopped."]
+    page.button(key="sum_begin").click().run()
+    assert page.text[0].value == "The result is 3."
+
+
+def test_work_that_fails_is_tried_again_on_request() -> None:
+    runs: list[int] = []
+
+    def work(_: object) -> int:
+        runs.append(1)
+        if len(runs) < 2:
+            raise ValueError("typed")
+        return 3
+
+    page = page_of(work, size=1.0)
+    assert "Something went wrong" in page.error[0].value
+    page.run()
+    assert page.error
+    page.button(key="sum_again").click().run()
+    assert page.text[0].value == "The result is 3."
