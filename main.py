@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.ui.access import sign_in
-from components.ui.frame import away, errors, navigation, runs, shell, sidebar
+from components.ui.frame import errors, navigation, runs, shell, sidebar
 from components.ui.models import runtime
 from components.ui.state import session
 
@@ -12,9 +12,9 @@ page = st.navigation(navigation.streamlit_pages(), position="hidden")
 with errors.boundary():
     sign_in.gate()
     view = session.current()
-    runtime.start_ahead(view.model)
+    runtime.preload(view.model)
     card_place = sidebar.draw(view)
-    away.draw()
+    shell.service_notice()
     with runs.counted(page), errors.boundary():
         page.run()
     sidebar.finish(card_place, view)

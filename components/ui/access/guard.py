@@ -30,7 +30,6 @@ __all__ = [
     "current_owner",
     "current_person",
     "is_allowed",
-    "is_demo",
     "is_theirs",
     "person_of_request",
     "refusal",
@@ -86,11 +85,6 @@ def is_theirs(owner: str, person: Person | None = None) -> bool:
 def sign_in_is_on() -> bool:
     """Return True if visitors can or must sign in."""
     return settings().sign_in != "off"
-
-
-def is_demo() -> bool:
-    """Return True if texts and maps are small here and nothing is kept."""
-    return settings().demo
 
 
 def claims_in(cookies: Mapping[str, str]) -> Mapping[str, Any]:

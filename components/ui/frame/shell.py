@@ -8,14 +8,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
+from components.core.remote.service import RemoteService
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
-from components.ui.access import guard, sign_in
+from components.ui.access import sign_in
 from components.ui.files.uploads import take_refusal
 from components.ui.frame import navigation, share
+from components.ui.models.services import settings, uncached
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
-__all__ = ["DEMO_LINE", "configure", "header"]
+__all__ = ["DEMO_LINE", "configure", "header", "service_notice"]
 
 DEMO_LINE = (
     f"This is a demo: texts of up to {DEMO_CHARACTERS:,} characters, maps of up to "
@@ -32,6 +34,17 @@ def configure() -> None:
     st.set_page_config(page_title="Contextlens", page_icon=str(assets / "icon.svg"), layout="wide")
 
 
+def service_notice() -> None:
+    """Draw a notice while the service does not answer; pages keep what they have."""
+    service = uncached()
+    if isinstance(service, RemoteService) and service.away is not None:
+        st.warning(
+            "The service that runs the models does not answer. Pages show what was computed "
+            "before; anything new has to wait until it is back.",
+            icon=":material/cloud_off:",
+        )
+
+
 def header(name: str, view: ViewState) -> DeltaGenerator:
     """Draw the page's title and question; return the place for its downloads."""
     navigation.ensure_frame()
@@ -43,7 +56,7 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
             st.caption(page.question)
         share.buttons(view)
         downloads = st.container(width="content", key="downloads")
-    if guard.is_demo():
+    if settings().demo:
         st.caption(f":material/info: {DEMO_LINE}")
     sign_in.notice()
     notice = session.take_notice() or take_refusal()

@@ -15,9 +15,9 @@ from components.jobs import Job
 from components.ui.access import guard, sign_in
 from components.ui.access.roles import FETCH
 from components.ui.frame import navigation
-from components.ui.models import runtime, waiting, wishes
+from components.ui.models import requested_model, runtime, waiting
+from components.ui.models.requested_model import ModelRequest
 from components.ui.models.services import service, settings
-from components.ui.models.wishes import Wish
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import sentences
@@ -34,7 +34,7 @@ _ARRIVED = "came"  # the model that arrived last, until the visitor is told
 def draw_picker(view: ViewState) -> None:
     """Draw the picker with the model in use, or with the chosen one while it loads."""
     _announce_model()
-    request = wishes.current(view)
+    request = requested_model.current(view)
     selected = request.model if request is not None and request.is_pending else view.model
     specs = _specs(selected)
     key = session.bind("model", selected)
@@ -87,7 +87,7 @@ def _help(specs: Mapping[str, ModelSpec]) -> str:
 
 def _choose(key: str) -> None:
     if session.is_shown(key):
-        wishes.choose(_model_named(str(session.value(key) or "")))
+        requested_model.choose(_model_named(str(session.value(key) or "")))
 
 
 def _model_named(text: str) -> str:
@@ -108,8 +108,8 @@ def _watch(job: Job) -> None:
     with st.container(border=True, gap="xsmall", key="model_wish"):
         waiting.follow(
             job,
-            wishes.PLACE,
-            on_cancel=wishes.drop,
+            requested_model.PLACE,
+            on_cancel=requested_model.drop,
             note=say("frame.models.meanwhile"),
             below=True,
             on_over=_switch_model,
@@ -118,8 +118,9 @@ def _watch(job: Job) -> None:
 
 def _switch_model() -> None:
     """Switch the page to the model that arrived, or say why it did not."""
-    request: Wish | None = session.wish()
-    if request and request.is_pending and wishes.is_over(request) and wishes.grant(request):
+    request: ModelRequest | None = session.requested_model()
+    is_there = request is not None and request.is_pending and request.has_ended
+    if request and is_there and requested_model.apply(request):
         session.keep(_ARRIVED, request.model)
     st.rerun()
 
@@ -135,13 +136,13 @@ def _announce_model() -> None:
         st.toast(f"The page now shows {escape(model)}.", icon=":material/check:")
 
 
-def _failure(request: Wish) -> None:
+def _failure(request: ModelRequest) -> None:
     with st.container(gap="xsmall", key="model_wish"):
         st.error(escape(request.error), icon=":material/error:")
         with st.container(horizontal=True, gap="small"):
             if request.job is not None:
-                st.button("Try again", key="wish_retry", on_click=wishes.retry)
-            st.button("Dismiss", key="wish_dismiss", on_click=wishes.drop)
+                st.button("Try again", key="wish_retry", on_click=requested_model.retry)
+            st.button("Dismiss", key="wish_dismiss", on_click=requested_model.drop)
 
 
 def draw(view: ViewState) -> DeltaGenerator:
@@ -179,7 +180,8 @@ def _card(card: ModelCard) -> None:
     with st.container(gap=None):
         sizes = {"layers": card.n_layers, "dims": card.n_dims, "heads": card.n_heads}
         st.caption(say("frame.card.sizes", **sizes))
-        with st.popover(_origin(card), type="tertiary", icon=":material/verified:"):
+        origin = say(f"frame.origin.{card.source}", revision=(card.revision or "")[:7])
+        with st.popover(origin, type="tertiary", icon=":material/verified:"):
             _card_details(card)
 
 
@@ -207,10 +209,6 @@ def _card_details(card: ModelCard) -> None:
         st.markdown(say(f"frame.part.{part.state}", part=title, reason=escape(part.reason)))
 
 
-def _origin(card: ModelCard) -> str:
-    return say(f"frame.origin.{card.source}", revision=(card.revision or "")[:7])
-
-
 def _reset() -> None:
-    wishes.drop()
+    requested_model.drop()
     session.write(session.default())

@@ -18,27 +18,26 @@ from components.core.errors import BusyError, ContextlensError, ServiceAwayError
 from components.jobs import Job, State, Task, Visitor
 from components.ui.access import guard
 from components.ui.access.roles import FETCH
-from components.ui.models import asking, tasks, waiting
+from components.ui.models import download_requests, tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.models.services import is_for_one, service, settings
 from components.ui.state import session
 
 __all__ = [
-    "ask",
+    "admit",
     "await_measures",
     "baseline",
-    "baseline_failed",
+    "cancel_loading",
     "check_model",
-    "give_up",
     "is_loaded",
     "is_near",
-    "let_in",
     "load",
     "may_choose_any",
     "own_models",
+    "preload",
+    "request",
     "ruler",
     "service",
-    "start_ahead",
     "start_loading",
 ]
 
@@ -88,10 +87,10 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
         ModelError: the model cannot be loaded or used.
     """
     check_model(model)
-    if not asking.is_asked(_PAGE, model):  # the visitor asked for another model
-        asking.forget(_PAGE)
+    if not download_requests.is_requested(_PAGE, model):  # the visitor asked for another model
+        download_requests.forget(_PAGE)
     if is_loaded(model):
-        asking.forget(_PAGE)
+        download_requests.forget(_PAGE)
         _note_opened(model)
         return service().load(model)
     job: Job | None = session.kept(_PAGE)
@@ -123,14 +122,14 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
         UnknownModelError: this visitor may not load it.
         BusyError: too many jobs are waiting already.
     """
-    let_in(model)
+    admit(model)
     task = tasks.load(model, service())
     if task.kind is tasks.FETCHES and model != session.default().model:
         guard.require(FETCH)
     return jobs().start(task, visitor)
 
 
-def start_ahead(model: str) -> None:
+def preload(model: str) -> None:
     """Start to load a model, so that it is ready sooner when a page asks for it.
 
     A model that would have to be fetched is not loaded: a view alone is nobody's request.
@@ -142,17 +141,17 @@ def start_ahead(model: str) -> None:
             start_loading(model)
 
 
-def ask(model: str) -> None:
+def request(model: str) -> None:
     """Have the page get this model, which its visitor chose. Call in callbacks only."""
-    asking.ask(_PAGE, model)
+    download_requests.add(_PAGE, model)
 
 
 def _may_load(model: str) -> bool:
     """Return True if a model is here, was asked for, or is the server's first one."""
     spec = service().spec(model)
     is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
-    is_asked = asking.is_asked(_PAGE, model) and guard.is_allowed(FETCH)
-    return not is_fetched or is_asked or model == session.default().model
+    is_requested = download_requests.is_requested(_PAGE, model) and guard.is_allowed(FETCH)
+    return not is_fetched or is_requested or model == session.default().model
 
 
 def may_choose_any() -> bool:
@@ -179,7 +178,7 @@ def check_model(model: str) -> None:
     registry.check_model(model, settings())
 
 
-def let_in(model: str) -> None:
+def admit(model: str) -> None:
     """Make the service accept a model that this visitor asked for.
 
     Raises:
@@ -190,12 +189,12 @@ def let_in(model: str) -> None:
         registry.admit(model)
 
 
-def give_up(model: str) -> None:
+def cancel_loading(model: str) -> None:
     """Stop the load that the page waits for, unless someone else waits for it."""
     job = jobs().get(tasks.load_key(model))
     if job is not None:
         job.cancel(waiting.me(_PAGE))
-    asking.forget(_PAGE)
+    download_requests.forget(_PAGE)
 
 
 def baseline(card: ModelCard) -> Baseline | None:
@@ -228,16 +227,10 @@ def _measured(task: Task, path: Path) -> Any:
     return job.result() if job.state == "done" else None
 
 
-def baseline_failed(card: ModelCard) -> bool:
-    """Return True if measuring a model's baseline ended in an error, which is in the log."""
-    job = jobs().get(tasks.baseline_key(card))
-    return job is not None and job.state == "failed"
-
-
 def await_measures(card: ModelCard) -> None:
     """Say which measures of a model are pending, and rerun the page when they are there."""
     job = jobs().get(tasks.baseline_key(card))
-    if baseline_failed(card):
+    if job is not None and job.state == "failed":
         st.caption(
             "The random-pair baseline could not be measured, so there is no band and no centred "
             "cosine; the log says why."
@@ -265,9 +258,9 @@ def _offer(model: str) -> None:
         )
         with st.container(horizontal=True, gap="small"):
             label = f"Get {escape(shortened(name, _LONGEST_NAME))}"
-            asking.button(
-                asking.with_size(label, spec), "get_model", partial(ask, model), kind="primary"
-            )
+            label = download_requests.with_size(label, spec)
+            get = partial(request, model)
+            download_requests.button(label, "get_model", get, kind="primary")
             title = escape(first.title)
             st.button(f"Go on with {title}", key="go_on_without", on_click=_go_on_without)
 
@@ -294,7 +287,7 @@ def _wait(job: Job, model: str, height: int | None) -> None:
 
 def _go_on_without() -> None:
     session.keep(_PAGE, None)
-    asking.forget(_PAGE)
+    download_requests.forget(_PAGE)
     session.write(replace(session.current(), model=session.default().model, layer=None))
 
 

@@ -15,7 +15,7 @@ from components.core.schema import TokenizerCard
 from components.jobs import Job, Task
 from components.ui.access import guard
 from components.ui.access.roles import FETCH
-from components.ui.models import asking, runtime, tasks, waiting
+from components.ui.models import download_requests, runtime, tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.state import session
 
@@ -31,7 +31,7 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
         spec,
         tasks.load(spec.id, service),
         "get_second_model",
-        asking.with_size(f"Get {escape(spec.title)}", spec),
+        download_requests.with_size(f"Get {escape(spec.title)}", spec),
         "It is fetched once and stays on the machine that runs this app.",
         is_here=spec.on_disk or spec.source != "hub",
     )
@@ -67,15 +67,19 @@ def _awaited(
     begin = partial(_begin, spec, task, key)
     job = jobs().get(task.key)
     state = None if job is None else job.look(waiting.me(key)).state
-    is_wanted = asking.is_asked(key, task.key) and state not in {None, "stopped", "forgotten"}
+    is_wanted = download_requests.is_requested(key, task.key) and state not in {
+        None,
+        "stopped",
+        "forgotten",
+    }
     if state == "cancelled":
-        asking.button("Get it after all", key, begin)
+        download_requests.button("Get it after all", key, begin)
     elif job is not None and (state == "failed" or (state == "done" and task.kind.keeps)):
         return _result(job, key, begin)
     elif is_here or is_wanted:
         return _result(_joined(spec, task, key), key, begin)
     else:
-        asking.button(label, key, begin)
+        download_requests.button(label, key, begin)
         st.caption(note)
     return None
 
@@ -86,11 +90,11 @@ def _result(job: Job, key: str, begin: Callable[[], None]) -> Any | None:
         return None
     error = job.exception()
     if job.was_stopped:
-        asking.button("Get it after all", key, begin)
+        download_requests.button("Get it after all", key, begin)
     elif error is not None:
         waiting.failed(error, key, begin)
     else:
-        asking.forget(key)
+        download_requests.forget(key)
         return job.result()
     return None
 
@@ -99,7 +103,7 @@ def _begin(spec: ModelSpec, task: Task, key: str) -> None:
     """Start the task of a button that somebody pressed."""
     try:
         _joined(spec, task, key)
-        asking.ask(key, task.key)
+        download_requests.add(key, task.key)
     except ContextlensError as exc:  # nothing outside a callback would report it
         session.remember(str(exc))
 
@@ -107,5 +111,5 @@ def _begin(spec: ModelSpec, task: Task, key: str) -> None:
 def _joined(spec: ModelSpec, task: Task, key: str) -> Job:
     if task.kind is not tasks.LOADS:  # its files come from the hub
         guard.require(FETCH)
-    runtime.let_in(spec.id)
+    runtime.admit(spec.id)
     return jobs().start(task, waiting.me(key))

@@ -3,7 +3,7 @@
 The address is the view: `current` reads it, and `write`, called in callbacks only, changes both.
 Writing it on every run would undo the browser's Back. Parameters set by a page would vanish when
 Streamlit's own menu navigates, so our own menu has links that carry the view. The one exception, in
-`wishes.grant`, writes once for each model that a visitor chose, when it is there.
+`requested_model.apply`, writes once for each model that a visitor chose, when it is there.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = [
     "is_shown",
     "is_too_long",
     "keep",
-    "keep_wish",
+    "keep_requested_model",
     "kept",
     "max_characters",
     "parameters",
     "remember",
+    "requested_model",
     "session",
     "take_notice",
     "value",
-    "wish",
     "write",
 ]
 
@@ -52,7 +52,7 @@ _MOST_LONG = 20
 _LONG_CHARACTERS = 500_000  # of all texts in them
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` returned last
-_WISH = "_wish"  # the chosen model that is not there yet
+_REQUEST = "_request"  # the chosen model that is not there yet
 _SESSION = "_session"
 _KEPT = "_kept"  # by name, values outside the view
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
@@ -87,8 +87,8 @@ def current() -> ViewState:
 def write(view: ViewState) -> None:
     """Make this the view, in the session and in the address.
 
-    Call in callbacks only, or when the work that a callback started has ended (`wishes.grant`). A
-    demo refuses a view beyond its bounds, and the next run says why.
+    Call in callbacks only, or when the work that a callback started has ended
+    (`requested_model.apply`). A demo refuses a view beyond its bounds, and the next run says why.
     """
     try:
         _check(view)
@@ -159,14 +159,14 @@ def value(key: str) -> Any:
     return st.session_state.get(key)
 
 
-def wish() -> Any:
-    """Return the wish for a model that `wishes` keeps here, or None. Not part of the view."""
-    return st.session_state.get(_WISH)
+def requested_model() -> Any:
+    """Return the request for a model that `requested_model.py` keeps here, or None."""
+    return st.session_state.get(_REQUEST)
 
 
-def keep_wish(wish: Any) -> None:
-    """Keep a wish, or None."""
-    st.session_state[_WISH] = wish
+def keep_requested_model(request: Any) -> None:
+    """Keep the request for a model, or None. It is not part of the view."""
+    st.session_state[_REQUEST] = request
 
 
 def session() -> str:

@@ -135,7 +135,7 @@ def meaning_of(
 ) -> Meaning:
     """Encode the sentences and compare their chosen words."""
     sentences = [*view.sentences, *view.references]
-    usable = [i for i, s in enumerate(sentences) if _is_ready(s, i < len(view.sentences))]
+    usable = [i for i, s in enumerate(sentences) if not missing(s, _role(view, i))]
     encodings = service.encode(view.model, [sentences[i].text for i in usable])
     chosen, problems = [], []
     for i, encoding in zip(usable, encodings, strict=True):
@@ -190,10 +190,6 @@ def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]
     return frozenset(i for i, token_ids in enumerate(ids) if (token_ids == unknown_id).all())
 
 
-def _is_ready(sentence: Sentence, is_sentence: bool) -> bool:
-    return not missing(sentence, "sentence" if is_sentence else "reference")
-
-
 def missing(sentence: Sentence, role: str) -> str:
     """Return what a sentence or reference lacks for a comparison; "" for nothing."""
     if not sentence.text.strip():
@@ -230,17 +226,14 @@ def left_behind(view: ViewState) -> Example | None:
 
 
 def _item(view: ViewState, index: int) -> Item:
-    is_sentence = index < len(view.sentences)
-    sentence = (
-        view.sentences[index] if is_sentence else view.references[index - len(view.sentences)]
-    )
+    n, role = len(view.sentences), _role(view, index)
+    sentence = view.sentences[index] if index < n else view.references[index - n]
     word = sentence.text[slice(*(counted_span(sentence) or (0, 0)))]
-    return Item(
-        letter(index) if is_sentence else "",
-        word,
-        "sentence" if is_sentence else "reference",
-        index,
-    )
+    return Item(letter(index) if index < n else "", word, role, index)
+
+
+def _role(view: ViewState, index: int) -> Literal["sentence", "reference"]:
+    return "sentence" if index < len(view.sentences) else "reference"
 
 
 def _compare(

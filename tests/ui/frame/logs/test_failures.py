@@ -16,7 +16,7 @@ from components.core.errors import WorkerError
 from components.core.service import LocalService
 from components.corpus.store.indexing import INDEXES
 from components.jobs import JobKind, Jobs, Processes, Task
-from components.ui.models import runtime, wishes
+from components.ui.models import requested_model, runtime
 from components.ui.models.background import jobs
 from components.ui.state.view import Sentence, ViewState
 from tests.support.fields import field
@@ -118,7 +118,7 @@ def test_what_a_callback_raised_is_shown_with_a_reference(lines: Lines) -> None:
 
 
 def test_a_load_that_fails_is_found_by_its_reference(lines: Lines) -> None:
-    said = wishes._message(ValueError(f"typed/{MARKER}"))
+    said = requested_model._message(ValueError(f"typed/{MARKER}"))
     found = of(lines(), "contextlens")
     assert found["message"] == f"Loading failed, reference {found['reference']}"
     assert found["reference"] in said

@@ -18,17 +18,17 @@ from components.ui.access import guard
 from components.ui.access.roles import FETCH
 from components.ui.state import session
 
-__all__ = ["ask", "button", "forget", "is_asked", "with_size"]
+__all__ = ["add", "button", "forget", "is_requested", "with_size"]
 
 _REQUESTS = "asked_for"  # by place, the key of the visitor's request there
 
 
-def ask(place: str, key: Hashable) -> None:
+def add(place: str, key: Hashable) -> None:
     """Record that the visitor wants this at a place of the page. Call in callbacks only."""
     session.keep(_REQUESTS, {**_requests(), place: key})
 
 
-def is_asked(place: str, key: Hashable) -> bool:
+def is_requested(place: str, key: Hashable) -> bool:
     """Return True if the visitor asked for this at this place."""
     return _requests().get(place) == key
 

@@ -1,9 +1,9 @@
 """A model that a visitor chose and that is not in memory yet: the page keeps its present one.
 
-The choice is a wish, kept in the session and not in the view. Its model is loaded in the
-background, and the view changes to it, once, when it is there. A wish is bound to the model that it
-would replace: if the view has changed to another model by other means (Back, a link, a view from a
-file), the visitor went elsewhere and the wish is dropped.
+The request is kept in the session and not in the view. Its model is loaded in the background, and
+the view changes to it, once, when it is there. A request is bound to the model that it would
+replace: if the view has changed to another model by other means (Back, a link, a view from a file),
+the visitor went elsewhere and the request is dropped.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from components.ui.models import runtime, waiting
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
-__all__ = ["PLACE", "Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
+__all__ = ["PLACE", "ModelRequest", "apply", "choose", "current", "drop", "retry"]
 
 PLACE = "wish"
-"""The place at which a visitor waits for a wish."""
+"""The place at which a visitor waits for the model."""
 
 _log = logging.getLogger("contextlens")
 
 
 @dataclass(frozen=True, eq=False)
-class Wish:
+class ModelRequest:
     """A chosen model, loading or failed.
 
     Attributes:
@@ -48,31 +48,36 @@ class Wish:
         """True if the model may still arrive."""
         return self.job is not None and not self.error
 
-    def renewed(self) -> Wish:
-        """Return the same wish with its load started or joined, or with the reason of a refusal."""
+    @property
+    def has_ended(self) -> bool:
+        """True if the load of a pending request has ended."""
+        return self.job is None or self.job.done()
+
+    def renewed(self) -> ModelRequest:
+        """Return the same request with its load started or joined, or with a refusal's reason."""
         try:
             job = runtime.start_loading(self.model, waiting.me(PLACE))
         except (AccessError, BusyError) as exc:
             return replace(self, job=None, error=str(exc))
         return replace(self, job=job, error="")
 
-    def give_up(self) -> None:
+    def stop_waiting(self) -> None:
         """Stop waiting; the load stops unless someone else waits for it."""
         if self.job is not None:
             self.job.cancel(waiting.me(PLACE))
 
 
-def current(view: ViewState) -> Wish | None:
-    """Return the wish that this view waits for, or None."""
-    wish: Wish | None = session.wish()
-    if wish is not None and wish.instead_of != view.model:
+def current(view: ViewState) -> ModelRequest | None:
+    """Return the request that this view waits for, or None."""
+    request: ModelRequest | None = session.requested_model()
+    if request is not None and request.instead_of != view.model:
         drop()
         return None
-    return wish
+    return request
 
 
 def choose(model: str) -> None:
-    """Wish for a model. Call in callbacks only: a model in memory goes into the view at once."""
+    """Request a model. Call in callbacks only: a model in memory goes into the view at once."""
     view = session.current()
     drop()
     if model == view.model:
@@ -80,52 +85,47 @@ def choose(model: str) -> None:
     try:
         runtime.check_model(model)
     except ContextlensError as exc:
-        session.keep_wish(Wish(model, view.model, error=exc.for_visitors))
+        session.keep_requested_model(ModelRequest(model, view.model, error=exc.for_visitors))
         return
     if runtime.is_near(view.model) and not runtime.is_loaded(model):
-        session.keep_wish(Wish(model, view.model).renewed())
+        session.keep_requested_model(ModelRequest(model, view.model).renewed())
     else:  # it is here, or there is nothing else to go on with: then the page shows how far it is
-        runtime.give_up(view.model)
-        runtime.ask(model)
+        runtime.cancel_loading(view.model)
+        runtime.request(model)
         session.write(replace(view, model=model, layer=None))
 
 
 def retry() -> None:
     """Start again after a failure."""
-    wish: Wish | None = session.wish()
-    if wish is not None:
-        session.keep_wish(wish.renewed())
+    request: ModelRequest | None = session.requested_model()
+    if request is not None:
+        session.keep_requested_model(request.renewed())
 
 
 def drop() -> None:
-    """Drop the wish."""
-    wish: Wish | None = session.wish()
-    if wish is not None:
-        wish.give_up()
-        session.keep_wish(None)
+    """Drop the request."""
+    request: ModelRequest | None = session.requested_model()
+    if request is not None:
+        request.stop_waiting()
+        session.keep_requested_model(None)
 
 
-def is_over(wish: Wish) -> bool:
-    """Return True if the load of a pending wish has ended."""
-    return wish.job is None or wish.job.done()
-
-
-def grant(wish: Wish) -> bool:
+def apply(request: ModelRequest) -> bool:
     """Put the arrived model into the view and return True, or keep the reason why it failed.
 
-    This writes the view outside of a callback, once. The wish disappears with it, so that the next
-    run, even after a browser's Back, finds nothing to write.
+    This writes the view outside of a callback, once. The request disappears with it, so that the
+    next run, even after a browser's Back, finds nothing to write.
     """
-    if wish.job is not None and wish.job.was_stopped:  # by others, while this page was not open
-        session.keep_wish(wish.renewed())
+    if request.job is not None and request.job.was_stopped:  # while this page was not open
+        session.keep_requested_model(request.renewed())
         return False
-    problem = None if wish.job is None else wish.job.exception()
+    problem = None if request.job is None else request.job.exception()
     if problem is not None:
-        session.keep_wish(replace(wish, error=_message(problem)))
+        session.keep_requested_model(replace(request, error=_message(problem)))
         return False
-    wish.give_up()
-    session.keep_wish(None)
-    session.write(replace(session.current(), model=wish.model, layer=None))
+    request.stop_waiting()
+    session.keep_requested_model(None)
+    session.write(replace(session.current(), model=request.model, layer=None))
     return True
 
 
