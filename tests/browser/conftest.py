@@ -42,7 +42,7 @@ FLAGS = (
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 LONGEST = {
     *("test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"),
-    *("test_tokens", "test_tokens_look"),
+    "test_tokens",
 }
 _RUNNING = pytest.StashKey[dict[str, AppServer | SharedServer]]()
 _FAILED = pytest.StashKey[bool]()

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import json
-import random
-import string
-import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from components.content.examples import EXAMPLES
-from components.core import EncoderService
-from components.core.registry import BUNDLED_ID
-from components.ui.state.address import MAX_ADDRESS, to_json
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.state.view import DEFAULT
 from tests.browser.screens import HOSTILE
 
 if TYPE_CHECKING:
@@ -29,18 +19,6 @@ pytestmark = pytest.mark.browser
 
 A, B = (sentence.text for sentence in DEFAULT.sentences)
 OPENING = ["python, word 5 of sentence A", "python, word 5 of sentence B"]
-
-
-def with_texts(*texts: str, references: Sequence[str] = ()) -> ViewState:
-    """A view on texts, the first word of each chosen."""
-    sentences = tuple(Sentence(text, word=(0, len(text.split()[0]))) for text in texts)
-    return replace(DEFAULT, sentences=sentences, references=tuple(map(Sentence, references)))
-
-
-def passport_of(data: bytes) -> dict[str, object]:
-    lines = data.decode("utf-8-sig").splitlines()
-    pairs = (line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("# "))
-    return {key: json.loads(value) for key, value in pairs}
 
 
 # First visits
@@ -135,61 +113,6 @@ def test_html_is_text_everywhere(similarity: Visit) -> None:
     here.menu("Share")
     assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
     assert here.main.locator("b", has_text="python").count() == 0
-
-
-def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> None:
-    source = random.Random(0)
-    texts = [
-        " ".join("".join(source.choices(string.ascii_letters, k=9)) for _ in range(500))
-        for _ in range(3)
-    ]
-    here = visit("/meaning")
-    here.open_file(to_json(with_texts(*texts[:2])).encode())
-    here.add(texts[2])
-    with here.rerun():
-        here.words("sentence C").first.click()
-    assert here.rows == texts
-    assert len(here.page.url) < MAX_ADDRESS
-    menu = here.menu("Share")
-    expect(menu).to_contain_text("too long for a link")
-    expect(menu.get_by_role("textbox", name="Address")).to_have_count(0)
-    with here.page.expect_download() as download:
-        menu.get_by_role("button", name="Save the view as a file").click()
-    assert download.value.suggested_filename == "contextlens-view.json"
-    other = visit("/meaning")
-    other.open_file(download.value.path().read_bytes())
-    assert other.rows == texts
-    assert other.chosen == here.chosen
-    other.back()
-    assert other.rows == [A, B, "snake", "programming"]
-
-
-# Downloads
-
-
-def test_every_download_is_a_file_with_its_passport(
-    similarity: Visit, service: EncoderService
-) -> None:
-    here = similarity
-    encoding = service.encode(BUNDLED_ID, [A])[0]
-    passport = passport_of(here.download("CSV"))
-    assert passport["model"] == BUNDLED_ID
-    assert passport["checksum"] == encoding.passport.checksum
-    with np.load(io.BytesIO(here.download("NPZ")), allow_pickle=False) as arrays:
-        assert json.loads(str(arrays["passport"])) == passport
-        assert arrays["vectors"].shape == (4, 7, 384)
-        np.testing.assert_allclose(arrays["vectors"][0], encoding.hidden[:, 5], atol=1e-5)
-    root = ET.fromstring(here.download("SVG"))
-    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert here.title in texts
-    assert any("random pairs" in text for text in texts)
-    caption = " ".join(texts)
-    assert f"weights {encoding.passport.checksum[:12]}" in caption
-    for name, version in encoding.passport.versions.items():
-        assert f"{name} {version}" in caption
-    png = here.download("PNG")
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    assert len(png) > 30_000
 
 
 # A whole visit

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.content.language import say
 from components.features.embedding_layer.controls import PAGE, SECTION
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -29,12 +28,6 @@ def address(view: ViewState = DEFAULT, **controls: str | int) -> str:
     own = replace(view, controls={PAGE: controls}) if controls else view
     query = urlencode({"s": encode(own)}) if encode(own) else ""
     return f"/embedding_layer?{query}"
-
-
-def choose(here: Visit, label: str, option: str) -> None:
-    here.main.get_by_role("combobox", name=label, exact=True).click()
-    with here.rerun():
-        here.page.get_by_role("option", name=option).click()
 
 
 def test_the_first_screen_and_every_closer_look_fit_a_desk(visit: Callable) -> None:
@@ -87,22 +80,3 @@ def every_closer_look_fits(here: Visit) -> None:
         assert here.page.evaluate(OVER_THE_TITLE) == []
         assert box(here.figure)["x"] >= 0
         assert box(here.figure)["right"] <= here.page.viewport_size["width"]
-
-
-def test_one_token_and_a_zoom_can_be_chosen_and_are_downloaded(visit: Callable) -> None:
-    here = visit(address(), **DESK)
-    assert here.title == say("embedding_layer.title.word", share=0.66)
-    choose(here, "Tokens", "5 python")
-    assert here.title.startswith("Shares of python: word 79%")
-    with here.rerun():
-        here.menu("Zoom").get_by_role("radio", name="8", exact=True).click()
-    here.leave_menu()
-    expect(here.figure.get_by_text("-0.067", exact=True)).to_be_visible()
-    here.choose("Neighbours")
-    assert "the token most similar to" in here.main.locator(".st-key-reading_near").inner_text()
-    here.back()
-    expect(here.main.locator(".st-key-reading_same")).to_be_visible()
-    assert b"word row (ID)" in here.download("CSV")
-    assert here.download("NPZ")[:2] == b"PK"
-    assert here.download("PNG")[:4] == b"\x89PNG"
-    assert b"word" in here.download("SVG")

@@ -101,27 +101,6 @@ def test_back_pressed_quickly_goes_back_each_time(similarity: Visit) -> None:
     expect(here.side.get_by_role("textbox", name="Sentence A")).to_have_value(A)
 
 
-def test_the_menu_keeps_the_view(similarity: Visit) -> None:
-    here = similarity
-    here.type("Sentence A", "My python sleeps all day")
-    here.pick("sentence B", "coding")
-    here.to_layer(4)
-    before = here.rows, here.chosen
-    here.side.get_by_role("link", name="Start here").click()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-    here.main.get_by_role("link", name="See all numbers for these sentences").click()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-    assert here.layer == 4
-    here.page.go_back()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-
-
 def test_a_copied_address_shows_another_reader_the_same_whose_changes_are_their_own(
     visit: Callable,
 ) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-TURNED = say("layers.title.before", n=1, Layers="Layer 6", average=0.58)
-
 # Every layer that the bar comes to, and every picture that is seen meanwhile.
 PLAYED = """
 now => {
@@ -91,30 +89,6 @@ def every_look_fits(here: Visit) -> None:
         for figure in here.main.get_by_role("figure").all():
             assert box(figure)["x"] >= 0
             assert box(figure)["right"] <= here.page.viewport_size["width"]
-
-
-def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Visit]) -> None:
-    here = visit("/layers")
-    first = here.title
-    here.choose("To layer before")
-    assert here.title == TURNED
-    here.back()
-    assert here.title == first
-    here.forward()
-    assert here.title == TURNED
-    here.choose("Pooler")
-    here.to_layer(5)
-    expect(here.main.locator(".st-key-reading")).to_contain_text("Layer 5")
-    there = visit(here.link())
-    assert there.reading == here.reading
-    assert (
-        "No sign that the pooler was trained"
-        in there.main.locator(".st-key-reading_pooler").inner_text()
-    )
-    svg = there.download("SVG").decode()
-    assert there.title in svg
-    assert "weights 53aa51172d14" in svg
-    assert there.download("PNG").startswith(b"\x89PNG")
 
 
 def test_a_token_is_followed_and_play_is_stopped_at_a_layer(visit: Callable[..., Visit]) -> None:

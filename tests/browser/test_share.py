@@ -58,10 +58,7 @@ def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
 def test_a_phone_without_a_clipboard_selects_the_address_to_be_copied_by_hand(
     visit: Callable,
 ) -> None:
-    without_a_clipboard_the_address_is_selected(visit("/meaning", **PHONE))
-
-
-def without_a_clipboard_the_address_is_selected(here: Visit) -> None:
+    here = visit("/meaning", **PHONE)
     here.page.evaluate(NO_CLIPBOARD)
     here.main.get_by_role("button", name="Copy link").click()
     field = here.main.get_by_role("textbox", name="Press Ctrl+C to copy this address.")
@@ -76,7 +73,7 @@ def without_a_clipboard_the_address_is_selected(here: Visit) -> None:
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
-def test_a_desk_has_the_address_its_code_small_and_large_and_a_way_without_a_clipboard(
+def test_a_desk_has_the_address_and_its_code_small_and_large(
     visit: Callable,
 ) -> None:
     here = visit("/meaning", color_scheme="dark")
@@ -96,4 +93,3 @@ def test_a_desk_has_the_address_its_code_small_and_large_and_a_way_without_a_cli
     here.page.keyboard.press("Escape")
     expect(large).not_to_be_visible()
     here.leave_menu()
-    without_a_clipboard_the_address_is_selected(here)

@@ -176,26 +176,11 @@ class Visit:
         self.page.keyboard.press("Escape")
         self.page.get_by_role("dialog").wait_for(state="detached")
 
-    def take_away(self, index: int) -> None:
-        """The sentence at this place, by its button in the sidebar."""
-        row = self.side.locator(f".st-key-side_sentences_{index}_row")
-        with self.rerun():
-            row.get_by_role("button").click()
-
     def option(self, name: str) -> None:
         """One of the page's options, by its label."""
         choice = self.menu("Options").get_by_text(name, exact=True)
         with self.rerun():
             choice.click()
-        self.leave_menu()
-
-    def open_file(self, data: bytes) -> None:
-        """A state file, under Share."""
-        file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
-        menu = self.menu("Share")
-        with self.rerun():
-            menu.locator("input[type=file]").set_input_files(file)
-            menu.get_by_text("view.json").wait_for()
         self.leave_menu()
 
     def to_layer(self, layer: int) -> None:

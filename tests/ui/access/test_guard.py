@@ -16,15 +16,19 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from components.content.examples import EXAMPLES
 from components.core.errors import AccessError
+from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.features.corpora.controls import CORPUS, PAGE
+from components.features.map.request import most_points
 from components.jobs import JobKind
 from components.ui.access import guard
-from components.ui.access.roles import FETCH, Role
+from components.ui.access.roles import FETCH, MANAGE, Role
 from components.ui.corpora import exports, known
 from components.ui.corpora.controls import MINE
 from components.ui.files import uploads
 from components.ui.files.uploads import forget_all
+from components.ui.frame.shell import DEMO_LINE
 from components.ui.models import runtime
 from components.ui.models.background import jobs, store
 from components.ui.models.tasks import FETCHES, TOKENIZERS
@@ -32,10 +36,37 @@ from components.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
 from tests.support.openid import claims, cookies, knows, owner_of, settings_of
-from tests.support.pages import app_settings, arrived, bundled_app, plainly_said, press, settled
-from tests.ui.access.doors import HUB_MODEL, forced, has_field, keys
+from tests.support.pages import (
+    app_settings,
+    arrived,
+    bundled_app,
+    framed,
+    plainly_said,
+    press,
+    settled,
+    shown_view,
+)
 
 pytestmark = pytest.mark.slow
+
+HUB_MODEL = "google-bert/bert-base-uncased"
+
+
+def keys(app: AppTest) -> set[str]:
+    return {str(button.key) for button in app.button}
+
+
+def forced(app: AppTest, key: str) -> AppTest:
+    """A click on a button that is disabled, which binds browsers alone."""
+    button = app.button(key=key)
+    button.proto.disabled = False
+    return button.click().run()
+
+
+def has_field(app: AppTest) -> bool:
+    """Whether a file can be given for a corpus."""
+    return any("corpora_upload" in str(own.key) for own in app.file_uploader)
+
 
 ADDRESS = "http://localhost:8501"
 SECRET_TEXT = "A sentence that only those who may look should see"
@@ -288,3 +319,59 @@ def test_no_module_goes_past_the_doors() -> None:
     }
     assert found == {"components/ui/corpora/changing.py", "components/ui/corpora/exports.py"}
     assert PAGE == "corpora"
+
+
+# A demo: small texts and maps, and nothing kept or taken
+
+
+@pytest.fixture(scope="module")
+def demo_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory, DEMO="1"):
+        yield
+
+
+def test_a_demo_says_that_it_is_one_on_every_page(demo_app: None) -> None:
+    assert str(DEMO_CHARACTERS) in DEMO_LINE
+    for page in ("tokens", "corpora"):
+        assert DEMO_LINE in plainly_said(framed(DEFAULT, page))
+
+
+def test_a_demo_takes_no_long_text_by_address_or_by_typing(demo_app: None) -> None:
+    long = replace(DEFAULT, sentences=(Sentence("x" * (DEMO_CHARACTERS + 1)),))
+    app = framed(long, "tokens")
+    assert f"This text has {DEMO_CHARACTERS + 1:,} characters" in plainly_said(app)
+    assert "opening example" in plainly_said(app)
+    fit = replace(DEFAULT, sentences=(Sentence("y" * DEMO_CHARACTERS),))
+    app = framed(fit, "tokens")
+    assert "characters, and in this demo" not in plainly_said(app)
+    box = field(app.text_input, "side_sentences_0")
+    assert box.proto.max_chars == DEMO_CHARACTERS
+    app = box.set_value("z" * (DEMO_CHARACTERS + 5)).run()  # no browser lets one type that
+    assert len(shown_view(app).sentences[0].text) <= DEMO_CHARACTERS
+
+
+def test_every_example_fits_into_a_demo() -> None:
+    texts = [own.text for e in EXAMPLES for own in (*e.sentences, *e.references)]
+    assert max(map(len, texts)) <= DEMO_CHARACTERS
+
+
+def test_a_demo_keeps_and_takes_nothing(demo_app: None) -> None:
+    app = framed(DEFAULT, "corpora")
+    assert app.button(key="corpora_add").disabled
+    assert not has_field(forced(app, "corpora_add"))
+    client = TestClient(Starlette(routes=exports.routes(), middleware=uploads.middleware()))
+    assert client.put("/_stcore/upload_file/any-visit/any-file", content=b"x").status_code == 403
+    name = indexed(store(), made_up_corpus(5))
+    assert client.get(f"/{exports.address(name)}").status_code == 403
+    assert f"corpora_show_{name}" not in keys(framed(DEFAULT, "corpora"))
+    app = framed(CORPUS.put(DEFAULT, name), "corpora")
+    assert "corpora_delete" not in keys(app)
+    store().delete(name)
+    with pytest.raises(AccessError, match="demo"):
+        guard.require(MANAGE)
+
+
+def test_a_demo_s_maps_are_small_and_its_models_listed(demo_app: None) -> None:
+    assert most_points() == DEMO_POINTS
+    app = framed(replace(DEFAULT, model=HUB_MODEL), "tokens")
+    assert "not among those allowed here" in plainly_said(app)

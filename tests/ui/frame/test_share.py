@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import urllib.parse
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import segno
 from streamlit.testing.v1 import AppTest
 
 from components.ui.corpora.controls import MINE
-from components.ui.frame.share import qr_code
+from components.ui.frame.share import MOST, fits, qr_code
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
 
 LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))
-PAGES = {f"page {i}": {"a": 1} for i in range(99)}
+MANY = {f"page {i}": {"a": 1} for i in range(99)}
 EIGHT = tuple(
     Sentence(f"This is sentence number {i} about a python", word=(0, 4)) for i in range(8)
 )
@@ -111,7 +114,7 @@ def opened(content: bytes) -> AppTest:
         (b" " * (MAX_BYTES + 1), f"takes {MAX_BYTES + 1:,} bytes"),
         (b"\xff" * (MAX_BYTES + 1), f"at most {MAX_BYTES:,}"),
         (b"[" * 100, "more than 8 levels"),
-        (to_json(ViewState("m", (Sentence("a"),) * 8, controls=PAGES)).encode(), "99 pages"),
+        (to_json(ViewState("m", (Sentence("a"),) * 8, controls=MANY)).encode(), "99 pages"),
     ],
     ids=["large", "large and no text", "deep", "pages"],
 )
@@ -132,3 +135,50 @@ def test_more_than_a_file_holds_can_be_typed_and_is_said_under_share() -> None:
     assert sent(app, "copy_link")["address"] is None
     assert f"a file holds at most {MAX_TEXT:,}. Shorten one" in captions(app)
     assert not [b for b in app.get("download_button") if "Save the view" in b.proto.label]
+
+
+# The QR code: what is drawn is what the standard says, and only what can be read
+
+
+EDGE = 4
+START = "http://localhost:8501/meaning?s="
+
+
+def dark_modules(uri: str) -> set[tuple[int, int]]:
+    """The dark modules of a drawn code as (row, column), read off its lines."""
+    svg = urllib.parse.unquote(uri.partition(",")[2])
+    path = re.search(r"d=['\"](M[\d. hm-]+)['\"]", svg.split("qrline")[1])
+    assert path is not None
+    found, x, y = set(), 0.0, 0.0
+    for command, numbers in re.findall(r"([Mmh])([\d. -]+)", path[1]):
+        first, *rest = map(float, re.findall(r"-?[\d.]+", numbers))
+        if command == "h":
+            found |= {(int(y), int(x) + i) for i in range(int(first))}
+            x += first
+        else:
+            x, y = (first, rest[0]) if command == "M" else (x + first, y + rest[0])
+    return {(row - EDGE, column - EDGE) for row, column in found}
+
+
+@pytest.mark.parametrize("length", [len(START), 120, 300, MOST])
+def test_the_picture_is_the_code_of_the_address(length: int) -> None:
+    address = START + "aB3-_xyz" * 200
+    address = address[:length]
+    assert fits(address)
+    code = segno.make_qr(address, error="l")
+    assert int(code.version) <= 20
+    expected = {(i, j) for i, row in enumerate(code.matrix) for j, dark in enumerate(row) if dark}
+    assert dark_modules(qr_code(address)) == expected
+
+
+def test_it_is_black_on_white_and_as_large_as_its_place() -> None:
+    svg = urllib.parse.unquote(qr_code(START))
+    assert "#fff" in svg
+    assert "#000" in svg
+    assert "viewBox" in svg
+    assert " width=" not in svg
+
+
+def test_what_would_be_too_fine_does_not_fit() -> None:
+    assert not fits(START + "a" * (MOST - len(START) + 1))
+    assert not fits("ü" * (MOST // 2 + 1))

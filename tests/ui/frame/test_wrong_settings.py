@@ -21,7 +21,7 @@ from components.ui.files import uploads
 from components.ui.frame import health, startup
 from components.ui.frame.navigation import PAGES
 from tests.support.pages import ROOT, app_settings
-from tests.ui.frame.logs.written import written
+from tests.support.written_log import written
 
 SENTENCE = "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
 WRONG = {
@@ -77,7 +77,7 @@ def test_nobody_is_told_what_is_wrong_but_the_log(wrong: None) -> None:
     upload = client.put("/_stcore/upload_file/visit/file", files={"file": b"text"})
     answers = [client.get(path) for path in ("/export/x.parquet", "/readyz", "/metrics")]
     assert SENTENCE in answers[0].text
-    assert [answer.status_code for answer in answers] == [404, 503, 200]
+    assert [answer.status_code for answer in answers] == [403, 503, 200]
     assert not any("hush" in answer.text for answer in (upload, *answers))
 
     with written(start) as out:

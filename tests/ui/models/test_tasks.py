@@ -1,25 +1,31 @@
-"""Loads and tokenizers as jobs: one for all who want it, told in bytes, stopped between two."""
+"""Loads and tokenizers as jobs: one for all who want it, and none behind the downloads of others.
+
+And what the set-up makes ready is there before the first page.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from components.core.errors import FetchError
+from components.core import BUNDLED_ID
+from components.core.errors import BusyError, FetchError
 from components.core.schema import Progress, ProgressEvent
 from components.core.service import LocalService
 from components.core.settings import Settings
 from components.jobs import Jobs, StoppedError, Visitor, in_words
-from components.ui.models import tasks
+from components.ui.models import prepare, tasks
+from components.ui.models.tasks import FETCHES, LOADS
 
 SECONDS = 300
 ME, YOU = Visitor("me"), Visitor("you")
 
 
 class Steps(LocalService):
-    """A service whose load tells its progress when the test says so, and ends as it says."""
+    """A service whose fetch tells its progress, and ends when and as the test says."""
 
     def __init__(self) -> None:
         super().__init__(Settings(allow_downloads=False))
@@ -31,13 +37,23 @@ class Steps(LocalService):
     def load(self, model: str, *, progress: Progress | None = None) -> str:  # type: ignore[override]
         assert progress is not None
         self.n_loads += 1
-        progress(ProgressEvent(f"Fetching {model}", 12_300_000, 441_000_000))
-        self.begun.set()
-        assert self.go_on.wait(SECONDS)
+        if model != BUNDLED_ID:
+            progress(ProgressEvent(f"Fetching {model}", 12_300_000, 441_000_000))
+            self.begun.set()
+            assert self.go_on.wait(SECONDS)
         progress(ProgressEvent(f"Loading {model}"))
         if self.error is not None:
             raise self.error
         return f"the card of {model}"
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 @pytest.fixture
@@ -48,9 +64,15 @@ def steps() -> Iterator[Steps]:
 
 
 @pytest.fixture
-def jobs() -> Iterator[Jobs]:
-    own = Jobs(10**6, lease_seconds=SECONDS)
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def jobs(clock: Clock, steps: Steps) -> Iterator[Jobs]:
+    own = Jobs(10**6, clock=clock)
     yield own
+    steps.go_on.set()
     own.stop(SECONDS)
 
 
@@ -75,13 +97,6 @@ def test_a_load_stops_where_the_hub_is_next_heard_of(jobs: Jobs, steps: Steps) -
         job.result(SECONDS)
 
 
-def test_a_load_goes_on_when_those_who_wait_leave(jobs: Jobs, steps: Steps) -> None:
-    job = jobs.start(tasks.load("m", steps), ME)
-    job.leave(ME)
-    steps.go_on.set()
-    assert job.result(SECONDS) == "the card of m"
-
-
 def test_what_failed_or_left_memory_is_loaded_anew(jobs: Jobs, steps: Steps) -> None:
     steps.go_on.set()
     steps.error = FetchError("no")
@@ -91,3 +106,76 @@ def test_what_failed_or_left_memory_is_loaded_anew(jobs: Jobs, steps: Steps) -> 
     for _ in range(2):
         assert jobs.start(tasks.load("m", steps), ME).result(SECONDS) == "the card of m"
     assert steps.n_loads == 3
+
+
+def running(jobs: Jobs) -> set[object]:
+    return {job.key[1] for job in jobs.under_way(FETCHES) if job.state == "running"}
+
+
+def test_a_model_that_is_here_does_not_wait_for_any_that_is_fetched(
+    jobs: Jobs, steps: Steps
+) -> None:
+    for i in range(2 * FETCHES.n_at_once):
+        jobs.start(tasks.load(f"org/m{i}", steps), Visitor(f"tab {i}"))
+    assert len(running(jobs)) == FETCHES.n_at_once
+    here = jobs.start(tasks.load(BUNDLED_ID, steps), ME)
+    assert here.kind is LOADS
+    assert here.result(SECONDS) == f"the card of {BUNDLED_ID}"
+    assert len(running(jobs)) == FETCHES.n_at_once
+
+
+def test_one_visitor_does_not_take_all_places_for_downloads(jobs: Jobs, steps: Steps) -> None:
+    for i in range(4):
+        jobs.start(tasks.load(f"org/m{i}", steps), ME)
+    assert running(jobs) == {"org/m0", "org/m1"}
+    jobs.start(tasks.load("org/yours", steps), YOU)
+    assert "org/yours" in running(jobs)
+
+
+def test_a_download_that_only_a_closed_tab_wanted_is_let_go(
+    jobs: Jobs, steps: Steps, clock: Clock
+) -> None:
+    closed = jobs.start(tasks.load("org/closed", steps), ME)
+    looked_at = jobs.start(tasks.load("org/looked-at", steps), YOU)
+    both = jobs.start(tasks.load("org/both", steps), ME)
+    jobs.start(tasks.load("org/both", steps), YOU)
+    for _ in range(6):  # a hidden tab looks once a minute
+        clock.now += 60
+        looked_at.look(YOU)
+        both.look(YOU)
+    steps.go_on.set()
+    assert isinstance(closed.exception(SECONDS), StoppedError)
+    assert looked_at.result(SECONDS) == "the card of org/looked-at"
+    assert both.result(SECONDS) == "the card of org/both"
+
+
+def test_too_many_downloads_are_refused_in_a_sentence(jobs: Jobs, steps: Steps) -> None:
+    most = FETCHES.n_at_once_each or 0
+    for i in range(most + FETCHES.n_waiting_each):
+        jobs.start(tasks.load(f"org/m{i}", steps), ME)
+    with pytest.raises(BusyError, match="You have 4 models to fetch waiting already, as many as"):
+        jobs.start(tasks.load("org/more", steps), ME)
+    n_more = FETCHES.n_at_once - most + FETCHES.n_waiting - FETCHES.n_waiting_each
+    for i in range(n_more):
+        jobs.start(tasks.load(f"org/t{i}", steps), Visitor(f"tab {i}"))
+    with pytest.raises(BusyError, match="This server has 30 models to fetch waiting already"):
+        jobs.start(tasks.load("org/more", steps), YOU)
+    assert jobs.start(tasks.load(BUNDLED_ID, steps), YOU).result(SECONDS)
+
+
+@pytest.mark.slow
+def test_what_the_bundled_model_gives_is_measured_before_the_first_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONTEXTLENS_DATA_DIR", str(tmp_path))
+    prepare.main()
+    kept = {path.name.rpartition("-")[2] for path in (tmp_path / "baselines").iterdir()}
+    assert kept == {"2.npz", "ruler.npz"}
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said] == ["Compiling", "Measuring"]
+
+
+def test_settings_that_cannot_be_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTEXTLENS_CACHE_MB", "much")
+    with pytest.raises(SystemExit, match="CONTEXTLENS_CACHE_MB"):
+        prepare.main()

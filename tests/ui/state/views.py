@@ -1,25 +1,13 @@
-"""Any view, and any text as an address or a state file."""
+"""Any view."""
 
 from __future__ import annotations
-
-import base64
-import zlib
-from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from components.ui.state.view import MAX_SENTENCES, Sentence, ViewState
 
-__all__ = [
-    "address",
-    "any_character",
-    "packed",
-    "sendable",
-    "sentences",
-    "unhurried",
-    "views",
-]
+__all__ = ["any_character", "sendable", "sentences", "unhurried", "views"]
 
 unhurried = settings(deadline=None)  # other work may share these cores
 any_character = st.characters(exclude_categories=())  # lone surrogates too
@@ -51,13 +39,3 @@ def views(texts: st.SearchStrategy[str] = sendable) -> st.SearchStrategy[ViewSta
         layer=st.none() | st.integers(0, 1000),
         controls=st.dictionaries(names, own, max_size=3),
     )
-
-
-def address(json_text: str) -> str:
-    """What `encode` makes of a state file's text, so that tests can put anything in an address."""
-    packed = zlib.compress(json_text.encode("utf-8"), 9)
-    return "1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
-
-
-def packed(**changes: Any) -> dict[str, Any]:
-    return {"m": "a model", "s": [["pet python", None, [4, 10]]], "r": [], **changes}

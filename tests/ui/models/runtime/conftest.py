@@ -27,23 +27,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of some megabytes, so that fetching it has steps."""
-    folder = tmp_path_factory.mktemp("served") / "model"
-    return build("bert", folder, hidden_size=160, intermediate_size=640)
-
-
 @pytest.fixture
 def server(
-    served: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
+    served: Path, hub_cache: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[HubServer]:
     """The app on an empty hub cache, and a hub that has one tiny model under two names."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with (
         hub_server({PRESET: served, OTHER: served}) as running,
         app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=running.endpoint),

@@ -74,7 +74,7 @@ def assert_equal(one: Baseline, other: Baseline) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_waits_while_a_baseline_is_measured(
+def test_nobody_waits_while_a_baseline_is_measured_once_for_all_visitors_of_a_model(
     card: ModelCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
@@ -88,16 +88,12 @@ def test_nobody_waits_while_a_baseline_is_measured(
     assert runtime.baseline(card) is None
     assert runtime.baseline(card) is None
     go_on.set()
-    found = measured(card)
-    assert runtime.baseline(card) is found
-
-
-@pytest.mark.slow
-def test_many_visitors_have_one_baseline_measured(card: ModelCard) -> None:
     with ThreadPoolExecutor(8) as visitors:
         found = list(visitors.map(lambda _: measured(card), range(8)))
-    assert all(each is found[0] for each in found)
+    assert all(each is runtime.baseline(card) for each in found)
     assert n_encoded() == len(baseline_sentences())
+    other = measured(runtime.service().load("folder:electra"))
+    assert not np.array_equal(found[0].plain, other.plain)
 
 
 @pytest.mark.slow
@@ -112,14 +108,6 @@ def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
     assert_equal(again, before)
     assert n_encoded() == 0
     assert only_file(data).stat().st_mtime_ns == written
-
-
-@pytest.mark.slow
-def test_each_model_has_a_baseline_of_its_own(card: ModelCard, data: Path) -> None:
-    first = measured(card)
-    second = measured(runtime.service().load("folder:electra"))
-    assert len(list(data.rglob("*.npz"))) == 2
-    assert not np.array_equal(first.plain, second.plain)
 
 
 @pytest.mark.usefixtures("_app")

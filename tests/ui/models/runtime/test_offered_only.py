@@ -31,10 +31,8 @@ def _app(data: Path, hub: HubServer, **variables: str) -> Iterator[None]:
 
 
 @pytest.fixture
-def hub(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+def hub(served: Path, hub_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A hub with one tiny model under two names, an empty cache, and no id let in before."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(registry, "_admitted", set())
     with hub_server({PRESET: served, OTHER: served}) as running:
         yield running

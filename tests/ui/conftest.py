@@ -1,4 +1,4 @@
-"""What the tests of the picker share: an empty hub cache, a hub and the app on it."""
+"""What tests of the picker and of pages that get a model share: an empty hub cache, and a hub."""
 
 from __future__ import annotations
 
@@ -8,44 +8,46 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hub_server import HubServer, Reply, Request, hub_server
+from tests.support.hub_server import HubServer, Reply, Request
 from tests.support.tiny_models import build
-from tests.ui.frame.sidebar.headless import PRESET, SECOND, SECONDS, TYPED, WEIGHTS, app_on
+
+SECONDS = 300
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of some megabytes, so that fetching it has steps."""
     folder = tmp_path_factory.mktemp("served") / "model"
     return build("bert", folder, hidden_size=160, intermediate_size=640)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "hub"
 
 
-@pytest.fixture
-def server(served: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
-    """The app with its bundled model loaded, on an empty hub cache, and a hub."""
-    with (
-        hub_server(dict.fromkeys((PRESET, SECOND, TYPED), served)) as running,
-        app_on(tmp_path_factory, running.endpoint),
-    ):
-        yield running
-
-
-@pytest.fixture
-def gate(server: HubServer) -> Iterator[threading.Event]:
-    """A hub that sends no weights until the gate is open."""
+def _closed(server: HubServer, only: str = "") -> Iterator[threading.Event]:
     opened = threading.Event()
 
     def wait(request: Request, reply: Reply) -> Reply:
-        if (request.method, request.file) == ("GET", WEIGHTS):
+        if not only or (request.method, request.file) == ("GET", only):
             opened.wait(SECONDS)
         return reply
 
     server.faults = wait
     yield opened
     opened.set()
+
+
+@pytest.fixture
+def gate(server: HubServer) -> Iterator[threading.Event]:
+    """A hub that sends no weights until the gate is open."""
+    yield from _closed(server, "model.safetensors")
+
+
+@pytest.fixture
+def silence(server: HubServer) -> Iterator[threading.Event]:
+    """A hub that says nothing at all until this is set."""
+    yield from _closed(server)
