@@ -27,7 +27,7 @@ from components.corpus.store.rows import words_of
 from components.corpus.store.space import estimated_bytes
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of
 from components.features.corpora.controls import CORPUS, READY, WORD
-from components.ui.corpora.known import Kept, kept_of
+from components.ui.corpora.catalogue import Kept, kept_of
 from components.ui.models.background import store
 from components.ui.state.view import ViewState
 

@@ -48,19 +48,18 @@ from components.features.corpora.snippet import export_snippet, texts_snippet
 from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
-from components.ui.corpora import changing, exports
-from components.ui.corpora import known as corpora_known
-from components.ui.corpora.exports import file_name
-from components.ui.corpora.known import (
+from components.ui.corpora import catalogue, changing, exports
+from components.ui.corpora.catalogue import (
     Kept,
     check_may_add,
     kept_of,
-    known,
+    listed,
     may_delete,
     own_names,
     with_own,
     without_own,
 )
+from components.ui.corpora.exports import file_name
 from components.ui.files import chooser
 from components.ui.files.uploads import keep_shared, shared, sheet_of
 from components.ui.frame import navigation
@@ -184,7 +183,7 @@ def indexing_panel(stored: Kept) -> None:
 def begin(name: str) -> None:
     """Start or continue to index a corpus, or say why that is impossible."""
     try:
-        changing.index(name, waiting.me(_place(name)))
+        changing.index(name, waiting.current_visitor(_place(name)))
     except ContextlensError as exc:
         session.remember(str(exc))
 
@@ -279,16 +278,16 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
 
 def _look(view: ViewState, result: CorpusResult) -> None:
     """Links to the pages that show a corpus."""
-    if corpora_known.has_page("senses"):
+    if catalogue.has_page("senses"):
         label = say("corpora.senses_of", word=quoted(result.word))
-        opened = corpora_known.on_senses(view, result.key, result.word)
+        opened = catalogue.on_senses(view, result.key, result.word)
         navigation.link(navigation.row("senses"), opened, label=label)
     if result.key == "ambiguous":
         navigation.link(
-            navigation.row("map"), corpora_known.on_ready_map(view), label=say("corpora.on_map")
+            navigation.row("map"), catalogue.on_ready_map(view), label=say("corpora.on_map")
         )
     elif result.stored is not None:
-        opened = corpora_known.on_map(view, result.key)
+        opened = catalogue.on_map(view, result.key)
         navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
 
@@ -561,7 +560,7 @@ _POLL_SECONDS = 3.0
 def corpus_list(view: ViewState, result: CorpusResult) -> None:
     """All corpora that the visit knows, with the selected one marked."""
     try:
-        corpora: Sequence[Kept] = known(view)
+        corpora: Sequence[Kept] = listed(view)
     except CorpusError as exc:  # corpora that ship with the app are available anyway
         st.error(escape(str(exc)), icon=":material/error:")
         corpora = ()

@@ -55,7 +55,7 @@ from components.features.layers.reading import (
 from components.features.layers.snippet import cka_snippet, pooler_snippet, variance_snippet
 from components.figures.frames import vector_strips
 from components.figures.theme import color_of
-from components.ui.models import runtime, second
+from components.ui.models import runtime, second_model
 from components.ui.state import session
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import inputs, kit
@@ -127,7 +127,7 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         inputs.choice(view, WORDS)
         chosen = inputs.select(view, other_in(specs.values(), view.model))
-    other = second.model_card(specs[chosen]) if chosen else states.card
+    other = second_model.model_card(specs[chosen]) if chosen else states.card
     if other is None:
         return {}
     with st.spinner("Comparing the layers…"):

@@ -60,7 +60,7 @@ from components.maps.typical import typical_of
 from components.maps.vectors import TextRows, rows_of
 from components.ui.models.background import maps
 from components.ui.models.services import service
-from components.ui.models.waiting import me
+from components.ui.models.waiting import current_visitor
 from components.ui.state import session
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
@@ -702,7 +702,7 @@ class Again:
     @classmethod
     def of(cls, shown: MapShown) -> Self:
         """From the page's current map, during its run."""
-        return cls(session.current(), shown.picture.request, me("map_again"))
+        return cls(session.current(), shown.picture.request, current_visitor("map_again"))
 
     def shown(self) -> MapShown:
         """The map, redrawn if it was evicted.

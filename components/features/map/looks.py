@@ -267,7 +267,7 @@ _WANTED = f"{_PLACE}_wanted"
 def trust_look(shown: MapShown) -> None:
     """The report on the map's quality."""
     job = _check(shown) if _is_wanted(shown) else maps().find_check(shown.picture, shown.layer)
-    state = None if job is None else job.look(waiting.me(_PLACE)).state
+    state = None if job is None else job.look(waiting.current_visitor(_PLACE)).state
     checked = _checked(job) if job is not None and state in {"done", "failed"} else None
     trust = trust_of(
         shown.honesty,
@@ -312,7 +312,7 @@ def _check_button(shown: MapShown) -> None:
 
 
 def _check(shown: MapShown) -> Job:
-    return maps().check(shown.picture, shown.layer, waiting.me(_PLACE))
+    return maps().check(shown.picture, shown.layer, waiting.current_visitor(_PLACE))
 
 
 def _is_wanted(shown: MapShown) -> bool:

@@ -59,11 +59,11 @@ from components.maps.picture import Picture
 from components.maps.plan import Plan
 from components.maps.points import Unit
 from components.maps.request import MapRequest, MapSettings, Method, changes, with_layer
-from components.ui.corpora.known import titles
+from components.ui.corpora.catalogue import titles
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.frame import navigation
-from components.ui.models import runtime, second, waiting
+from components.ui.models import runtime, second_model, waiting
 from components.ui.models.background import maps
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -614,7 +614,7 @@ def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
 def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
     """The job of a map that is running, cheap or requested; else show its cost and a button."""
     found, key = maps().find(request), request.key
-    state = None if found is None else found.look(waiting.me(_place(slot))).state
+    state = None if found is None else found.look(waiting.current_visitor(_place(slot))).state
     is_wanted = session.kept(_wanted(slot)) == key
     if found is not None and (state == "done" or (state == "failed" and not is_wanted)):
         return found
@@ -641,7 +641,7 @@ def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job
 
 def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job:
     """Draw a map; release an earlier job of this slot that nobody else waits for."""
-    me = waiting.me(_place(slot))
+    me = waiting.current_visitor(_place(slot))
     job = maps().draw(request, corpus, card, me)
     before: MapRequest | None = session.kept(_awaited(slot))
     session.keep(_awaited(slot), request)
@@ -833,7 +833,7 @@ def _of_another_model(
         return card, None
     titles = {i: s.title for i, s in specs.items()}
     chosen = inputs.select(view, controls.OTHER_MODEL.among(titles))
-    other = second.model_card(specs[chosen])
+    other = second_model.model_card(specs[chosen])
     if other is None:
         return card, None
     try:

@@ -430,7 +430,7 @@ def _failed(error: BaseException, key: Hashable) -> None:
 def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
     """The job of a comparison that is done, running, cheap or requested; else show its cost."""
     job = jobs().get(key)
-    state = None if job is None else job.look(waiting.me(_PROGRESS_PLACE)).state
+    state = None if job is None else job.look(waiting.current_visitor(_PROGRESS_PLACE)).state
     is_requested = session.kept(_REQUESTED) == key
     if job is not None and (state == "done" or (state == "failed" and not is_requested)):
         return job
@@ -462,7 +462,7 @@ def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
 
 def _begin(pairs: PairSet, card: ModelCard, key: Hashable, seconds: float) -> Job:
     """Start a comparison; release an earlier job of this place that nobody else waits for."""
-    visitor = waiting.me(_PROGRESS_PLACE)
+    visitor = waiting.current_visitor(_PROGRESS_PLACE)
     awaited_key = session.kept(_AWAITED)
     earlier = None if awaited_key in (None, key) else jobs().get(awaited_key)
     if earlier is not None:

@@ -74,8 +74,8 @@ from components.features.senses.words import (
     around,
     column_of,
 )
-from components.ui.corpora.known import titles
-from components.ui.models import runtime, second
+from components.ui.corpora.catalogue import titles
+from components.ui.models import runtime, second_model
 from components.ui.models.services import settings
 from components.ui.state import session
 from components.ui.state.controls import Choice, Control, Text
@@ -385,7 +385,7 @@ def get_model(corpus: SearchableCorpus) -> bool:
         is_away = spec.source == "hub" and not (spec.on_disk or spec.loaded)
         if is_away and not settings().allow_downloads:
             raise ModelError(say("senses.no_download"))
-        card = second.model_card(spec)
+        card = second_model.model_card(spec)
         if card is not None and _has_changed(corpus, card):
             raise ModelError(say("senses.other_weights"))
     except ContextlensError as exc:
@@ -723,7 +723,7 @@ def _model(view: ViewState) -> bool:
         st.info(say("senses.sides.no_second_model"))
         return False
     chosen = inputs.select(view, control)
-    return second.model_card(next(spec for spec in offered if spec.id == chosen)) is not None
+    return second_model.model_card(next(spec for spec in offered if spec.id == chosen)) is not None
 
 
 def _named(view: ViewState) -> ViewState:

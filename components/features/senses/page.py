@@ -251,4 +251,4 @@ def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:
     known = jobs().get(key)
     if known is not None and known.state == "done":
         return known
-    return jobs().start(Task(key, WORDS, work), waiting.me(_PLACE))
+    return jobs().start(Task(key, WORDS, work), waiting.current_visitor(_PLACE))

@@ -40,7 +40,7 @@ from components.features.tokens.reading import (
 from components.features.tokens.snippet import row_snippet
 from components.figures.frames import vector_strips
 from components.figures.theme import color_of
-from components.ui.models import runtime, second
+from components.ui.models import runtime, second_model
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
@@ -111,7 +111,7 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
         return
     titles = {model: spec.title for model, spec in others.items()}
     other = inputs.select(view, OTHER.among(titles))
-    card = second.tokenizer_card(others[other])
+    card = second_model.tokenizer_card(others[other])
     if card is None:
         unknown_id, name = tokenized.vocabulary.unknown_id, tokenized.unknown_name
         kit.reading(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")

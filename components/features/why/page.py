@@ -259,7 +259,7 @@ def _measured_pairs(card: ModelCard) -> SentencePairs | None:
     job = jobs().get(task.key)
     if job is None or job.state != "failed":
         try:
-            job = jobs().start(task, waiting.me(_PAIRS_PLACE))
+            job = jobs().start(task, waiting.current_visitor(_PAIRS_PLACE))
         except BusyError:  # the page goes without them for now
             return None
     waiting.shortly(job)
@@ -329,7 +329,7 @@ def _requested_key(place: str) -> str:
 
 def _job(task: Task, place: str, title: str) -> Job | None:
     """The job that is done, running, cheap or requested; else show its cost and a button."""
-    visitor, key = waiting.me(place), task.key
+    visitor, key = waiting.current_visitor(place), task.key
     job = jobs().get(key)
     state = None if job is None else job.look(visitor).state
     is_requested = session.kept(_requested_key(place)) == key
@@ -355,7 +355,7 @@ def _job(task: Task, place: str, title: str) -> Job | None:
 
 def _begin(task: Task, place: str) -> Job:
     """Start the work; release an earlier job of this place that nobody else waits for."""
-    visitor, session_key = waiting.me(place), f"{place}_awaited"
+    visitor, session_key = waiting.current_visitor(place), f"{place}_awaited"
     awaited_key = session.kept(session_key)
     earlier = None if awaited_key in (None, task.key) else jobs().get(awaited_key)
     if earlier is not None:

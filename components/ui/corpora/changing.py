@@ -15,7 +15,7 @@ from components.corpus.store.about import About, Indexing
 from components.jobs import Job, Visitor
 from components.ui.access import guard
 from components.ui.access.roles import EXPORT, KEEP, MANAGE, Person
-from components.ui.corpora.known import is_for_everybody
+from components.ui.corpora.catalogue import is_for_everybody
 from components.ui.models.background import jobs, store
 from components.ui.models.services import service
 

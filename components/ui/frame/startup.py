@@ -22,7 +22,7 @@ from components.core.caller import otherwise
 from components.core.errors import ContextlensError, SettingsError
 from components.corpus.store import indexing
 from components.jobs import Visitor
-from components.ui.corpora import known
+from components.ui.corpora import catalogue
 from components.ui.frame import logs, readings
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
@@ -97,7 +97,7 @@ def _go_on() -> None:
         return  # opening the store takes a second of imports
     try:
         indexing.go_on(jobs(), store(), runtime.service())
-        known.note_owners()
+        catalogue.note_owners()
     except ContextlensError as exc:
         _log.error("Indexing does not go on: %s", exc)
 

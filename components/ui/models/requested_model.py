@@ -56,7 +56,7 @@ class ModelRequest:
     def renewed(self) -> ModelRequest:
         """Return the same request with its load started or joined, or with a refusal's reason."""
         try:
-            job = runtime.start_loading(self.model, waiting.me(PLACE))
+            job = runtime.start_loading(self.model, waiting.current_visitor(PLACE))
         except (AccessError, BusyError) as exc:
             return replace(self, job=None, error=str(exc))
         return replace(self, job=job, error="")
@@ -64,7 +64,7 @@ class ModelRequest:
     def stop_waiting(self) -> None:
         """Stop waiting; the load stops unless someone else waits for it."""
         if self.job is not None:
-            self.job.cancel(waiting.me(PLACE))
+            self.job.cancel(waiting.current_visitor(PLACE))
 
 
 def current(view: ViewState) -> ModelRequest | None:

@@ -98,7 +98,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
         if not _may_load(model):
             _offer(model)
             st.stop()
-        job = start_loading(model, waiting.me(_PAGE))
+        job = start_loading(model, waiting.current_visitor(_PAGE))
         session.keep(_PAGE, job)
     if not waiting.shortly(job):
         _wait(job, model, height)
@@ -111,7 +111,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
 
 
 def _was_dropped(job: Job) -> bool:
-    return job.look(waiting.me(_PAGE)).state in _ENDED_BADLY
+    return job.look(waiting.current_visitor(_PAGE)).state in _ENDED_BADLY
 
 
 def start_loading(model: str, visitor: Visitor | None = None) -> Job:
@@ -193,7 +193,7 @@ def cancel_loading(model: str) -> None:
     """Stop the load that the page waits for, unless someone else waits for it."""
     job = jobs().get(tasks.load_key(model))
     if job is not None:
-        job.cancel(waiting.me(_PAGE))
+        job.cancel(waiting.current_visitor(_PAGE))
     download_requests.forget(_PAGE)
 
 
@@ -218,7 +218,7 @@ def _measured(task: Task, path: Path) -> Any:
     job = jobs().get(task.key)
     if job is None or job.state != "failed":
         try:
-            job = jobs().start(task, waiting.me("baseline"))
+            job = jobs().start(task, waiting.current_visitor("baseline"))
         except BusyError:  # the page goes without for now
             return None
     # A file on disk is read within a few milliseconds. Waiting for it keeps the page from jumping.

@@ -23,7 +23,7 @@ from components.ui.models.background import jobs
 from components.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
 from components.ui.state import session
 
-__all__ = ["Offer", "failed", "follow", "me", "result_of", "room", "shortly"]
+__all__ = ["Offer", "current_visitor", "failed", "follow", "result_of", "room", "shortly"]
 
 _SHORT_SECONDS = 0.7
 """The time that a page waits for a job before it shows what it has: most jobs end in it."""
@@ -39,7 +39,7 @@ _MAX_TRIES = 3
 """How often a page asks for a result that is evicted at the moment when it is there."""
 
 
-def me(place: str) -> Visitor:
+def current_visitor(place: str) -> Visitor:
     """Return the visitor of this page, who waits at one of its places."""
     return Visitor(session.session(), place)
 
@@ -73,7 +73,7 @@ def follow(
 
     @st.fragment(run_every=_POLL_SECONDS)
     def watch() -> None:
-        status = job.look(me(key))
+        status = job.look(current_visitor(key))
         if status.is_over:
             on_over()
         line, button = _places(below or not cancel)
@@ -159,7 +159,7 @@ def room(text: str, *, height: int) -> None:
 
 def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | None:
     """Return the job that is done, running, cheap or requested; else draw the offer."""
-    visitor, requested = me(place), f"{place}_wanted"
+    visitor, requested = current_visitor(place), f"{place}_wanted"
     job = jobs().get(task.key)
     state = None if job is None else job.look(visitor).state
     is_requested = session.kept(requested) == task.key
@@ -208,6 +208,6 @@ def _progress(status: Status, place: DeltaGenerator, *, is_counted: bool) -> Non
 
 
 def _cancel(job: Job, key: str, then: Callable[[], None] | None) -> None:
-    job.cancel(me(key))
+    job.cancel(current_visitor(key))
     if then is not None:
         then()

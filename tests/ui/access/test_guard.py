@@ -24,7 +24,7 @@ from components.features.map.request import most_points
 from components.jobs import JobKind
 from components.ui.access import guard
 from components.ui.access.roles import FETCH, MANAGE, Role
-from components.ui.corpora import exports, known
+from components.ui.corpora import catalogue, exports
 from components.ui.corpora.controls import MINE
 from components.ui.files import uploads
 from components.ui.files.uploads import forget_all
@@ -254,7 +254,7 @@ def test_an_address_shows_a_corpus_and_its_list_shows_ones_own(asked: None) -> N
 
 
 def test_a_server_that_people_sign_in_to_is_not_for_one(asked: None) -> None:
-    assert not known.is_for_one()
+    assert not catalogue.is_for_one()
 
 
 # Past the pages

@@ -81,8 +81,8 @@ def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) ->
     """It takes a second, in which a first page would wait."""
     code = (
         "import sys; from components.ui.frame import startup; startup._go_on(); "
-        "from components.ui.corpora.known import known; "
-        "from components.ui.state.view import DEFAULT; assert known(DEFAULT) == (); "
+        "from components.ui.corpora.catalogue import listed; "
+        "from components.ui.state.view import DEFAULT; assert listed(DEFAULT) == (); "
         "print('lancedb' in sys.modules)"
     )
     environ = {"CONTEXTLENS_DATA_DIR": str(tmp_path), "PATH": ""}

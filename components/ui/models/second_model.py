@@ -66,7 +66,7 @@ def _awaited(
     """
     begin = partial(_begin, spec, task, key)
     job = jobs().get(task.key)
-    state = None if job is None else job.look(waiting.me(key)).state
+    state = None if job is None else job.look(waiting.current_visitor(key)).state
     is_wanted = download_requests.is_requested(key, task.key) and state not in {
         None,
         "stopped",
@@ -112,4 +112,4 @@ def _joined(spec: ModelSpec, task: Task, key: str) -> Job:
     if task.kind is not tasks.LOADS:  # its files come from the hub
         guard.require(FETCH)
     runtime.admit(spec.id)
-    return jobs().start(task, waiting.me(key))
+    return jobs().start(task, waiting.current_visitor(key))

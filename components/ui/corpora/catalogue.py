@@ -35,7 +35,7 @@ __all__ = [
     "has_page",
     "is_for_everybody",
     "kept_of",
-    "known",
+    "listed",
     "may_delete",
     "note_owners",
     "on_map",
@@ -126,7 +126,7 @@ def _names_in_address(view: ViewState) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:MOST]
 
 
-def known(view: ViewState) -> tuple[Kept, ...]:
+def listed(view: ViewState) -> tuple[Kept, ...]:
     """Return the corpora that a visit knows: the visitor's own, newest first, then the public ones.
 
     Raises:

@@ -17,7 +17,7 @@ from components.corpus.store.indexing import INDEXES, index_key
 from components.features.map.controls import KEPT, SOURCE
 from components.features.senses import controls as senses
 from components.jobs import Task
-from components.ui.corpora import known
+from components.ui.corpora import catalogue
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import jobs, store
 from components.ui.state.address import decode, encode
@@ -69,7 +69,7 @@ def test_one_visitor_is_where_nothing_else_is_answered(
 
     monkeypatch.setattr(st, "get_option", option)
     with app_settings(DATA_DIR=str(tmp_path), HOSTS=hosts):
-        assert known.is_for_one() is expected
+        assert catalogue.is_for_one() is expected
 
 
 def test_who_ends_while_it_is_looked_at_was_not_interrupted(
@@ -93,71 +93,71 @@ def test_who_ends_while_it_is_looked_at_was_not_interrupted(
         return found
 
     monkeypatch.setattr(store(), "about", about)
-    kept = known.kept_of(name)
+    kept = catalogue.kept_of(name)
     assert kept.about is not None
     assert kept.about.state == "waiting"
     assert kept.is_under_way
-    assert known.kept_of(name).is_indexed
-    assert not known.kept_of(name).is_under_way
+    assert catalogue.kept_of(name).is_indexed
+    assert not catalogue.kept_of(name).is_under_way
 
 
 def test_what_another_process_indexes_is_under_way(for_one: None) -> None:
     name = store().create(made_up_corpus(2), indexing()).name
-    assert not known.kept_of(name).is_under_way
+    assert not catalogue.kept_of(name).is_under_way
     with store().only_writer(name):
-        assert known.kept_of(name).is_elsewhere
-    assert not known.kept_of(name).is_under_way
+        assert catalogue.kept_of(name).is_elsewhere
+    assert not catalogue.kept_of(name).is_under_way
 
 
 def test_nothing_is_stored_by_looking(for_one: None, tmp_path: Path) -> None:
-    assert known.known(DEFAULT) == ()
-    assert known.titles(DEFAULT) == {}
+    assert catalogue.listed(DEFAULT) == ()
+    assert catalogue.titles(DEFAULT) == {}
     assert not (tmp_path / "corpora").exists()
 
 
 def test_one_visitor_knows_all_that_is_stored(for_one: None) -> None:
     names = keep(3)
-    assert {kept.name for kept in known.known(DEFAULT)} == set(names)
-    assert known.with_own(DEFAULT, names[0]) == DEFAULT
+    assert {kept.name for kept in catalogue.listed(DEFAULT)} == set(names)
+    assert catalogue.with_own(DEFAULT, names[0]) == DEFAULT
 
 
 def test_many_visitors_know_what_their_address_names(for_many: None) -> None:
     names = keep(3)
-    assert known.known(DEFAULT) == ()
-    view = known.with_own(known.with_own(DEFAULT, names[0]), names[2])
-    assert known.own_names(view) == (names[0], names[2])
-    assert dict(known.titles(view)) == {names[0]: "0.csv", names[2]: "2.csv"}
-    assert dict(known.titles(DEFAULT, names[1])) == {names[1]: "1.csv"}
-    assert known.own_names(known.without_own(view, names[0])) == (names[2],)
-    assert known.with_own(view, names[0]) != view  # it is the newest now
-    assert len(known.own_names(known.with_own(view, names[0]))) == 2
+    assert catalogue.listed(DEFAULT) == ()
+    view = catalogue.with_own(catalogue.with_own(DEFAULT, names[0]), names[2])
+    assert catalogue.own_names(view) == (names[0], names[2])
+    assert dict(catalogue.titles(view)) == {names[0]: "0.csv", names[2]: "2.csv"}
+    assert dict(catalogue.titles(DEFAULT, names[1])) == {names[1]: "1.csv"}
+    assert catalogue.own_names(catalogue.without_own(view, names[0])) == (names[2],)
+    assert catalogue.with_own(view, names[0]) != view  # it is the newest now
+    assert len(catalogue.own_names(catalogue.with_own(view, names[0]))) == 2
 
 
 @pytest.mark.parametrize(
     "said", ["", ",", "short", "a" * 17, "../../etc/passwd", "' OR 1=1 --xxxx", "ä" * 16, ",,x,"]
 )
 def test_what_is_no_name_is_nobodys(for_many: None, said: str) -> None:
-    assert known.own_names(MINE.put(DEFAULT, said)) == ()
-    assert known.known(MINE.put(DEFAULT, said)) == ()
+    assert catalogue.own_names(MINE.put(DEFAULT, said)) == ()
+    assert catalogue.listed(MINE.put(DEFAULT, said)) == ()
 
 
 def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: None) -> None:
     view = DEFAULT
-    names = [f"{i:016}" for i in range(known.MOST)]
+    names = [f"{i:016}" for i in range(catalogue.MOST)]
     for name in names[:-1]:
-        known.check_may_add(view)
-        view = known.with_own(view, name)
-    known.check_may_add(view)
-    view = known.with_own(view, names[-1])
-    assert known.own_names(decode(encode(view))) == tuple(names)
+        catalogue.check_may_add(view)
+        view = catalogue.with_own(view, name)
+    catalogue.check_may_add(view)
+    view = catalogue.with_own(view, names[-1])
+    assert catalogue.own_names(decode(encode(view))) == tuple(names)
     with pytest.raises(CorpusError, match=r"one visitor keeps at most 8\. Delete one first"):
-        known.check_may_add(view)
+        catalogue.check_may_add(view)
 
 
 @pytest.mark.slow
 def test_there_is_no_such_bound_for_one(for_one: None) -> None:
-    keep(known.MOST + 1)
-    known.check_may_add(DEFAULT)
+    keep(catalogue.MOST + 1)
+    catalogue.check_may_add(DEFAULT)
 
 
 def test_what_is_gone_or_damaged_is_said_and_the_others_are_there(
@@ -168,7 +168,7 @@ def test_what_is_gone_or_damaged_is_said_and_the_others_are_there(
         if path.is_file():
             path.write_bytes(b"")
     gone = "g" * 16
-    found = {kept.name: kept for kept in known.known(mine(whole, damaged, gone))}
+    found = {kept.name: kept for kept in catalogue.listed(mine(whole, damaged, gone))}
     assert found[whole].is_indexed
     assert found[whole].title == "0.csv"
     assert "no such corpus" in found[gone].problem
@@ -181,20 +181,20 @@ def test_files_for_everybody_are_known_to_all_and_nobody_deletes_them(tmp_path: 
     folder.mkdir()
     (folder / "shared.csv").write_text("text\nI saw a python\n", encoding="utf-8")
     with app_settings(DATA_DIR=str(tmp_path), HOSTS="texts.example", CORPORA=str(folder)):
-        (kept,) = known.known(DEFAULT)
+        (kept,) = catalogue.listed(DEFAULT)
         assert kept.about is None
         assert not kept.problem
         assert kept.title == "shared.csv"
-        assert not known.may_delete(DEFAULT, kept)
-        assert known.titles(DEFAULT) == {}
+        assert not catalogue.may_delete(DEFAULT, kept)
+        assert catalogue.titles(DEFAULT) == {}
         name = stored_name(offered(folder)[0], "made-up")
         indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
-        again = known.kept_of(name)  # whichever model the view has
+        again = catalogue.kept_of(name)  # whichever model the view has
         assert again.file is not None
-        assert not known.may_delete(mine(name), again)
+        assert not catalogue.may_delete(mine(name), again)
         (own,) = keep(1)
-        assert known.may_delete(mine(own), known.kept_of(own))
-        assert not known.may_delete(DEFAULT, known.kept_of(own)), "a link shows it"
+        assert catalogue.may_delete(mine(own), catalogue.kept_of(own))
+        assert not catalogue.may_delete(DEFAULT, catalogue.kept_of(own)), "a link shows it"
 
 
 @pytest.mark.parametrize(("hosts", "may_delete"), [("", True), ("texts.example", False)])
@@ -207,14 +207,14 @@ def test_one_for_everybody_that_is_damaged_is_deleted_by_who_has_the_server(
     with app_settings(DATA_DIR=str(tmp_path), HOSTS=hosts, CORPORA=str(folder)):
         name = stored_name(offered(folder)[0], DEFAULT.model)
         indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
-        (kept,) = known.known(DEFAULT)
-        assert not known.may_delete(DEFAULT, kept)
+        (kept,) = catalogue.listed(DEFAULT)
+        assert not catalogue.may_delete(DEFAULT, kept)
         shutil.rmtree(tmp_path / "corpora" / f"{name}.texts.lance")
-        (kept,) = known.known(DEFAULT)
+        (kept,) = catalogue.listed(DEFAULT)
         assert "Only a part of this corpus is here" in kept.problem
-        assert known.may_delete(DEFAULT, kept) == may_delete
+        assert catalogue.may_delete(DEFAULT, kept) == may_delete
         shutil.rmtree(tmp_path / "corpora" / f"{name}.about.lance")
-        (kept,) = known.known(DEFAULT)  # it can be indexed again by everybody
+        (kept,) = catalogue.listed(DEFAULT)  # it can be indexed again by everybody
         assert not kept.problem
 
 
@@ -225,20 +225,20 @@ NAME = "abcdefghijklmnop"
 
 
 def test_a_link_to_the_map_shows_the_corpus() -> None:
-    view = known.on_map(DEFAULT, NAME)
+    view = catalogue.on_map(DEFAULT, NAME)
     assert SOURCE.of(view) == "kept"
     assert KEPT.asked(view) == NAME
-    assert SOURCE.of(known.on_ready_map(view)) == SOURCE.default == "ambiguous"
+    assert SOURCE.of(catalogue.on_ready_map(view)) == SOURCE.default == "ambiguous"
 
 
 def test_a_link_to_senses_shows_the_corpus_and_the_word() -> None:
-    view = known.on_senses(DEFAULT, NAME, "python")
+    view = catalogue.on_senses(DEFAULT, NAME, "python")
     assert senses.CORPUS.asked(view) == NAME
     assert senses.WORD.of(view) == "python"
-    assert senses.CORPUS.of(known.on_senses(view, "ambiguous")) == "ambiguous"
-    assert known.on_senses(DEFAULT, "ambiguous") == DEFAULT
+    assert senses.CORPUS.of(catalogue.on_senses(view, "ambiguous")) == "ambiguous"
+    assert catalogue.on_senses(DEFAULT, "ambiguous") == DEFAULT
 
 
 def test_a_page_is_there_or_not() -> None:
-    assert known.has_page("map")
-    assert not known.has_page("no such page")
+    assert catalogue.has_page("map")
+    assert not catalogue.has_page("no such page")
