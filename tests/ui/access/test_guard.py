@@ -265,13 +265,6 @@ def client(asked: None) -> TestClient:
     return TestClient(Starlette(routes=exports.routes(), middleware=uploads.middleware()), ADDRESS)
 
 
-def test_an_export_goes_to_the_owner_and_to_an_admin(client: TestClient) -> None:
-    place = f"/{exports.address(corpus_of('uwe'))}"
-    status = {name: answer(client, place, cookies(name, ADDRESS)) for name in ("uwe", "ada", "una")}
-    assert status == {"uwe": 200, "ada": 200, "una": 403}
-    assert answer(client, place, {}) == 403
-
-
 @pytest.mark.parametrize(
     "forged",
     [

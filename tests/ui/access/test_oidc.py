@@ -52,7 +52,10 @@ def test_settings_become_what_streamlit_reads(monkeypatch: pytest.MonkeyPatch) -
     st.App("main.py", secrets=section)  # which takes them
 
 
-@pytest.mark.parametrize("variables", [{}, {"SIGN_IN": "required"}, {**SETTINGS, "SIGN_IN": "off"}])
+@pytest.mark.parametrize(
+    "variables",
+    [{}, {"SIGN_IN": "required"}, {**SETTINGS, "SIGN_IN": "off"}],
+)
 def test_else_streamlit_reads_its_own_file(variables: dict[str, str]) -> None:
     with app_settings(**variables):
         assert oidc.secrets() is None
@@ -146,11 +149,6 @@ def test_signing_out_ends_at_the_first_page(client: TestClient) -> None:
 
 def test_a_provider_that_is_away_is_named(client: TestClient) -> None:
     assert why(client.get(f"/auth/login?provider={encode_provider_token('default')}")) == "away"
-
-
-def test_the_noted_address_is_one_of_this_server() -> None:
-    assert "location.pathname+location.search" in oidc.NOTE_ADDRESS
-    assert "</" not in oidc.NOTE_ADDRESS
 
 
 # With a provider

@@ -22,10 +22,10 @@ from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, launch
 from tests.support.corpus_store import indexed, made_up_corpus
-from tests.support.forged import Forger
 from tests.support.measured import measured_data
-from tests.support.openid import cookies, knows, owner_of, provider, settings_of, sign_in
+from tests.support.openid import cookies, owner_of, provider, settings_of
 from tests.support.pages import app_settings
+from tests.ui.access.forged import Forger
 
 pytestmark = pytest.mark.slow
 
@@ -135,20 +135,6 @@ def test_a_page_opens_for_a_browser_with_large_cookies(place: Place, kilobytes: 
         seen = tab.run("tokens")
     assert seen.has("sign_out")
     assert not seen.has("sign_in")
-
-
-@pytest.mark.parametrize("kilobytes", [2, 12])
-def test_a_visitor_with_many_groups_signs_in(place: Place, kilobytes: int) -> None:
-    groups = [f"group-{i * 2654435761 % 2**32:08x}" for i in range(1000 * kilobytes // 15)]
-    app = f"{ORIGIN}/{BASE}"
-    with httpx2.Client(headers={"Host": "lens.example.org"}) as client, knows(app, place.provider):
-        answer = sign_in(client, place.app, place.provider, "vera", groups=groups)
-        own = {str(cookie.name): str(cookie.value) for cookie in client.cookies.jar}
-    assert '"base": "/lens/", "why": ""' in answer.text
-    assert all("; secure" in header.lower() for header in answer.headers.get_list("set-cookie"))
-    assert sum(len(f"{name}={value}; ") for name, value in own.items()) < 4096
-    with Forger(place.app, own, ORIGIN) as tab:
-        assert tab.run("tokens").has("sign_out")
 
 
 def test_every_cookie_is_for_https_alone(place: Place) -> None:

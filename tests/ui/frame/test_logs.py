@@ -28,7 +28,7 @@ from components.ui.models.background import jobs
 from components.ui.state.view import Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, press, settled
-from tests.support.written_log import MARKER, Lines, fail, of, written
+from tests.ui.frame.written_log import MARKER, Lines, fail, of, written
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.wording import escape
-from components.core import BUNDLED_ID, Settings, open_service, registry
+from components.core import BUNDLED_ID, Settings, open_service
 from components.core.errors import ContextlensError
 from components.jobs import Job
 from components.ui.models import runtime, tasks
@@ -138,38 +137,16 @@ def test_the_title_or_an_old_label_of_a_preset_names_it(server: HubServer, typed
     assert_goes_on(app.run(), PRESET)
 
 
-NO_MODELS = (
-    "../..",
-    "/etc/passwd",
-    "https://hub.example/org/name",
-    "folder:../..",
-    "folder:none",
-    "a" * 10_000,
-    "org/na\x00me",
-    "org/na\u202eme",
-    "<b>bold</b>",
-    "![x](http://example.org/x.png)",
-)
-
-
-@pytest.mark.parametrize("typed", NO_MODELS, ids=lambda typed: typed[:12])
-def test_what_cannot_be_a_model_is_said_in_a_sentence_that_is_no_markdown(typed: str) -> None:
-    with hub_server({}) as hub, pytest.raises(ContextlensError) as raised:
-        registry.check_model(typed, Settings(hub_endpoint=hub.endpoint))
-    assert not hub.requests
-    assert len(str(raised.value)) < 500
-    assert "![x](" not in escape(str(raised.value))
-    assert "<b>" not in escape(str(raised.value))
+NO_MODELS = ("../..", "a" * 10_000, "![x](http://example.org/x.png)")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("typed", [NO_MODELS[i] for i in (0, 5, 9)], ids=lambda typed: typed[:12])
+@pytest.mark.parametrize("typed", NO_MODELS, ids=lambda typed: typed[:12])
 def test_what_cannot_be_a_model_stops_at_the_door(server: HubServer, typed: str) -> None:
     app = type_model(type_in(framed(), TEXT), typed)
     assert_goes_on(app)
     assert len(said(app)) < 500
     assert "![x](" not in app.sidebar.error[0].value
-    assert "<b>" not in app.sidebar.error[0].value
     assert not server.requests
     assert [b.key for b in app.sidebar.button if "wish" in b.key] == ["wish_dismiss"]
     app = press(app, "wish_dismiss")

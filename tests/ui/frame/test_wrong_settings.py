@@ -21,7 +21,7 @@ from components.ui.files import uploads
 from components.ui.frame import health, startup
 from components.ui.frame.navigation import PAGES
 from tests.support.pages import ROOT, app_settings
-from tests.support.written_log import written
+from tests.ui.frame.written_log import written
 
 SENTENCE = "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
 WRONG = {

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from components.analysis import baseline as baselines
 from components.analysis.baseline import Baseline
 from components.content.bundled_texts import baseline_sentences
 from components.core import ModelCard
@@ -115,56 +114,6 @@ def test_a_model_too_short_for_some_sample_sentences_has_a_baseline_too() -> Non
     card = runtime.service().load("folder:short")
     assert card.max_length == 64
     assert measured(card).n_words > 500
-
-
-def cut(good: bytes) -> bytes:
-    return good[: len(good) // 2]
-
-
-def cut_a_little(good: bytes) -> bytes:
-    return good[:-10]
-
-
-def change_a_byte(good: bytes) -> bytes:
-    middle = len(good) // 2
-    return good[:middle] + bytes([good[middle] ^ 0xFF]) + good[middle + 1 :]
-
-
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda _: b"",
-    "nonsense": lambda _: b"nonsense",
-    "pickle": lambda _: b"\x80\x04K\x01.",
-    "no zip": lambda _: b"PK\x03\x04nonsense",
-    "half": cut,
-    "end missing": cut_a_little,
-    "one byte": change_a_byte,
-}
-
-
-def test_a_damaged_file_is_no_baseline(card: ModelCard, data: Path) -> None:
-    measured(card)
-    path = only_file(data)
-    good = path.read_bytes()
-    for name, damage in DAMAGES.items():
-        path.write_bytes(damage(good))
-        assert baselines.load(path) is None, name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pickle", "half", "one byte"])
-def test_a_damaged_file_is_measured_again_and_mended(
-    card: ModelCard, data: Path, name: str
-) -> None:
-    before = measured(card)
-    path = only_file(data)
-    path.write_bytes(DAMAGES[name](path.read_bytes()))
-    card = restart()
-    runtime.baseline(card)
-    assert_equal(measured(card), before)
-    assert n_encoded() == len(baseline_sentences())
-    mended = baselines.load(path)
-    assert mended is not None
-    assert_equal(mended, before)
 
 
 def in_the_way(folder: Path) -> Path:

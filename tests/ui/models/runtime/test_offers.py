@@ -336,15 +336,6 @@ def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -> None:
-    app = asked_for("org/no-such-model")
-    assert not app.exception
-    assert len(app.error) == 1
-    app = choose(app, BUNDLED_ID)
-    assert not app.error
-
-
-@pytest.mark.slow
 def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
     app = asked_for(PRESET)
