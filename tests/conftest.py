@@ -16,8 +16,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no finding: no example has a deadline, and none is given up for being slow.
+# Every run has the same examples; `--hypothesis-profile=thorough` takes others, and many more.
+_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 settings.register_profile(
-    "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any_machine", deadline=None, derandomize=True, suppress_health_check=_SLOW
+)
+settings.register_profile(
+    "thorough", deadline=None, max_examples=5_000, suppress_health_check=_SLOW
 )
 settings.load_profile("any_machine")
 
