@@ -14,10 +14,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.core.config_keys import shortened
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Limits, Part, check_id, fetch
 from components.core.schema import ModelSpec, Progress, Source
+from components.core.untrusted import shortened
 
 if TYPE_CHECKING:
     from components.core.settings import Settings

@@ -13,7 +13,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 __all__ = [
-    "PROJECTIONS",
     "Architecture",
     "AttentionRequest",
     "Attribution",
@@ -337,14 +336,6 @@ Intervention = SwitchOff | Block | Patch | Average
 # --- Facts about a model
 
 Source = Literal["bundled", "hub", "folder"]
-
-PROJECTIONS: Mapping[str, str] = MappingProxyType(
-    {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}
-)
-"""The linear layer between the embedding layer's LayerNorm and layer 0, by family.
-
-A dotted name in transformers' models; ELECTRA has the layer only if the sizes differ.
-"""
 
 
 @dataclass(frozen=True)

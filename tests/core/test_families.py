@@ -1,13 +1,198 @@
-"""What a config calls itself can be shown, whatever it is."""
+"""A family is one entry; of a config.json, transformers gets listed names within their ranges."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from collections import ChainMap
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers.activations import ACT2FN
 
-from components.core.errors import UnsupportedModelError
-from components.core.families import family_of
+from components.core import EncoderService
+from components.core.encoder.loading import LoadedModel, load_model
+from components.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
+from components.core.families import FAMILIES, allowed_config, family_of, read_config
+from components.core.registry import ModelFiles
+from components.core.schema import FastPrecision, SwitchOff
+from components.core.untrusted import read_json
+from tests.support.tiny_models import build
+
+EXACT = FastPrecision("float32", "not measured")
+ACTIVATIONS = ("gelu", "gelu_new", "gelu_fast", "quick_gelu", "relu", "relu6", "silu", "tanh")
+TRICKS: list[dict[str, Any]] = [
+    {"num_labels": 10**8},
+    {"num_labels": -1},
+    {"id2label": {str(i): "x" for i in range(1000)}},
+    {"id2label": {"x": "y"}},
+    {"label2id": [1, 2]},
+    {"problem_type": "single_label_classification", "num_labels": 1},
+    {"attn_implementation": "flash_attention_2"},
+    {"_attn_implementation": "eager"},
+    {"_attn_implementation_internal": "eager"},
+    {"quantization_config": {"quant_method": "gptq", "bits": 4}},
+    {"auto_map": {"AutoModel": "trap.Model", "AutoConfig": "trap.Config"}},
+    {"torch_dtype": "__class__"},
+    {"dtype": "bfloat16"},
+    {"transformers_weights": "../../elsewhere.safetensors"},
+    {"per_layer_config": {"0": {"hidden_size": 10**9}}},
+    {"fusion_config": {"patch_embeddings": True}},
+    {"rope_scaling": {"type": "linear"}, "rope_theta": 1.0},
+    {"rope_parameters": {"rope_type": "yarn"}},
+    {"chunk_size_feed_forward": 7},
+    {"output_attentions": True},
+    {"output_hidden_states": "x"},
+    {"name_or_path": "/etc", "_name_or_path": "/etc"},
+    {"layer_types": ["x"] * 3},
+    {"pruned_heads": {"0": [0]}},
+    {"to_dict": None, "__class__": "x"},
+    {"initializer_range": 1e308},
+]
+
+
+def files_of(folder: Path) -> ModelFiles:
+    return ModelFiles("folder:model", "model", "folder", folder, "the folder model", "")
+
+
+def change_config(folder: Path, name: str = "config.json", **changes: Any) -> None:
+    path = folder / name
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def settings_of(loaded: LoadedModel) -> dict[str, Any]:
+    return {k: v for k, v in loaded.model.config.to_dict().items() if k != "_name_or_path"}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return load_model(files_of(build("bert", tmp_path_factory.mktemp("plain") / "model")), EXACT)
+
+
+def test_a_name_that_is_not_listed_never_reaches_transformers(
+    plain: LoadedModel, tmp_path: Path
+) -> None:
+    folder = build("bert", tmp_path / "model")
+    config = read_config(folder)
+    for trick in TRICKS:
+        assert allowed_config(config | trick) == allowed_config(config)
+    change_config(folder, **dict(ChainMap(*TRICKS)))
+    loaded = load_model(files_of(folder), EXACT)
+    assert settings_of(loaded) == settings_of(plain)
+    assert loaded.model.config._attn_implementation == plain.model.config._attn_implementation
+    assert loaded.model.config.num_labels == 2
+    assert loaded.card == plain.card
+
+
+def test_a_new_family_is_one_entry(
+    tmp_path: Path, open_with: Callable[..., EncoderService], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CamemBERT is RoBERTa by another name, here with a tokenizer class that no family has."""
+    folder = build("roberta", tmp_path / "model")
+    model, texts = "folder:model", ["A python slept under the lamp."]
+    expected = open_with(model_folder=tmp_path).encode(model, texts)[0].hidden
+    new = dataclasses.replace(
+        FAMILIES["roberta"],
+        model_type="camembert",
+        class_name="CamembertModel",
+        tokenizers=("Blenderbot",),
+    )
+    monkeypatch.setitem(FAMILIES, "camembert", new)
+    change_config(folder, model_type="camembert")
+    change_config(folder, "tokenizer_config.json", tokenizer_class="BlenderbotTokenizer")
+    service = open_with(model_folder=tmp_path)
+    assert service.load(model).family == "camembert"
+    assert np.array_equal(service.encode(model, texts)[0].hidden, expected)
+    assert service.architecture(model).n_layers == 3
+    assert service.intervene(model, texts, [[SwitchOff("attention", 1)]])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_listed_names_are_those_that_a_network_is_built_from(
+    family: str, tmp_path: Path
+) -> None:
+    """Everything else in the config that transformers wrote may go, and nothing changes."""
+    folder = build(family, tmp_path / "model")
+    kind = getattr(transformers, FAMILIES[family].class_name)
+    whole = kind.from_pretrained(folder)
+    chosen = kind.from_pretrained(
+        folder, config=kind.config_class(**allowed_config(read_config(folder)))
+    )
+    assert repr(whole) == repr(chosen)
+    keys = set(FAMILIES[family].keys)
+    names = set(vars(whole.config)) & keys
+    assert names == keys <= {f.name for f in dataclasses.fields(kind.config_class)}
+    assert [getattr(whole.config, n) for n in names] == [getattr(chosen.config, n) for n in names]
+
+
+def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
+    allowed = {name for name in ACT2FN if FAMILIES["bert"].keys["hidden_act"].allows(name)}
+    assert set(ACT2FN) - allowed == {"prelu", "sqrtsoftplus", "xielu"}
+    assert not any(list(getattr(ACT2FN[name], "parameters", list)()) for name in allowed)
+
+
+def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
+    given_names = {"model_type": "distilbert", "dim": 64, "hidden_size": 32, "n_heads": 4}
+    assert allowed_config(given_names) == {"dim": 32, "n_heads": 4}
+    assert transformers.DistilBertConfig(dim=64, hidden_size=32).dim == 32
+    with pytest.raises(CheckpointError, match="dim is 1000000000"):
+        allowed_config({"model_type": "distilbert", "hidden_size": 10**9})
+
+
+@pytest.mark.parametrize(
+    ("family", "lie", "said"),
+    [
+        ("roberta", {"pad_token_id": None}, "pad_token_id is None"),
+        ("mpnet", {"relative_attention_num_buckets": 2}, "from 4 to 4,096"),
+        ("bert", {"layer_norm_eps": -1e-12}, "above 0 and at most 1"),
+        ("bert", {"layer_norm_eps": 10.0**300}, "above 0 and at most 1"),
+        ("bert", {"hidden_act": "relu7"}, "an activation such as gelu"),
+        ("bert", {"hidden_act": "xielu"}, "an activation such as gelu"),
+        ("distilbert", {"activation": ["gelu"]}, "an activation such as gelu"),
+        ("electra", {"add_cross_attention": True}, "add_cross_attention"),
+    ],
+    ids=str,
+)
+def test_values_have_a_type_and_a_range(family: str, lie: dict[str, Any], said: str) -> None:
+    with pytest.raises(CheckpointError, match=said) as caught:
+        family_of({"model_type": family, **lie})
+    assert str(caught.value).endswith("Choose another model.")
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(0, 70_000),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(ACTIVATIONS),
+    st.lists(st.integers(), max_size=2),
+    st.just({}),
+)
+
+
+@given(data=st.data(), family=st.sampled_from(sorted(FAMILIES)))
+def test_any_value_is_in_range_or_refused(data: st.DataObject, family: str) -> None:
+    others = ["num_labels", "position_embedding_type", "is_decoder"]
+    names = st.sampled_from([*FAMILIES[family].keys, *others])
+    config = data.draw(st.dictionaries(names, VALUES, max_size=4)) | {"model_type": family}
+    try:
+        family_of(config)
+    except ContextlensError as exc:
+        assert len(str(exc)) < 500  # noqa: PT017 - most configs are refused, some are not
+        return
+    chosen = allowed_config(config)
+    assert set(chosen) <= set(FAMILIES[family].keys)
+    for value in chosen.values():
+        assert value is None or isinstance(value, str) or 0 <= value <= 10_000_000
+
 
 STRANGE = [
     "\u202e",
@@ -33,3 +218,41 @@ def test_a_kind_with_a_strange_name_is_refused_in_a_sentence_that_can_be_shown(
     assert message.isprintable()
     assert message.isascii()
     assert len(message) < 400
+
+
+# The file
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "cannot be read"),
+        (b'{"vocab_size": ' + b"9" * 5000 + b"}", "cannot be read"),
+        (b"[1, 2]", "is not a JSON object"),
+        (b"{", "cannot be read"),
+        (b"", "cannot be read"),
+        (b'{"a": "\xff"}', "cannot be read"),
+        (b'{"a": "' + b"b" * 1000 + b'"}', "more than the 1,000 bytes"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_file_that_cannot_be_read_is_told(content: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    most_bytes = 1000 if "bytes" in words else 1_000_000
+    with pytest.raises(CheckpointError, match=words) as caught:
+        read_json(path, title="The model's config.json", most_bytes=most_bytes)
+    assert str(caught.value).startswith("The model's config.json ")
+    assert str(caught.value).endswith("another model.")
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "9" * 4000, "1e999", "true", '"\\ud800"'])
+def test_a_number_that_is_none_is_out_of_range(number: str, tmp_path: Path) -> None:
+    config = f'{{"model_type": "bert", "layer_norm_eps": {number}}}'
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(
+        CheckpointError, match=r"layer_norm_eps is .* above 0 and at most 1"
+    ) as caught:
+        family_of(read_config(tmp_path))
+    assert str(caught.value).isprintable()

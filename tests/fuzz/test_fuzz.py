@@ -31,10 +31,9 @@ from hypothesis import strategies as st
 
 from components.content.examples import EXAMPLES
 from components.content.wording import escape
-from components.core.config_keys import KEYS, allowed_config
 from components.core.encoder.vocabulary import readable_folder
 from components.core.errors import CheckpointError, ContextlensError
-from components.core.families import family_of, read_config
+from components.core.families import allowed_config, family_of, read_config
 from components.core.registry import ModelFiles
 from components.core.words import split_words
 from components.corpus.readers import MAX_TEXTS, read, to_corpus
@@ -262,7 +261,7 @@ def take_config(content: bytes) -> None:
     assert config["model_type"] == family.model_type
     assert not config.get("is_decoder")
     allowed = allowed_config(config)
-    assert set(allowed) <= set(KEYS[family.model_type])
+    assert set(allowed) <= set(family.keys)
     for name in (family.layers, family.dims, family.heads, "vocab_size", "max_position_embeddings"):
         size = allowed.get(name, 1)
         assert type(size) is int

@@ -7,10 +7,9 @@ from typing import Any
 import torch
 import transformers
 
-from components.core.config_keys import allowed_config
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.parameters import list_parameters
-from components.core.families import FAMILIES, family_of
+from components.core.families import FAMILIES, allowed_config, family_of
 from components.core.schema import Architecture, Parameter
 
 __all__ = ["architecture_of", "build_architecture"]
@@ -34,8 +33,8 @@ def build_architecture(model: str, title: str, config: dict[str, Any]) -> Archit
     settings = kind.config_class(**allowed_config(config))
     with torch.device("meta"):
         built = kind(settings)
-    if family.model_type == "roberta":
-        built.pooler = None  # the published checkpoints have no weights for it
+    if not family.publishes_pooler:
+        built.pooler = None
     parameters = tuple(
         Parameter(
             name=name,
@@ -53,8 +52,8 @@ def build_architecture(model: str, title: str, config: dict[str, Any]) -> Archit
 def _architecture(
     model: str, title: str, config: Any, parameters: tuple[Parameter, ...]
 ) -> Architecture:
-    inner = getattr(config, "intermediate_size", None) or config.hidden_dim
-    skips = FAMILIES[config.model_type].skips_positions
+    family = FAMILIES[config.model_type]
+    n_skipped = config.pad_token_id + 1 if family.skips_positions else 0
     return Architecture(
         id=model,
         title=title,
@@ -62,8 +61,8 @@ def _architecture(
         n_layers=config.num_hidden_layers,
         n_dims=config.hidden_size,
         n_heads=config.num_attention_heads,
-        n_inner=inner,
+        n_inner=getattr(config, family.inner),
         vocabulary_size=config.vocab_size,
-        max_length=config.max_position_embeddings - (config.pad_token_id + 1 if skips else 0),
+        max_length=config.max_position_embeddings - n_skipped,
         parameters=parameters,
     )

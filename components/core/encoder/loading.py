@@ -11,14 +11,13 @@ import torch
 import transformers
 
 from components.core.bundled_files import check_bundled_files
-from components.core.config_keys import allowed_config
 from components.core.encoder.devices import CPU, Device, return_freed_memory
 from components.core.encoder.layerwise import Layerwise
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import ModelVariants
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError, ModelError
-from components.core.families import Family, family_of, read_config
+from components.core.families import Family, allowed_config, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
 from components.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
@@ -153,15 +152,12 @@ def _first_line(exc: Exception) -> str:
 
 
 def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:
+    encoder = family.parts.layers.partition(".")[0]
     return Provenance(
         embedding_layer=_part_state(model.embeddings, "embedding layer"),
-        encoder=_part_state(_encoder_module(model), "encoder"),
+        encoder=_part_state(model.get_submodule(encoder), "encoder"),
         pooler=_pooler_state(model, family, missing),
     )
-
-
-def _encoder_module(model: Any) -> Any:
-    return model.transformer if hasattr(model, "transformer") else model.encoder
 
 
 def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:

@@ -24,7 +24,6 @@ __all__ = ["check_shapes"]
 Shapes = dict[str, tuple[int, ...]]
 
 _LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-_LAYER = re.compile(r"(?:encoder|transformer)\.layer\.(\d+)\.")
 _ADVICE = "Choose another model."
 
 
@@ -45,7 +44,7 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
     """
     cls = getattr(transformers, family.class_name)
     there = _read_shapes(title, paths, cls.base_model_prefix)
-    _check_layers(title, config.get(family.layers), there)
+    _check_layers(title, config.get(family.layers), _n_layers(there, family))
     wanted = _wanted_shapes(title, config, cls)
     for name, shape in wanted.items():
         if name in there and there[name] != shape:
@@ -53,7 +52,7 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
                 f"The config.json of {title} does not fit its weights: it asks for {name} of "
                 f"{_by(shape)}, and the weights have {_by(there[name])}. {_ADVICE}"
             )
-    _check_layers(title, _n_layers(wanted), there)
+    _check_layers(title, _n_layers(wanted, family), _n_layers(there, family))
     missing = [n for n in wanted if n not in there and not n.startswith("pooler.")]
     if missing:
         raise CheckpointError(
@@ -62,18 +61,21 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
         )
 
 
-def _check_layers(title: str, asked: int | None, there: Shapes) -> None:
-    """Check the number of layers: transformers silently drops or adds some. ALBERT shares one."""
-    found = _n_layers(there)
-    if asked and found and asked != found:
+def _check_layers(title: str, n_in_config: int | None, n_in_weights: int) -> None:
+    """Check the number of layers: transformers silently drops or adds some."""
+    if n_in_config and n_in_weights and n_in_config != n_in_weights:
         raise CheckpointError(
-            f"The config.json of {title} does not fit its weights: it says {asked} layers, and the "
-            f"weights have {found}. {_ADVICE}"
+            f"The config.json of {title} does not fit its weights: it says {n_in_config} layers, "
+            f"and the weights have {n_in_weights}. {_ADVICE}"
         )
 
 
-def _n_layers(shapes: Shapes) -> int:
-    return len({match[1] for match in map(_LAYER.match, shapes) if match})
+def _n_layers(shapes: Shapes, family: Family) -> int:
+    """The number of layers that have weights; 0 where layers share them."""
+    if family.parts.are_shared:
+        return 0
+    layer = re.compile(rf"{re.escape(family.parts.layers)}\.(\d+)\.")
+    return len({match[1] for match in map(layer.match, shapes) if match})
 
 
 def _by(shape: tuple[int, ...]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,6 @@ import torch
 import transformers
 
 from components.core.bundled_files import check_bundled_files
-from components.core.config_keys import Rule, allowed_config, read_bytes, read_json, shortened
 from components.core.encoder.tokenizer_trial import (
     LARGEST_ID,
     LONGEST_PIECE,
@@ -29,10 +27,11 @@ from components.core.encoder.tokenizer_trial import (
     try_tokenizer,
 )
 from components.core.errors import CheckpointError, RequestError
-from components.core.families import family_of, read_config
+from components.core.families import FAMILIES, allowed_config, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
 from components.core.schema import CutRules, IntArray, TokenizerCard, Vocabulary
+from components.core.untrusted import Rule, read_bytes, read_json, shortened
 
 __all__ = [
     "LoadedTokenizer",
@@ -80,11 +79,15 @@ _MOST_BYTES_BESIDE = 5_000_000  # of tokenizer_config.json and similar files
 _MOST_SIGNS = {b"{": 100_000, b"[": 2_200_000, b",": 7_000_000}
 """Limits on characters in a tokenizer.json that may each cost Python a hundred bytes."""
 
-_CLASS = re.compile(
-    r"(Albert|Bart|Bert|Camembert|DistilBert|Electra|GPT2|Herbert|LayoutLM|Longformer|MPNet|"
-    r"MobileBert|PreTrained|Roberta|SqueezeBert|XLMRoberta)Tokenizer(Fast)?|TokenizersBackend"
-)
-"""transformers' tokenizer classes for models of the supported families."""
+
+def _is_tokenizer_class(value: object) -> bool:
+    """True for one of transformers' tokenizer classes for models of the supported families."""
+    names = {"PreTrained", *(name for family in FAMILIES.values() for name in family.tokenizers)}
+    slow = {f"{name}Tokenizer" for name in names}
+    return isinstance(value, str) and (
+        value == "TokenizersBackend" or value.removesuffix("Fast") in slow
+    )
+
 
 _FLAG = Rule("true or false", lambda value: type(value) is bool)
 _SIDE = Rule("left or right", lambda value: value in ("left", "right"))
@@ -105,7 +108,7 @@ _SETTINGS = {
     "errors": Rule("ignore, replace or strict", lambda v: v in ("ignore", "replace", "strict")),
     "tokenizer_class": Rule(
         "a class of the supported families (BertTokenizer, RobertaTokenizer and so on)",
-        lambda value: isinstance(value, str) and _CLASS.fullmatch(value) is not None,
+        _is_tokenizer_class,
     ),
 }
 """The entries of tokenizer_config.json that are read, besides those for tokens."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.core.config_keys import shortened
 from components.core.errors import CheckpointError, FetchError, ModelError
 from components.core.families import family_of, read_config
 from components.core.hub.local import (
@@ -37,6 +36,7 @@ from components.core.hub.local import (
     shards,
 )
 from components.core.schema import Progress
+from components.core.untrusted import shortened
 
 if TYPE_CHECKING:
     from components.core.hub.client import ByteCounter

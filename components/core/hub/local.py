@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from components.core.config_keys import shortened
 from components.core.errors import UnknownModelError
+from components.core.untrusted import shortened
 
 __all__ = [
     "COMMIT",

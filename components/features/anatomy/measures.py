@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.schema import PROJECTIONS, Architecture, FloatArray, Parameter
+from components.core.families import PROJECTIONS
+from components.core.schema import Architecture, FloatArray, Parameter
 
 __all__ = [
     "Node",

@@ -14,8 +14,8 @@ from components.analysis.tokens import labels
 from components.content.examples import EXAMPLES
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
+from components.core.families import PROJECTIONS
 from components.core.schema import (
-    PROJECTIONS,
     EmbeddingParts,
     FloatArray,
     Parameter,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from components.analysis.snippet_start import literal, load_lines
-from components.core.schema import PROJECTIONS, EmbeddingParts, ModelCard
+from components.core.families import PROJECTIONS
+from components.core.schema import EmbeddingParts, ModelCard
 
 __all__ = ["embedding_snippet"]
 
