@@ -22,13 +22,13 @@ from components.core.threads import give_way
 __all__ = [
     "Batch",
     "BatchKind",
-    "Call",
     "ExclusiveRun",
     "Processors",
     "Queue",
+    "QueuedTexts",
+    "RunnableKind",
     "Streams",
     "Ticket",
-    "Work",
 ]
 
 
@@ -112,7 +112,7 @@ _LOOK_SECONDS = 0.05
 """The interval at which a waiting caller is checked for having left."""
 
 
-class Work(BatchKind, Protocol):
+class RunnableKind(BatchKind, Protocol):
     """A kind of texts that can run them."""
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
@@ -135,12 +135,12 @@ class ExclusiveRun:
         raise NotImplementedError
 
 
-class Call(Ticket):
+class QueuedTexts(Ticket):
     """A ticket together with the state its caller waits on."""
 
-    kind: Work
+    kind: RunnableKind
 
-    def __init__(self, kind: Work, texts: Sequence[Any], lengths: Sequence[int]) -> None:
+    def __init__(self, kind: RunnableKind, texts: Sequence[Any], lengths: Sequence[int]) -> None:
         caller = current()
         super().__init__(kind, lengths, name=caller.name, bulk=caller.bulk)
         self.texts = texts
@@ -186,10 +186,10 @@ class Call(Ticket):
         self.batch = batch
         self.has_stream.set()
 
-    def fill(self, places: Sequence[int], found: Sequence[Any]) -> None:
+    def fill(self, places: Sequence[int], results: Sequence[Any]) -> None:
         """Store the results of some of the texts."""
         with self._lock:
-            for place, result in zip(places, found, strict=True):
+            for place, result in zip(places, results, strict=True):
                 self.results[place] = result
             self._n_open -= len(places)
 
@@ -294,9 +294,9 @@ class Queue:
         self._running = [other for other in self._running if other is not batch]
         if seconds is None:
             return
-        each = seconds / batch.padded_tokens / (1 if batch.wide else self._n_streams)
-        known = self._token_seconds or each
-        self._token_seconds = known + _SPEED * (each - known)
+        token_seconds = seconds / batch.padded_tokens / (1 if batch.wide else self._n_streams)
+        known = self._token_seconds or token_seconds
+        self._token_seconds = known + _SPEED * (token_seconds - known)
 
     def _is_bulks_turn(self) -> bool | None:
         """True if long work is next; None if nothing may start.
@@ -318,15 +318,15 @@ class Queue:
 
     def _has_stream(self, *, bulk: bool) -> bool:
         """True if one more batch may start: never beside a batch that uses all processors."""
-        own = [batch for batch in self._running if batch.bulk == bulk]
-        return len(own) < self._n_streams and not any(batch.wide for batch in own)
+        running = [batch for batch in self._running if batch.bulk == bulk]
+        return len(running) < self._n_streams and not any(batch.wide for batch in running)
 
     def _check_room(self, name: Hashable) -> None:
         line, half = self._lines[False], self._most_texts // 2
-        own = line.n_of(name)
-        if own >= half:
+        n_waiting = line.n_of(name)
+        if n_waiting >= half:
             raise self._busy(
-                f"{own:,} texts of yours wait for a model already, and one visitor may have "
+                f"{n_waiting:,} texts of yours wait for a model already, and one visitor may have "
                 f"{half:,} waiting here."
             )
         if line.n_counted(half) >= self._most_texts:
@@ -390,19 +390,19 @@ class _Line:
 
     def _alike(self, kind: BatchKind, lead: int) -> Iterator[_Text]:
         """Yield texts that may run with the first one, taking one from each visitor in turn."""
-        ways = deque(
+        candidates = deque(
             _Candidate(kind, self._places(tickets, kind, lead))
             for tickets in self._tickets.values()
         )
         n = 0
-        while ways and n < _LOOKED_AT:
-            way = ways.popleft()
-            found = way.next()
-            if found is not None:
-                ticket, place = found
+        while candidates and n < _LOOKED_AT:
+            visitor_texts = candidates.popleft()
+            candidate = visitor_texts.next()
+            if candidate is not None:
+                ticket, place = candidate
                 yield ticket.lengths[place], n, ticket, place
                 n += 1
-                ways.append(way)
+                candidates.append(visitor_texts)
 
     def _places(
         self, tickets: deque[Ticket], kind: BatchKind, lead: int
@@ -421,9 +421,9 @@ class _Line:
             del self._n_texts[name]
 
     def _leave(self, ticket: Ticket) -> None:
-        own = self._tickets[ticket.name]
-        own.remove(ticket)
-        if not own:
+        tickets = self._tickets[ticket.name]
+        tickets.remove(ticket)
+        if not tickets:
             del self._tickets[ticket.name]
 
 
@@ -436,12 +436,12 @@ class _Candidate:
 
     def next(self) -> tuple[Ticket, int] | None:
         """The next text, or None when there are no more or the batch would be full."""
-        found = next(self._texts, None)
-        if found is None:
+        candidate = next(self._texts, None)
+        if candidate is None:
             return None
         self._n += 1
-        self._longest = max(self._longest, found[0].lengths[found[1]])
-        return found if self._n == 1 or self._kind.fits(self._n, self._longest) else None
+        self._longest = max(self._longest, candidate[0].lengths[candidate[1]])
+        return candidate if self._n == 1 or self._kind.fits(self._n, self._longest) else None
 
 
 def _best(kind: BatchKind, texts: list[_Text]) -> list[_Text]:
@@ -513,7 +513,7 @@ class Streams:
         self._crowd = _Waiters(processors.crowd)
         self._own = threading.local()  # has_stream: True while this thread holds a stream
 
-    def run(self, kind: Work, texts: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
+    def run(self, kind: RunnableKind, texts: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """Return the result for each text, in order.
 
         Args:
@@ -527,7 +527,7 @@ class Streams:
         """
         if getattr(self._own, "has_stream", False):  # it would wait for itself
             return list(kind.run(texts))
-        call = Call(kind, texts, lengths)
+        call = QueuedTexts(kind, texts, lengths)
         if texts:
             self._add(call)
             try:
@@ -549,7 +549,7 @@ class Streams:
         if getattr(self._own, "has_stream", False):
             yield _nothing
             return
-        call = Call(ExclusiveRun(), [None], [1])
+        call = QueuedTexts(ExclusiveRun(), [None], [1])
         self._add(call)
         try:
             self._begin(call)
@@ -559,7 +559,7 @@ class Streams:
             self._processors.share(1)
             self._end(call)
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: QueuedTexts) -> None:
         with self._lock:
             try:
                 self._queue.add(call)
@@ -568,7 +568,7 @@ class Streams:
                 raise
             self._dispatch()
 
-    def _withdraw(self, call: Call) -> None:
+    def _withdraw(self, call: QueuedTexts) -> None:
         """Drop the waiting texts of a call that has been abandoned."""
         if call.waiting:
             with self._lock:
@@ -623,14 +623,14 @@ class Streams:
 
     # Work that a caller's own thread does
 
-    def _begin(self, call: Call) -> None:
+    def _begin(self, call: QueuedTexts) -> None:
         """Wait until this thread has a stream."""
         call.wait(call.has_stream)
         batch = call.batch
         self._processors.share(1 if batch is None or batch.wide else self._processors.n_streams)
         self._own.has_stream = True
 
-    def _pass_on(self, call: Call) -> None:
+    def _pass_on(self, call: QueuedTexts) -> None:
         """Between two steps, let other calls go first if it is their turn."""
         call.check()
         with self._lock:
@@ -644,7 +644,7 @@ class Streams:
             self._dispatch()
         self._begin(call)
 
-    def _end(self, call: Call) -> None:
+    def _end(self, call: QueuedTexts) -> None:
         """Give up the stream, or stop waiting for one."""
         with self._lock:
             self._queue.withdraw(call)
@@ -695,13 +695,13 @@ def _nothing() -> None:
     """Called between steps when there is no one to let go first."""
 
 
-def _calls(batch: Batch) -> list[Call]:
-    return [ticket for ticket, _ in batch.parts if isinstance(ticket, Call)]
+def _calls(batch: Batch) -> list[QueuedTexts]:
+    return [ticket for ticket, _ in batch.parts if isinstance(ticket, QueuedTexts)]
 
 
 def _run_parts(batch: Batch) -> None:
     """Run a batch. If it fails, run each call's part separately, so one bad call fails alone."""
-    parts = [(call, places) for call, places in batch.parts if isinstance(call, Call)]
+    parts = [(call, places) for call, places in batch.parts if isinstance(call, QueuedTexts)]
     if len(parts) > 1:
         with suppress(Exception):
             _run_together(parts)
@@ -713,10 +713,10 @@ def _run_parts(batch: Batch) -> None:
             part[0].fail(exc)
 
 
-def _run_together(parts: Sequence[tuple[Call, tuple[int, ...]]]) -> None:
+def _run_together(parts: Sequence[tuple[QueuedTexts, tuple[int, ...]]]) -> None:
     texts = [call.texts[place] for call, places in parts for place in places]
-    found = list(parts[0][0].kind.run(texts))
+    results = list(parts[0][0].kind.run(texts))
     start = 0
     for call, places in parts:
-        call.fill(places, found[start : start + len(places)])
+        call.fill(places, results[start : start + len(places)])
         start += len(places)

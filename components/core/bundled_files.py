@@ -41,8 +41,8 @@ def check_bundled_files(folder: Path) -> None:
     Raises:
         CheckpointError: one is changed, missing or new.
     """
-    there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix in _READ}
-    strange = sorted(there - set(SHA256) - {_WEIGHTS})
+    present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix in _READ}
+    strange = sorted(present - set(SHA256) - {_WEIGHTS})
     changed = [name for name, sum_ in SHA256.items() if not _is_whole(folder / name, sum_)]
     if strange or changed:
         raise CheckpointError(

@@ -102,20 +102,20 @@ class ByteCache:
 
     def _claim(self, keys: Sequence[Hashable]) -> tuple[list[int], list[Any]]:
         """Return the indices that this thread must compute, and each key's entry or future."""
-        mine: list[int] = []
-        found: list[Any] = []
+        claimed: list[int] = []
+        entries: list[Any] = []
         with self._lock:
             for i, key in enumerate(keys):
                 entry: Any = self._entries.get(key) or self._pending.get(key)
                 if entry is None:
                     entry = self._pending[key] = Future()
-                    mine.append(i)
+                    claimed.append(i)
                 elif not isinstance(entry, Future):
                     self._entries.move_to_end(key)
-                found.append(entry)
-            self._misses += len(mine)
-            self._hits += len(keys) - len(mine)
-        return mine, found
+                entries.append(entry)
+            self._misses += len(claimed)
+            self._hits += len(keys) - len(claimed)
+        return claimed, entries
 
     def _fill(
         self, keys: Sequence[Hashable], compute: Callable[[], Sequence[Any]], part: int

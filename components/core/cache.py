@@ -25,7 +25,7 @@ class CachedService(EncoderService):
 
     def __init__(self, inner: EncoderService, cache: ByteCache) -> None:
         self._inner, self._cache = inner, cache
-        self._kept = {"always", "far"} if inner._is_far else {"always"}
+        self._cached = {"always", "far"} if inner._is_far else {"always"}
         self._checksums: dict[tuple[str, str], str] = {}
 
     @property
@@ -51,30 +51,32 @@ class CachedService(EncoderService):
         call = call.repeatable()
         checksum = call.checksum or self._checksum(call)
         try:
-            if call.method.kept not in self._kept:
+            if call.method.cached not in self._cached:
                 return self._ask(call, checksum)
-            return self._found(call, checksum)
+            return self._results(call, checksum)
         except RevisionError:
             self._checksums.pop((of, call.model), None)
             raise
 
-    def _found(self, call: Call, checksum: str | None) -> Any:
+    def _results(self, call: Call, checksum: str | None) -> Any:
         """The answer from the cache, with one entry for each text where possible."""
         columns = call.columns()
 
         def compute(missing: list[int]) -> Sequence[Any]:
             if columns is None:
                 return [self._ask(call, checksum)]
-            some = call if len(missing) == len(keys) else call.at(missing)
-            answers: Sequence[Any] = self._ask(some, checksum)
+            missing_part = call if len(missing) == len(keys) else call.at(missing)
+            answers: Sequence[Any] = self._ask(missing_part, checksum)
             return answers
 
         keys = call.keys(checksum, columns)
         part = _LARGEST_WHOLE if columns is None else _LARGEST
-        found = self._cache.get_many(keys, compute, patient=call.method.reports, part=part)
+        results = self._cache.get_many(keys, compute, patient=call.method.reports, part=part)
         if columns is not None:
-            return found
-        return list(found[0]) if isinstance(found[0], list) else found[0]  # a copy for the caller
+            return results
+        return (
+            list(results[0]) if isinstance(results[0], list) else results[0]
+        )  # a copy for the caller
 
     def _ask(self, call: Call, checksum: str | None) -> Any:
         """The answer of the wrapped service, checked to be for the expected weights."""

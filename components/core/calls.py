@@ -39,10 +39,10 @@ class Method:
         name: the method's name.
         signature: its declaration, `self` included.
         of: the files that the answer depends on, whose checksum a call can name.
-        each: arguments with one entry for each text, `texts` first; the answer is then a list with
-            one result for each text. Empty if the texts are answered as a whole.
-        kept: "always" if answers are worth caching, "far" if only those from another machine are,
-            "" if none are.
+        columns: arguments with one entry for each text, `texts` first; the answer is then a list
+            with one result for each text. Empty if the texts are answered as a whole.
+        cached: "always" if answers are worth caching, "far" if only those from another machine
+            are, "" if none are.
         believed_seconds: how long an answer from another machine is considered valid.
         quick: True if the answer needs no work.
     """
@@ -50,8 +50,8 @@ class Method:
     name: str
     signature: inspect.Signature
     of: Files = ""
-    each: tuple[str, ...] = ()
-    kept: Literal["", "far", "always"] = ""
+    columns: tuple[str, ...] = ()
+    cached: Literal["", "far", "always"] = ""
     believed_seconds: float = 0.0
     quick: bool = False
 
@@ -62,8 +62,8 @@ class Method:
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """The arguments that affect the answer, except the model and the `each` arguments."""
-        others = {"self", "model", "checksum", "progress", *self.each}
+        """The arguments that affect the answer, except the model and the `columns`."""
+        others = {"self", "model", "checksum", "progress", *self.columns}
         return tuple(name for name in self.signature.parameters if name not in others)
 
 
@@ -107,22 +107,24 @@ class Call(NamedTuple):
         That is so where one text's answer depends on the others, and where the lengths of the
         arguments do not match; the service that computes the answer then raises the best error.
         """
-        found: dict[str, Sequence[Any]] = {}
-        for name in self.method.each:
+        columns: dict[str, Sequence[Any]] = {}
+        for name in self.method.columns:
             values = self.arguments[name]
             if values is None and name == "pairs":
                 continue
             if not isinstance(values, list | tuple) or not _FIT[name](values):
                 return None
-            found[name] = values
-            if len(values) != len(found["texts"]):
+            columns[name] = values
+            if len(values) != len(columns["texts"]):
                 return None
-        return found or None
+        return columns or None
 
     def at(self, places: Sequence[int]) -> Call:
         """Return the same call for some of its texts only."""
         columns = self.columns() or {}
-        return self.having(**{name: [own[i] for i in places] for name, own in columns.items()})
+        return self.having(
+            **{name: [values[i] for i in places] for name, values in columns.items()}
+        )
 
     def keys(
         self, checksum: str | None, columns: dict[str, Sequence[Any]] | None
@@ -134,7 +136,7 @@ class Call(NamedTuple):
             columns: see `columns`.
         """
         method, arguments = self
-        names = method.settings if columns else (*method.settings, *method.each)
+        names = method.settings if columns else (*method.settings, *method.columns)
         values: Sequence[Any] = [arguments[name] for name in names]
         if not _PLAIN.issuperset(map(type, values)):
             values = [_exact(value) for value in values]
@@ -197,8 +199,8 @@ def check_checksum(model: str, checksum: str, expected: str | None) -> None:
 def method(
     *,
     of: Files = "",
-    each: tuple[str, ...] = (),
-    kept: Literal["", "far", "always"] = "",
+    columns: tuple[str, ...] = (),
+    cached: Literal["", "far", "always"] = "",
     believed_seconds: float = 0.0,
     quick: bool = False,
 ) -> Callable[[_Function], _Function]:
@@ -206,7 +208,7 @@ def method(
 
     def decorated(function: _Function) -> _Function:
         signature = inspect.signature(function)
-        own = Method(function.__name__, signature, of, each, kept, believed_seconds, quick)
+        facts = Method(function.__name__, signature, of, columns, cached, believed_seconds, quick)
         parameters = list(signature.parameters.values())[1:]
         in_order = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
@@ -222,9 +224,9 @@ def method(
                 or not named.keys().isdisjoint(in_order[: len(given)])
             ):
                 signature.bind(self, *given, **named)  # reports arguments that do not fit
-            return self._answer(Call(own, arguments))
+            return self._answer(Call(facts, arguments))
 
-        ask.facts = own  # type: ignore[attr-defined]
+        ask.facts = facts  # type: ignore[attr-defined]
         return cast("_Function", ask)
 
     return decorated

@@ -79,11 +79,11 @@ class TextError(InputError):
     """A text that no tokenizer can read."""
 
     @classmethod
-    def of_half_character(cls, found: UnicodeEncodeError) -> TextError:
+    def of_half_character(cls, error: UnicodeEncodeError) -> TextError:
         """The error for a text that holds a lone surrogate."""
         return cls(
-            f"Character {found.start + 1} of the text is half of a character "
-            f"(U+{ord(found.object[found.start]):04X}, a lone surrogate), which no tokenizer can "
+            f"Character {error.start + 1} of the text is half of a character "
+            f"(U+{ord(error.object[error.start]):04X}, a lone surrogate), which no tokenizer can "
             "read. Delete it and type it again."
         )
 

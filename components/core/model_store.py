@@ -65,7 +65,7 @@ class ModelList:
     def spec(self, model: str, loaded: tuple[str, ...]) -> ModelSpec:
         """The spec of one model, whether or not it is offered."""
         listed = next((spec for spec in self._listed() if spec.id == model), None)
-        spec = self._here(registry.describe(model)) if listed is None else listed
+        spec = self._with_presence(registry.describe(model)) if listed is None else listed
         return replace(spec, loaded=model in loaded)
 
     def look_again(self, model: str) -> None:
@@ -80,14 +80,14 @@ class ModelList:
             until, specs = self._known
         if now < until:
             return specs
-        specs = tuple(map(self._here, registry.list_models(self._settings)))
+        specs = tuple(map(self._with_presence, registry.list_models(self._settings)))
         with self._lock:
             self._known = (now + _SECONDS, specs)
         return specs
 
-    def _here(self, spec: ModelSpec) -> ModelSpec:
-        here = spec.on_disk or (spec.source == "hub" and self._cached_files.has(spec.id))
-        return replace(spec, on_disk=here)
+    def _with_presence(self, spec: ModelSpec) -> ModelSpec:
+        on_disk = spec.on_disk or (spec.source == "hub" and self._cached_files.has(spec.id))
+        return replace(spec, on_disk=on_disk)
 
 
 _LEAST_SECONDS = 1.0  # between two checks for idle models
@@ -296,9 +296,9 @@ class ModelStore:
 
 def _look(store: weakref.ref[ModelStore]) -> None:
     """Drop idle models of a store that still exists."""
-    found = store()
-    if found is not None:
-        found.unload_idle()
+    alive = store()
+    if alive is not None:
+        alive.unload_idle()
 
 
 def _used(held: OrderedDict[str, _Held], key: str) -> _Held | None:

@@ -70,7 +70,7 @@ class EncoderService:
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """The card of a model, after its files are fetched, checked and loaded."""
 
-    @method(of="tokenizer", each=_TEXTS, kept="always")
+    @method(of="tokenizer", columns=_TEXTS, cached="always")
     def tokenize(
         self,
         model: str,
@@ -90,21 +90,21 @@ class EncoderService:
     def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
         """The card of a model's tokenizer, whose files alone are fetched where it is not here."""
 
-    @method(of="tokenizer", kept="far")
+    @method(of="tokenizer", cached="far")
     def vocabulary(self, model: str, *, checksum: str | None = None) -> Vocabulary:
         """Every token that a model's tokenizer knows."""
 
-    @method(of="tokenizer", kept="far")
+    @method(of="tokenizer", cached="far")
     def cut_rules(self, model: str, *, checksum: str | None = None) -> CutRules:
         """How a model's tokenizer learned to cut words; a second for a large vocabulary, once."""
 
-    @method(of="tokenizer", kept="far")
+    @method(of="tokenizer", cached="far")
     def normalize(
         self, model: str, texts: Sequence[str], *, checksum: str | None = None
     ) -> list[str]:
         """Each text as the tokenizer sees it before cutting (small letters, no accents, ...)."""
 
-    @method(of="tokenizer", kept="far")
+    @method(of="tokenizer", cached="far")
     def decode(
         self,
         model: str,
@@ -115,7 +115,7 @@ class EncoderService:
     ) -> str:
         """The text that token IDs stand for."""
 
-    @method(of="model", each=_TEXTS, kept="always")
+    @method(of="model", columns=_TEXTS, cached="always")
     def encode(
         self,
         model: str,
@@ -131,7 +131,7 @@ class EncoderService:
     ) -> list[Encoding]:
         """Each text's encoding, in the order given."""
 
-    @method(of="model", each=(*_TEXTS, "interventions"), kept="always")
+    @method(of="model", columns=(*_TEXTS, "interventions"), cached="always")
     def intervene(
         self,
         model: str,
@@ -159,7 +159,7 @@ class EncoderService:
             progress: told how many results are there; raising in it ends the work.
         """
 
-    @method(of="model", kept="always")
+    @method(of="model", cached="always")
     def integrated_gradients(
         self,
         model: str,
@@ -191,33 +191,33 @@ class EncoderService:
             progress: told how many steps are done, of those that are known to be needed so far.
         """
 
-    @method(of="model", kept="always")
+    @method(of="model", cached="always")
     def embedding_parts(
         self, model: str, text: str, *, pair: str | None = None, checksum: str | None = None
     ) -> EmbeddingParts:
         """The embedding layer's arithmetic for one text."""
 
-    @method(of="model", kept="far")
+    @method(of="model", cached="far")
     def word_rows(
         self, model: str, token_ids: Sequence[int] | IntArray, *, checksum: str | None = None
     ) -> FloatArray:
         """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
 
-    @method(of="model", kept="always")
+    @method(of="model", cached="always")
     def nearest_rows(
         self, model: str, vector: FloatArray, n: int, *, checksum: str | None = None
     ) -> list[tuple[int, str, float]]:
         """The n rows of the word table nearest to a vector: (token ID, token, cosine)."""
 
-    @method(of="model", kept="always")
+    @method(of="model", cached="always")
     def parameters(self, model: str, *, checksum: str | None = None) -> tuple[Parameter, ...]:
         """Every parameter of the model, in its own order."""
 
-    @method(of="model", kept="always")
+    @method(of="model", cached="always")
     def architecture(self, model: str, *, checksum: str | None = None) -> Architecture:
         """What a model is made of; a preset's is known without its weights."""
 
-    @method(of="model", kept="far")
+    @method(of="model", cached="far")
     def matrix(self, model: str, name: str, *, checksum: str | None = None) -> FloatArray:
         """One parameter as float32; too large a one is refused."""
 

@@ -202,13 +202,13 @@ def bundled_folder() -> Path:
     Raises:
         CheckpointError: the package is not installed.
     """
-    found = util.find_spec(BUNDLED_PACKAGE.replace("-", "_"))
-    if found is None or found.origin is None:
+    package = util.find_spec(BUNDLED_PACKAGE.replace("-", "_"))
+    if package is None or package.origin is None:
         raise CheckpointError(
             f"The bundled model's package, {BUNDLED_PACKAGE}, is not installed. "
             "Run the set-up again (make setup), or choose another model."
         )
-    return Path(found.origin).parent / "model"
+    return Path(package.origin).parent / "model"
 
 
 def _locate_bundled() -> ModelFiles:
@@ -230,10 +230,10 @@ def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
     if root is None:
         return ()
     try:
-        found = sorted(path.parent for path in root.glob("*/config.json"))
+        folders = sorted(path.parent for path in root.glob("*/config.json"))
     except OSError:  # the folder was removed, or is unreadable
         return ()
-    names = [folder.name for folder in found if _is_own(folder, root)]
+    names = [folder.name for folder in folders if _is_own(folder, root)]
     summary = "A model in a folder on this machine."
     return tuple(
         ModelSpec(FOLDER_PREFIX + name, name, summary, "folder", on_disk=True) for name in names

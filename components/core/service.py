@@ -86,8 +86,8 @@ class LocalService(EncoderService):
         if method == "encode":
             return self._encode(loaded, **arguments)
         if method in {"intervene", "integrated_gradients"}:
-            with self._in_steps(progress) as told:
-                return getattr(encoder, method)(loaded, **arguments, progress=told)
+            with self._in_steps(progress) as counted:
+                return getattr(encoder, method)(loaded, **arguments, progress=counted)
         return getattr(encoder, _FUNCTIONS.get(method, method))(loaded, **arguments)
 
     def _encode(
@@ -150,12 +150,12 @@ def _of_tokenizer(method: str, reader: LoadedTokenizer, arguments: dict[str, Any
 
 
 def _then(progress: Counted | None, pause: Callable[[], None]) -> Counted:
-    def told(n_done: int, n: int) -> None:
+    def count(n_done: int, n: int) -> None:
         if progress is not None:
             progress(n_done, n)
         pause()
 
-    return told
+    return count
 
 
 def open_service(settings: Settings | None = None, *, offered_only: bool = False) -> CachedService:

@@ -258,8 +258,8 @@ def readme_table() -> str:
     """Return the table in Markdown, as README shows it."""
     rows = ["| Variable | Default | Meaning |", "|---|---|---|"]
     for name, default, meaning in table():
-        shown = f"| `{default}` " if default.isalnum() else f"| {default} " if default else "| "
-        rows.append(f"| `{name}` {shown}| {meaning} |")
+        cell = f"| `{default}` " if default.isalnum() else f"| {default} " if default else "| "
+        rows.append(f"| `{name}` {cell}| {meaning} |")
     return "\n".join(rows)
 
 

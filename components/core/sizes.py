@@ -15,13 +15,13 @@ def size_of(value: Any) -> int:
 
     An object that occurs twice counts twice. Objects other than dataclasses count only themselves.
     """
-    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays have it
-        return own
+    if isinstance(n_bytes := getattr(value, "nbytes", None), int):  # arrays have it
+        return n_bytes
     size = sys.getsizeof(value)
     if isinstance(value, (list, tuple, set, frozenset)):
         return size + sum(map(size_of, value))
     if isinstance(value, Mapping):
-        return size + sum(size_of(key) + size_of(each) for key, each in value.items())
+        return size + sum(size_of(key) + size_of(item) for key, item in value.items())
     if is_dataclass(value) and not isinstance(value, type):
         return size + sum(size_of(getattr(value, field.name)) for field in fields(value))
     return size

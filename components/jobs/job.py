@@ -26,25 +26,25 @@ def without_variables(error: BaseException) -> BaseException:
     todo: list[BaseException | None] = [error]
     seen = set[int]()
     while todo:
-        each = todo.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            traceback.clear_frames(each.__traceback__)
-            todo += [each.__cause__, each.__context__]
+        current = todo.pop()
+        if current is not None and id(current) not in seen:
+            seen.add(id(current))
+            traceback.clear_frames(current.__traceback__)
+            todo += [current.__cause__, current.__context__]
     return error
 
 
 def own_copy(error: BaseException) -> BaseException:
     """An equal error, so that raising it adds nothing to the first; or the first itself."""
     try:
-        own = copy.copy(error)
+        duplicate = copy.copy(error)
     except Exception:  # noqa: BLE001 - a library's error that its own arguments cannot rebuild
         return error
-    if type(own) is not type(error):
+    if type(duplicate) is not type(error):
         return error
-    own.__cause__, own.__context__ = error.__cause__, error.__context__
-    own.__suppress_context__ = error.__suppress_context__
-    return own.with_traceback(error.__traceback__)
+    duplicate.__cause__, duplicate.__context__ = error.__cause__, error.__context__
+    duplicate.__suppress_context__ = error.__suppress_context__
+    return duplicate.with_traceback(error.__traceback__)
 
 
 class JobRunner(Protocol):
@@ -272,10 +272,10 @@ class Job:
         if self.state == "waiting" and self.after is not None and self.given is None:
             first = self.after.look()
             return replace(first, share=split * first.share)
-        own = self._meter.status(self.state, self.kind.silence)
-        share = 1.0 if self.state == "done" else split + (1 - split) * own.share
+        status = self._meter.status(self.state, self.kind.silence)
+        share = 1.0 if self.state == "done" else split + (1 - split) * status.share
         n_before = self._office.n_before(self) if self.state == "waiting" else 0
-        return replace(own, share=share, n_before=n_before)
+        return replace(status, share=share, n_before=n_before)
 
 
 class Report:

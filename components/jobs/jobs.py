@@ -59,15 +59,15 @@ class FairQueue:
         Raises:
             BusyError: the limit is reached, for this visitor (None is anonymous) or overall.
         """
-        what, own = self.kind.name, self.kind.n_waiting_each
-        if name is not None and sum(job.is_of(name) for job in self.waiting) + n_new > own:
+        title, most = self.kind.name, self.kind.n_waiting_each
+        if name is not None and sum(job.is_of(name) for job in self.waiting) + n_new > most:
             raise BusyError(
-                f"You have {own:,} {what} waiting already, as many as one visitor may have here. "
+                f"You have {most:,} {title} waiting already, as many as one visitor may have here. "
                 "Wait for one of them, or cancel one, and try again."
             )
         if self.is_full(n_new):
             raise BusyError(
-                f"This server has {len(self.waiting):,} {what} waiting already, as many as it may "
+                f"This server has {len(self.waiting):,} {title} waiting already, as many as it may "
                 "have. Try again in a minute."
             )
 
@@ -93,8 +93,8 @@ class FairQueue:
 
     def n_before(self, job: Job) -> int:
         """The number of waiting jobs that would start before a given one."""
-        own = self._rank(job)
-        return sum(self._rank(other) < own for other in self.waiting)
+        rank = self._rank(job)
+        return sum(self._rank(other) < rank for other in self.waiting)
 
     def _rank(self, job: Job) -> tuple[bool, float, int]:
         """A sort key: the lowest starts first; jobs that no one waits for come last."""
@@ -103,7 +103,7 @@ class FairQueue:
     def _turn_of(self, job: Job) -> tuple[Hashable, float]:
         """The visitor, among those who share a job, to be charged for it, and their new account."""
         accounts = {name: self._accounts.get(name, self._highest) for name in job.sharers()}
-        name = min(accounts, key=lambda each: accounts[each])
+        name = min(accounts, key=lambda sharer: accounts[sharer])
         return name, accounts[name] + max(_LEAST_SECONDS, _task_of(job).size)
 
     def _fits(self, job: Job) -> bool:
@@ -121,8 +121,10 @@ class FairQueue:
         return most is None or not _task_of(job).is_large or n_large < most
 
     def _close_accounts(self) -> None:
-        here = set().union(*(job.sharers() for job in (*self.waiting, *self.running)))
-        self._accounts = {name: own for name, own in self._accounts.items() if name in here}
+        present = set().union(*(job.sharers() for job in (*self.waiting, *self.running)))
+        self._accounts = {
+            name: account for name, account in self._accounts.items() if name in present
+        }
 
 
 def _task_of(job: Job) -> Task:
@@ -177,7 +179,7 @@ class Jobs:
         with self.lock:
             self.turn()
             name = None if visitor is None else visitor.name
-            job = self._found(task) or self._add_in_room(task, name)
+            job = self._existing(task) or self._add_in_room(task, name)
             job.join(visitor)
             self._open_accounts(job)
             self._jobs.move_to_end(task.key)
@@ -234,7 +236,7 @@ class Jobs:
         """The number of jobs of its kind that wait ahead of a job."""
         return self._lines[job.kind].n_before(job)
 
-    def _found(self, task: Task) -> Job | None:
+    def _existing(self, task: Task) -> Job | None:
         job = self._jobs.get(task.key)
         return job if job is not None and job.can_be_joined else None
 
@@ -251,7 +253,7 @@ class Jobs:
     def _new_kinds(self, task: Task | None) -> Counter[JobKind]:
         """The number of new jobs of each kind that a task creates."""
         new = Counter[JobKind]()
-        while task is not None and self._found(task) is None:
+        while task is not None and self._existing(task) is None:
             new[task.kind] += 1
             task = task.after
         return new
@@ -264,7 +266,7 @@ class Jobs:
     def _add(self, task: Task, name: Hashable) -> Job:
         first = None
         if task.after is not None:
-            first = self._found(task.after) or self._add(task.after, name)
+            first = self._existing(task.after) or self._add(task.after, name)
             self._jobs.move_to_end(task.after.key)
         self._n_started += 1
         job = self._jobs[task.key] = Job(task, self._n_started, name, self)

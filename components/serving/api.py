@@ -32,7 +32,7 @@ from components.core.remote.wire import Event, Fault
 from components.core.service import LocalService
 from components.core.settings import Settings
 from components.serving.bounds import Bounds, Places
-from components.serving.work import Work
+from components.serving.work import RunningRequest
 
 __all__ = ["create_app", "from_env"]
 
@@ -74,7 +74,7 @@ def create_app(
     places = {quick: Places(bounds or Bounds()) for quick in _N_THREADS}
     pools = {quick: ThreadPoolExecutor(n, "contextlens-api") for quick, n in _N_THREADS.items()}
     paths = [
-        _Path(service, method, places[method.quick], pools[method.quick], token, on_used)
+        _Endpoint(service, method, places[method.quick], pools[method.quick], token, on_used)
         for method in METHODS.values()
     ]
     return Starlette(
@@ -99,7 +99,7 @@ def from_env() -> Starlette:
 
 
 @dataclass(frozen=True)
-class _Path:
+class _Endpoint:
     """One path as an ASGI app, which sees a request before its body is read."""
 
     service: EncoderService
@@ -119,7 +119,7 @@ class _Path:
             raise HTTPException(415, f"A body of the kind {wire.REQUEST_TYPE} is needed.")
         try:
             with self.places.taken() as place:
-                work = Work(self.service, self.method, request, place)
+                work = RunningRequest(self.service, self.method, request, place)
                 done = await work.answer(self.pool, send)
         except ClientDisconnect:
             _log.info("A client that sent no request, or took no answer, was let go of.")

@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _name_last(arguments: Sequence[str]) -> list[str]:
     """Move the name to the end, where one that begins with - is not read as an option."""
-    names = [own for own in arguments[:1] if is_name(own)]
+    names = [argument for argument in arguments[:1] if is_name(argument)]
     return [*arguments[len(names) :], *(["--", *names] if names else [])]
 
 

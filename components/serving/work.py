@@ -29,7 +29,7 @@ from components.core.remote import wire
 from components.core.remote.wire import CARD_BY, Event, Fault, check_answer
 from components.serving.bounds import OBJECTS, Place
 
-__all__ = ["Work"]
+__all__ = ["RunningRequest"]
 
 _ALIVE_SECONDS = 1.0
 _REPORT_SECONDS = 0.05
@@ -40,7 +40,7 @@ _GONE = "This was stopped, because nobody waits for it any more."
 _log = logging.getLogger("contextlens")
 
 
-class Work:
+class RunningRequest:
     """The answer to a request, computed in a thread while the client's connection is watched.
 
     Args:

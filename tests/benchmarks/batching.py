@@ -80,9 +80,9 @@ def set_up(together: bool) -> Callable[[int], _Took]:
 
 def gpu(rounds: int) -> Outcome:
     """1,000 mixed sentences, all layers, on the graphics card and beside it on the processor."""
-    from components.core.encoder.devices import there
+    from components.core.encoder.devices import detect_hardware
 
-    found = there()
+    found = detect_hardware()
     if not found.n_cuda and not found.has_mps:
         why = "there is no graphics card on this machine"
         print(f"gpu: skipped, {why}")

@@ -35,8 +35,9 @@ __all__ = [
     "FILE",
     "LONG_RUN",
     "Device",
-    "There",
+    "Hardware",
     "choose",
+    "detect_hardware",
     "device_of",
     "fast_precision",
     "free_memory",
@@ -44,7 +45,6 @@ __all__ = [
     "needed_memory",
     "return_freed_memory",
     "set_aside",
-    "there",
     "tidy_memory",
 ]
 
@@ -173,10 +173,10 @@ def set_aside(*shape: int) -> FloatArray:
     return np.empty(shape, np.float32)
 
 
-def _set(piece: int, kept: int) -> None:
+def _set(mmap_threshold: int, trim_threshold: int) -> None:
     if _LIBRARY is not None:
-        _LIBRARY.mallopt(_M_MMAP_THRESHOLD, piece)
-        _LIBRARY.mallopt(_M_TRIM_THRESHOLD, kept)
+        _LIBRARY.mallopt(_M_MMAP_THRESHOLD, mmap_threshold)
+        _LIBRARY.mallopt(_M_TRIM_THRESHOLD, trim_threshold)
 
 
 # --- Is bfloat16 faster than float32 here?
@@ -220,14 +220,16 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    kept = {line.partition(":")[2] for line in lines if line.startswith(("model name", "flags"))}
-    return " ".join(sorted(kept)) or platform.processor()
+    features = {
+        line.partition(":")[2] for line in lines if line.startswith(("model name", "flags"))
+    }
+    return " ".join(sorted(features)) or platform.processor()
 
 
 def _read(path: Path) -> float | None:
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        ratio = kept["ratio"] if kept["machine"] == machine() else None
+        record = json.loads(path.read_text(encoding="utf-8"))
+        ratio = record["ratio"] if record["machine"] == machine() else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     usable = isinstance(ratio, float) and 0.001 < ratio < 1000
@@ -236,11 +238,11 @@ def _read(path: Path) -> float | None:
 
 def _keep(path: Path, ratio: float) -> None:
     """Save the measurement; if that fails, the next process measures again."""
-    own = path.with_suffix(f".{os.getpid()}")
+    temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        own.write_text(json.dumps({"machine": machine(), "ratio": ratio}), encoding="utf-8")
-        own.replace(path)
+        temporary.write_text(json.dumps({"machine": machine(), "ratio": ratio}), encoding="utf-8")
+        temporary.replace(path)
     except OSError:
         return
 
@@ -295,7 +297,7 @@ CARD_OVERHEAD = 4096
 
 
 @dataclass(frozen=True)
-class There:
+class Hardware:
     """The accelerators of a machine.
 
     Attributes:
@@ -349,20 +351,20 @@ class Device:
 
     def fetch(self, tensors: Sequence[torch.Tensor]) -> list[FloatArray]:
         """Copy tensors to float32 arrays in the processor's memory, and wait for all of them."""
-        here = [t.float().to("cpu", non_blocking=self.is_cuda) for t in tensors]
+        on_processor = [t.float().to("cpu", non_blocking=self.is_cuda) for t in tensors]
         if self.is_cuda:  # into pinned memory, which torch reserves for this
             torch.cuda.current_stream(torch.device(self.name)).synchronize()
-        return [_array(t) for t in here]
+        return [_array(t) for t in on_processor]
 
 
 CPU = Device("cpu")
 
 
 @cache
-def there() -> There:
+def detect_hardware() -> Hardware:
     """The accelerators of this machine."""
     n_cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return There(
+    return Hardware(
         n_cuda=n_cuda,
         has_mps=torch.backends.mps.is_available(),
         cuda_bfloat16=n_cuda > 0 and torch.cuda.is_bf16_supported(including_emulation=False),
@@ -376,22 +378,22 @@ def device_of(wanted: str) -> Device:
     Raises:
         SettingsError: this machine does not have the device.
     """
-    return choose(wanted, there())
+    return choose(wanted, detect_hardware())
 
 
-def choose(wanted: str, there: There) -> Device:
+def choose(wanted: str, hardware: Hardware) -> Device:
     """The device that models run on, on a machine with these accelerators.
 
     Args:
         wanted: "auto", "cpu", "cuda", "cuda:N" or "mps".
-        there: the machine's accelerators.
+        hardware: the machine's accelerators.
 
     Raises:
         SettingsError: the machine does not have the device.
     """
     names = [
-        *(f"cuda:{i}" for i in range(there.n_cuda)),
-        *(["mps"] if there.has_mps else []),
+        *(f"cuda:{i}" for i in range(hardware.n_cuda)),
+        *(["mps"] if hardware.has_mps else []),
         "cpu",
     ]
     name = {"auto": names[0], "cuda": "cuda:0"}.get(wanted, wanted)
@@ -400,11 +402,11 @@ def choose(wanted: str, there: There) -> Device:
             f"CONTEXTLENS_DEVICE asks for {wanted}, and torch finds {_listed(names)} on this "
             "machine. Choose one of these, or unset it for the best that is there."
         )
-    return Device(name, None if name == "cpu" else _fast(name, there))
+    return Device(name, None if name == "cpu" else _fast(name, hardware))
 
 
-def _fast(name: str, there: There) -> FastPrecision:
-    kind = "bfloat16" if name != "mps" and there.cuda_bfloat16 else "float16"
+def _fast(name: str, hardware: Hardware) -> FastPrecision:
+    kind = "bfloat16" if name != "mps" and hardware.cuda_bfloat16 else "float16"
     return FastPrecision(kind, f"{name} computes in {kind} quicker than in float32.")  # type: ignore[arg-type]
 
 

@@ -52,15 +52,15 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
         RequestError: an ID is outside the table.
     """
     table = loaded.model.embeddings.word_embeddings.weight
-    asked = np.asarray(token_ids).reshape(-1)
-    if asked.size and (
-        asked.dtype.kind not in "iu" or asked.min() < 0 or asked.max() >= len(table)
+    requested = np.asarray(token_ids).reshape(-1)
+    if requested.size and (
+        requested.dtype.kind not in "iu" or requested.min() < 0 or requested.max() >= len(table)
     ):
         raise RequestError(
             f"Token IDs {str(token_ids)[:100]} were asked; they must be whole numbers from 0 to "
             f"{len(table) - 1}, the rows of the word table."
         )
-    ids = asked.astype(np.int64)
+    ids = requested.astype(np.int64)
     rows: FloatArray = _frozen(table[loaded.device.put(torch.from_numpy(ids))])
     return rows
 

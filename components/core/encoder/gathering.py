@@ -10,7 +10,7 @@ from components.core.batching import Processors, Streams
 from components.core.encoder.devices import LONG_RUN, device_of, tidy_memory
 from components.core.encoder.inputs import Request
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.running import Asked, ask, run_together
+from components.core.encoder.running import PreparedText, prepare_texts, run_together
 from components.core.encoder.threads import limit_threads, n_threads
 from components.core.schema import Encoding, Mask, Precision
 
@@ -54,7 +54,7 @@ class BatchKey:
             self.has_weights and weights > WEIGHT_BYTES
         )
 
-    def run(self, texts: Sequence[Asked]) -> list[Encoding]:
+    def run(self, texts: Sequence[PreparedText]) -> list[Encoding]:
         """The encodings of some texts."""
         return run_together(self.loaded, texts)
 
@@ -68,10 +68,10 @@ def encode_together(
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
     """Return each text's encoding, in the order given, batched with other callers' requests."""
-    asked = ask(loaded, texts, request, pairs=pairs)
-    lengths = [each.tokens.n_tokens for each in asked]
+    prepared = prepare_texts(loaded, texts, request, pairs=pairs)
+    lengths = [text.tokens.n_tokens for text in prepared]
     with tidy_memory(sum(lengths)):
-        return streams.run(BatchKey.of(loaded, request), asked, lengths)
+        return streams.run(BatchKey.of(loaded, request), prepared, lengths)
 
 
 def processors(device: str) -> Processors:

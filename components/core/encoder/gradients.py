@@ -24,7 +24,7 @@ from components.core.encoder.inputs import (
     network_inputs,
 )
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.running import passport_of
+from components.core.encoder.running import ProgressCounter, passport_of
 from components.core.encoder.tokenizing import tokenize
 from components.core.errors import RequestError
 from components.core.schema import Attribution, Counted, FloatArray, Tokens
@@ -69,18 +69,22 @@ def integrated_gradients(
     with torch.no_grad():
         ends = _ends(loaded, tokens)
         begin, end = cosine(ends).tolist()
-    way = _Path(
-        cosine, ends, _rows_at_once(loaded, chosen, tokens.n_tokens), n_steps, _Report(progress)
+    way = _Interpolation(
+        cosine,
+        ends,
+        _rows_at_once(loaded, chosen, tokens.n_tokens),
+        n_steps,
+        ProgressCounter(progress),
     )
     pieces = _pieces(way, _Piece(0.0, 1.0, begin, end), None if steps is None else n_steps)
     shares = np.sum([piece.shares for piece in pieces], axis=0)
     shares.flags.writeable = False
     n = n_steps * len(pieces)
-    said = f"{n} steps of Gauss-Legendre"
+    method = f"{n} steps of Gauss-Legendre"
     if len(pieces) > 1:
-        said += f" on {len(pieces)} pieces of the way"
+        method += f" on {len(pieces)} pieces of the way"
     plain = passport_of(loaded, Request(), loaded.device.for_steps)
-    settings = {**plain.settings, "integrated gradients": said}
+    settings = {**plain.settings, "integrated gradients": method}
     return Attribution(
         tokens=tokens,
         layer=chosen,
@@ -128,11 +132,16 @@ class _Piece:
         return abs(self.end - self.begin - float(self.shares.sum()))
 
 
-class _Path:
+class _Interpolation:
     """The straight path between two states of layer 0, on which gradients are taken."""
 
     def __init__(
-        self, cosine: _Cosine, ends: torch.Tensor, at_once: int, n_steps: int, report: _Report
+        self,
+        cosine: _Cosine,
+        ends: torch.Tensor,
+        at_once: int,
+        n_steps: int,
+        report: ProgressCounter,
     ) -> None:
         self._cosine, self._start, self._way = cosine, ends[0], ends[1] - ends[0]
         self._at_once, self.n_steps, self._report = at_once, n_steps, report
@@ -158,29 +167,29 @@ class _Path:
         places, parts = np.polynomial.legendre.leggauss(self.n_steps)  # on [-1, 1]
         total = torch.zeros_like(self._way, dtype=torch.float64)
         for first in range(0, self.n_steps, self._at_once):
-            some = slice(first, first + self._at_once)
-            where = torch.from_numpy(low + (high - low) * (places[some] + 1) / 2)
+            batch = slice(first, first + self._at_once)
+            where = torch.from_numpy(low + (high - low) * (places[batch] + 1) / 2)
             where = where.to(self._way).reshape(-1, 1, 1)
             states = (self._start + where * self._way).requires_grad_()
             with torch.enable_grad():
                 (slope,) = torch.autograd.grad(self._cosine(states).sum(), states)
-            weights = torch.from_numpy((high - low) * parts[some] / 2).to(total)
+            weights = torch.from_numpy((high - low) * parts[batch] / 2).to(total)
             total += torch.einsum("s,snd->nd", weights, slope.double())
             self._report.done(len(where))
         shares: NDArray[np.float64] = (total * self._way.double()).sum(1).cpu().numpy()
         return shares
 
 
-def _pieces(way: _Path, whole: _Piece, steps: int | None) -> list[_Piece]:
+def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piece]:
     """The path in pieces, in order; the piece with the largest error is halved until it is small.
 
     Args:
         way: the path on which the steps are taken.
-        whole: the piece from 0 to 1.
+        first: the piece from 0 to 1.
         steps: the number of steps on the whole path; if given, nothing is halved.
     """
-    way.follow(whole)
-    pieces, n_taken = [whole], way.n_steps
+    way.follow(first)
+    pieces, n_taken = [first], way.n_steps
     while (
         steps is None
         and sum(piece.remainder for piece in pieces) > REMAINDER
@@ -202,7 +211,7 @@ def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
     words = table[ids]
     special = device.put(torch.from_numpy(tokens.special_tokens_mask == 1))[:, None]
     start = torch.where(special, words, table[loaded.reader.tokenizer.pad_token_id])
-    both = [loaded.layerwise.embed(ids, segments, words=each) for each in (start, words)]
+    both = [loaded.layerwise.embed(ids, segments, words=vectors) for vectors in (start, words)]
     return torch.cat(both)
 
 
@@ -224,21 +233,5 @@ def _cosine(
 
 def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
     """The number of steps in a batch whose backward pass stays within the memory limit."""
-    each = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
-    return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // each))
-
-
-class _Report:
-    """Reports how many steps are done, of those started so far."""
-
-    def __init__(self, progress: Counted | None) -> None:
-        self._progress, self._n, self._done = progress, 0, 0
-
-    def begin(self, n: int) -> None:
-        self._n += n
-        self.done(0)
-
-    def done(self, n: int) -> None:
-        self._done += n
-        if self._progress is not None:
-            self._progress(self._done, self._n)
+    row_bytes = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
+    return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // row_bytes))

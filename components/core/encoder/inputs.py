@@ -22,17 +22,17 @@ __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_input
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
     """Check that the model has a row for every token ID: not all tokenizer files match."""
     segments = getattr(loaded.model.config, "type_vocab_size", 0)
-    for each in tokens:
-        _check_below("ID", each.token_ids, loaded.card.vocabulary_size, loaded.card.title)
-        if each.token_type_ids is not None:
-            _check_below("segment", each.token_type_ids, segments, loaded.card.title)
+    for text in tokens:
+        _check_below("ID", text.token_ids, loaded.card.vocabulary_size, loaded.card.title)
+        if text.token_type_ids is not None:
+            _check_below("segment", text.token_type_ids, segments, loaded.card.title)
 
 
-def _check_below(what: str, given: IntArray, limit: int, title: str) -> None:
-    most = int(given.max(initial=0))
+def _check_below(kind: str, numbers: IntArray, limit: int, title: str) -> None:
+    most = int(numbers.max(initial=0))
     if most >= limit:
         raise CheckpointError(
-            f"The tokenizer of {title} gives the {what} {most}, and the model knows {what}s below "
+            f"The tokenizer of {title} gives the {kind} {most}, and the model knows {kind}s below "
             f"{limit}: its files do not belong together. Choose another model."
         )
 
@@ -112,8 +112,8 @@ def one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:
 
 def is_index(number: object, low: int, high: int) -> bool:
     """True if the value is a whole number from `low` to `high`, both included."""
-    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-    return whole and bool(low <= number <= high)  # type: ignore[operator]
+    is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return is_whole and bool(low <= number <= high)  # type: ignore[operator]
 
 
 def checked_layers(layers: Sequence[int], card: ModelCard) -> list[int]:
@@ -138,14 +138,14 @@ def _checked_heads(
     heads: Sequence[tuple[int, int]], card: ModelCard
 ) -> tuple[tuple[int, int], ...]:
     try:
-        asked = [(layer, head) for layer, head in heads]
+        pairs = [(layer, head) for layer, head in heads]
     except (TypeError, ValueError):
-        asked = []
+        pairs = []
     layers, numbers = (1, card.n_layers), (0, card.n_heads - 1)
-    if not asked or not all(is_index(a, *layers) and is_index(b, *numbers) for a, b in asked):
+    if not pairs or not all(is_index(a, *layers) and is_index(b, *numbers) for a, b in pairs):
         raise RequestError(
             f"Attentions {heads!r} were asked; give True for all, or a list of (layer, head) with "
             f"layers 1 to {card.n_layers} (layer 0, the embedding layer, has no attention) and "
             f"heads 0 to {card.n_heads - 1}."
         )
-    return tuple((int(layer), int(head)) for layer, head in asked)
+    return tuple((int(layer), int(head)) for layer, head in pairs)

@@ -20,7 +20,13 @@ from components.core.encoder.inputs import (
     one_of,
 )
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.running import batches, freeze, passport_of, room
+from components.core.encoder.running import (
+    ProgressCounter,
+    allocate_encoding,
+    batches,
+    freeze,
+    passport_of,
+)
 from components.core.encoder.tokenizing import checked_texts, tokenize
 from components.core.errors import RequestError
 from components.core.schema import (
@@ -143,17 +149,17 @@ def _check_positions(positions: Any, tokens: Tokens) -> None:
     _check_numbers("Positions", positions)
     if max(positions) >= tokens.n_tokens:
         raise RequestError(
-            f"Positions {_shown(positions)} were named; {_shown(tokens.text)} has the positions 0 "
-            f"to {tokens.n_tokens - 1} in this model. Give some of these."
+            f"Positions {_quoted(positions)} were named; {_quoted(tokens.text)} has the "
+            f"positions 0 to {tokens.n_tokens - 1} in this model. Give some of these."
         )
 
 
-def _check_numbers(what: str, numbers: Any) -> None:
-    whole = isinstance(numbers, tuple) and all(is_index(n, 0, sys.maxsize) for n in numbers)
-    if not whole or not numbers or len(set(numbers)) != len(numbers):
+def _check_numbers(title: str, numbers: Any) -> None:
+    are_whole = isinstance(numbers, tuple) and all(is_index(n, 0, sys.maxsize) for n in numbers)
+    if not are_whole or not numbers or len(set(numbers)) != len(numbers):
         raise RequestError(
-            f"{what} {_shown(numbers)} were named; give a tuple of whole numbers, at least one and "
-            "each once."
+            f"{title} {_quoted(numbers)} were named; give a tuple of whole numbers, at "
+            "least one and each once."
         )
 
 
@@ -161,8 +167,8 @@ def _check_source(change: Patch, source: Tokens) -> None:
     given = change.source_positions
     if not isinstance(given, tuple) or len(given) != len(change.positions):
         raise RequestError(
-            f"Positions {_shown(change.positions)} were to be taken from positions "
-            f"{_shown(given)}; give one position of the other text for each."
+            f"Positions {_quoted(change.positions)} were to be taken from positions "
+            f"{_quoted(given)}; give one position of the other text for each."
         )
     for position in given:  # the same state may be inserted at several positions
         _check_positions((position,), source)
@@ -174,9 +180,9 @@ def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) 
     if len({block.token for block in blocks}) < tokens.n_tokens:
         return
     for layer in range(1, card.n_layers + 1):
-        here = [b for b in blocks if b.layers is None or layer in b.layers]
+        layer_blocks = [b for b in blocks if b.layers is None or layer in b.layers]
         for position in range(tokens.n_tokens):
-            hidden = {b.token for b in here if b.seen_by in {None, position}}
+            hidden = {b.token for b in layer_blocks if b.seen_by in {None, position}}
             if len(hidden) == tokens.n_tokens:
                 raise RequestError(
                     f"All {tokens.n_tokens} positions were hidden from position {position} in "
@@ -184,7 +190,7 @@ def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) 
                 )
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
@@ -214,14 +220,14 @@ class Replacement:
         states: (n_tokens, n_dims) of another text, by text, pair and layer.
         parts: (n_dims,) mean of a part over the baseline, by part and layer; all heads of a layer
             side by side.
-        own: (n_dims,) mean over a text's own tokens, by text, pair and layer.
-        batch: (n_dims,) mean over all texts, by layer.
+        text_means: (n_dims,) mean over a text's own tokens, by text, pair and layer.
+        batch_means: (n_dims,) mean over all texts, by layer.
     """
 
     states: dict[tuple[str, str | None, int], torch.Tensor] = field(default_factory=dict)
     parts: dict[tuple[str, int], torch.Tensor] = field(default_factory=dict)
-    own: dict[tuple[str, str | None, int], torch.Tensor] = field(default_factory=dict)
-    batch: dict[int, torch.Tensor] = field(default_factory=dict)
+    text_means: dict[tuple[str, str | None, int], torch.Tensor] = field(default_factory=dict)
+    batch_means: dict[int, torch.Tensor] = field(default_factory=dict)
 
 
 def gather(
@@ -246,11 +252,13 @@ def gather(
 
     most = loaded.device.for_steps.batch_tokens
 
-    def read(some: Sequence[Tokens], layers: set[int], sums: _PartSums | None = None) -> _Read:
-        lengths = [t.n_tokens for t in some]
+    def read(
+        texts_read: Sequence[Tokens], layers: set[int], sums: _PartSums | None = None
+    ) -> _Read:
+        lengths = [t.n_tokens for t in texts_read]
         for places in batches(lengths, same_length=False, most=most) if layers else ():
             pause()
-            batch = [some[i] for i in places]
+            batch = [texts_read[i] for i in places]
             for layer, hidden in plain_layers(loaded, batch, max(layers), sums):
                 if layer in layers:
                     yield batch, layer, hidden
@@ -267,8 +275,8 @@ def gather(
     for batch, layer, hidden in read(texts, averaged):
         means[layer].add(hidden, batch)
         for tokens, states in zip(batch, hidden, strict=True):
-            put_in.own[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].mean(0)
-    put_in.batch.update({layer: mean.value for layer, mean in means.items()})
+            put_in.text_means[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].mean(0)
+    put_in.batch_means.update({layer: mean.value for layer, mean in means.items()})
     sums = _PartSums()
     for _ in read(baseline, switched, sums):  # the tap collects the sums
         pass
@@ -338,7 +346,7 @@ NEVER = sys.maxsize
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class ChangedText:
     """One row of a batch.
 
     Attributes:
@@ -367,7 +375,7 @@ class Switches:
     """A tap that applies, in one layer, the rows' requests to switch off parts."""
 
     def __init__(
-        self, layer: int, rows: Sequence[Row], put_in: Replacement, *, n_heads: int
+        self, layer: int, rows: Sequence[ChangedText], put_in: Replacement, *, n_heads: int
     ) -> None:
         self._layer, self._put_in, self._n_heads = layer, put_in, n_heads
         self._off = {  # if two name the same part, the later one wins
@@ -403,7 +411,7 @@ class Switches:
 
 
 def replace_states(
-    layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in: Replacement
+    layer: int, hidden: torch.Tensor, rows: Sequence[ChangedText], put_in: Replacement
 ) -> None:
     """Replace, at one layer, the states that the rows of a batch name.
 
@@ -416,16 +424,18 @@ def replace_states(
     for states, row in zip(hidden, rows, strict=True):
         for change in row.changes:
             if isinstance(change, Patch) and change.layer == layer:
-                given = put_in.states[change.source, change.source_pair, layer]
-                states[list(change.positions)] = given[list(change.source_positions)]
+                source = put_in.states[change.source, change.source_pair, layer]
+                states[list(change.positions)] = source[list(change.source_positions)]
             elif isinstance(change, Average) and change.layer == layer:
-                own = row.result.text, row.result.pair, layer
-                mean = put_in.own[own] if change.over == "text" else put_in.batch[layer]
+                text = row.result.text, row.result.pair, layer
+                mean = (
+                    put_in.text_means[text] if change.over == "text" else put_in.batch_means[layer]
+                )
                 states[list(change.positions)] = mean
 
 
 def visible_positions(
-    layer: int, rows: Sequence[Row], width: int, device: torch.device
+    layer: int, rows: Sequence[ChangedText], width: int, device: torch.device
 ) -> torch.Tensor | None:
     """A mask of the positions that may attend to each other in one layer; see `Layerwise.step`.
 
@@ -463,7 +473,7 @@ _Plain = dict[int, dict[tuple[str, str | None], torch.Tensor]]
 def run_group(
     loaded: LoadedModel,
     group: Sequence[Tokens],
-    rows: Sequence[Row],
+    rows: Sequence[ChangedText],
     put_in: Replacement,
     *,
     done: Callable[[int], None],
@@ -477,17 +487,19 @@ def run_group(
         put_in: the replacement vectors.
         done: called after each batch with the number of new results.
     """
-    asked = rows[0].result.layers
-    changed = sorted((r for r in rows if r.joins <= max(asked)), key=lambda row: row.joins)
+    requested = rows[0].result.layers
+    changed = sorted((r for r in rows if r.joins <= max(requested)), key=lambda row: row.joins)
     needed = {row.joins for row in changed} | {
-        layer for row in rows for layer in asked if layer < row.joins
+        layer for row in rows for layer in requested if layer < row.joins
     }
     plain: _Plain = {}
     for layer, hidden in plain_layers(loaded, group, max(needed)):
         if layer in needed:
-            plain[layer] = {(t.text, t.pair): own for t, own in zip(group, hidden, strict=True)}
+            plain[layer] = {
+                (t.text, t.pair): states for t, states in zip(group, hidden, strict=True)
+            }
     for row in rows:
-        for layer in {layer for layer in asked if layer < row.joins}:
+        for layer in {layer for layer in requested if layer < row.joins}:
             _write(loaded, row.result, layer, plain[layer][_text_of(row)])
     if len(changed) < len(rows):
         done(len(rows) - len(changed))
@@ -498,14 +510,14 @@ def run_group(
 
 
 def _run_batch(
-    loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: Replacement
+    loaded: LoadedModel, rows: Sequence[ChangedText], plain: _Plain, put_in: Replacement
 ) -> None:
     """Fill the rows' results for all requested layers, from the first layer that is changed."""
     rows = sorted(rows, key=lambda row: row.joins)
-    asked, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
+    requested, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
     n_heads = loaded.card.n_heads
     hidden = torch.empty(0)
-    for layer in range(rows[0].joins, max(asked) + 1):
+    for layer in range(rows[0].joins, max(requested) + 1):
         inside = rows[: len(hidden)]
         if inside:
             switches = Switches(layer, inside, put_in, n_heads=n_heads)
@@ -516,23 +528,23 @@ def _run_batch(
             hidden = torch.cat([*([hidden] if inside else []), torch.stack(joining)])
         inside = rows[: len(hidden)]
         replace_states(layer, hidden, inside, put_in)
-        if layer in asked:
+        if layer in requested:
             for row, states in zip(inside, hidden, strict=True):
                 _write(loaded, row.result, layer, states)
 
 
-def _text_of(row: Row) -> tuple[str, str | None]:
+def _text_of(row: ChangedText) -> tuple[str, str | None]:
     return row.result.text, row.result.pair
 
 
 def _write(loaded: LoadedModel, result: Encoding, layer: int, states: torch.Tensor) -> None:
     """Write one layer's states into a result, and the pooled vector after the last layer."""
-    own = states[: result.n_tokens]
+    text_states = states[: result.n_tokens]
     for ours, number in zip(result.hidden, result.layers, strict=True):
         if number == layer:
-            ours[:] = own.cpu().numpy()
+            ours[:] = text_states.cpu().numpy()
     if layer == loaded.card.n_layers and result.pooler_output is not None:
-        result.pooler_output[:] = loaded.layerwise.pooled(own[None])[0].cpu().numpy()
+        result.pooler_output[:] = loaded.layerwise.pooled(text_states[None])[0].cpu().numpy()
 
 
 # --- Texts read with something changed inside the model
@@ -555,36 +567,36 @@ def intervene(
     card = loaded.card
     inputs = checked_texts(texts, pairs)
     every = read_changes(interventions, len(inputs))
-    asked = tuple(range(card.n_layers + 1) if layers is None else checked_layers(layers, card))
+    requested = tuple(range(card.n_layers + 1) if layers is None else checked_layers(layers, card))
     sources = sources_of(every)
     averaged = checked_texts(baseline, None) if any(map(_needs_means, every)) else []
     tokens = _tokenized(loaded, [*inputs, *sources, *averaged])
-    for changes, one in zip(every, inputs, strict=True):
-        check_changes(changes, tokens[one], card, sources=tokens, has_baseline=bool(averaged))
-    texts_read = [tokens[one] for one in dict.fromkeys(inputs)]
+    for changes, text in zip(every, inputs, strict=True):
+        check_changes(changes, tokens[text], card, sources=tokens, has_baseline=bool(averaged))
+    texts_read = [tokens[text] for text in dict.fromkeys(inputs)]
     plain = passport_of(loaded, Request(), loaded.device.for_steps)
     passport = _Passports(plain, texts_read, averaged)
     rows = [
-        Row(_room(loaded, tokens[one], asked, passport.of(changes)), changes)
-        for one, changes in zip(inputs, every, strict=True)
+        ChangedText(_allocate(loaded, tokens[text], requested, passport.of(changes)), changes)
+        for text, changes in zip(inputs, every, strict=True)
     ]
     with tidy_memory(sum(row.result.n_tokens for row in rows)):
-        report = _Report(progress, len(rows))
-        report.done(0)
+        report = ProgressCounter(progress)
+        report.begin(len(rows))
         put_in = gather(
             loaded,
             every,
             texts=texts_read,
-            sources=[tokens[one] for one in sources],
-            baseline=[tokens[one] for one in averaged],
+            sources=[tokens[text] for text in sources],
+            baseline=[tokens[text] for text in averaged],
             pause=lambda: report.done(0),
         )
         of_text = _by_text(rows)
         lengths, most = [t.n_tokens for t in texts_read], loaded.device.for_steps.batch_tokens
         for places in batches(lengths, same_length=False, most=most):
             group = [texts_read[i] for i in places]
-            some = [row for t in group for row in of_text[t.text, t.pair]]
-            run_group(loaded, group, some, put_in, done=report.done)
+            group_rows = [row for t in group for row in of_text[t.text, t.pair]]
+            run_group(loaded, group, group_rows, put_in, done=report.done)
     for row in rows:
         freeze(row.result)
     return [row.result for row in rows]
@@ -602,18 +614,18 @@ def _tokenized(loaded: LoadedModel, inputs: Sequence[_Input]) -> dict[_Input, To
     return dict(zip(different, tokens, strict=True))
 
 
-def _room(
+def _allocate(
     loaded: LoadedModel, tokens: Tokens, layers: tuple[int, ...], passport: Passport
 ) -> Encoding:
     pooled = loaded.card.n_layers in layers
-    return room(tokens, loaded, Request(layers=layers), passport, with_pooler=pooled)
+    return allocate_encoding(tokens, loaded, Request(layers=layers), passport, with_pooler=pooled)
 
 
-def _by_text(rows: Sequence[Row]) -> dict[_Input, list[Row]]:
-    found: dict[_Input, list[Row]] = {}
+def _by_text(rows: Sequence[ChangedText]) -> dict[_Input, list[ChangedText]]:
+    by_text: dict[_Input, list[ChangedText]] = {}
     for row in rows:
-        found.setdefault((row.result.text, row.result.pair), []).append(row)
-    return found
+        by_text.setdefault((row.result.text, row.result.pair), []).append(row)
+    return by_text
 
 
 class _Passports:
@@ -638,15 +650,3 @@ class _Passports:
         if any(isinstance(change, Average) and change.over == "batch" for change in changes):
             settings["all texts"] = self._texts
         return replace(self._plain, settings=settings)
-
-
-class _Report:
-    """Reports how many results are done."""
-
-    def __init__(self, progress: Counted | None, n: int) -> None:
-        self._progress, self._n, self._done = progress, n, 0
-
-    def done(self, n: int) -> None:
-        self._done += n
-        if self._progress is not None:
-            self._progress(self._done, self._n)

@@ -108,9 +108,9 @@ def _move(model: Any, title: str, device: Device) -> None:
 
 def _weight_files(folder: Path) -> list[Path]:
     single = folder / "model.safetensors"
-    found = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
-    if found:
-        return found
+    files = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
+    if files:
+        return files
     pickled = sorted(p.name for p in folder.glob("*.bin"))
     if pickled:
         raise CheckpointError(
@@ -165,11 +165,11 @@ def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:
         return PartState("absent", "The checkpoint has no weights for a pooler.")
     if not family.has_pooler:
         return PartState("absent", f"The {family.model_type} architecture has no pooler.")
-    found = _part_state(model.pooler, "pooler")
-    if found.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
+    state = _part_state(model.pooler, "pooler")
+    if state.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
         bell = " Its weights look like random numbers, normally distributed around 0."
-        return replace(found, reason=found.reason + bell)
-    return found
+        return replace(state, reason=state.reason + bell)
+    return state
 
 
 def _matrices(part: Any) -> list[Any]:

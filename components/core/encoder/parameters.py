@@ -14,11 +14,11 @@ MAX_VALUES = 5_000_000
 
 def list_parameters(loaded: LoadedModel) -> tuple[Parameter, ...]:
     """Every parameter in the model's own order; tied ones name the first holder."""
-    seen: dict[int, str] = {}
-    found = []
+    holders: dict[int, str] = {}
+    parameters = []
     for name, value in loaded.model.named_parameters(remove_duplicate=False):
-        holder = seen.setdefault(value.data_ptr(), name)
-        found.append(
+        holder = holders.setdefault(value.data_ptr(), name)
+        parameters.append(
             Parameter(
                 name=name,
                 shape=tuple(value.shape),
@@ -30,7 +30,7 @@ def list_parameters(loaded: LoadedModel) -> tuple[Parameter, ...]:
                 ),
             )
         )
-    return tuple(found)
+    return tuple(parameters)
 
 
 def read_matrix(loaded: LoadedModel, name: str) -> FloatArray:

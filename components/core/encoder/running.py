@@ -13,15 +13,43 @@ from components.core.encoder.inputs import Request, check_rows, network_inputs
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.views import Attention
-from components.core.schema import Encoding, FloatArray, Passport, Tokens
+from components.core.schema import Counted, Encoding, FloatArray, Passport, Tokens
 
-__all__ = ["Asked", "ask", "batches", "encode", "freeze", "passport_of", "room", "run_together"]
+__all__ = [
+    "PreparedText",
+    "ProgressCounter",
+    "allocate_encoding",
+    "batches",
+    "encode",
+    "freeze",
+    "passport_of",
+    "prepare_texts",
+    "run_together",
+]
 
 _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
 
 
+class ProgressCounter:
+    """Counts what is done, of what was begun so far, and reports both."""
+
+    def __init__(self, progress: Counted | None) -> None:
+        self._progress, self._n, self._done = progress, 0, 0
+
+    def begin(self, n: int) -> None:
+        """Add `n` to what is to be done."""
+        self._n += n
+        self.done(0)
+
+    def done(self, n: int) -> None:
+        """Report `n` more as done; an exception from there stops the work."""
+        self._done += n
+        if self._progress is not None:
+            self._progress(self._done, self._n)
+
+
 @dataclass(frozen=True)
-class Asked:
+class PreparedText:
     """One text and what to compute for it."""
 
     tokens: Tokens
@@ -29,18 +57,18 @@ class Asked:
     passport: Passport
 
 
-def ask(
+def prepare_texts(
     loaded: LoadedModel,
     texts: Sequence[str],
     request: Request,
     *,
     pairs: Sequence[str | None] | None = None,
-) -> list[Asked]:
+) -> list[PreparedText]:
     """Return the texts, tokenized, each with what to compute for it."""
     tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
     check_rows(loaded, tokens)
     passport = passport_of(loaded, request)
-    return [Asked(each, request, passport) for each in tokens]
+    return [PreparedText(text_tokens, request, passport) for text_tokens in tokens]
 
 
 def encode(
@@ -51,15 +79,15 @@ def encode(
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
     """Return each text's encoding, in the order given, computed by this thread alone."""
-    asked = ask(loaded, texts, request, pairs=pairs)
+    prepared = prepare_texts(loaded, texts, request, pairs=pairs)
     results: dict[int, Encoding] = {}
-    lengths = [each.tokens.n_tokens for each in asked]
+    lengths = [text.tokens.n_tokens for text in prepared]
     most = loaded.device.batch_tokens
     with tidy_memory(sum(lengths)):
         for batch in batches(lengths, same_length=request.mask == "ones", most=most):
-            found = run_together(loaded, [asked[i] for i in batch])
-            results.update(zip(batch, found, strict=True))
-    return [results[i] for i in range(len(asked))]
+            encodings = run_together(loaded, [prepared[i] for i in batch])
+            results.update(zip(batch, encodings, strict=True))
+    return [results[i] for i in range(len(prepared))]
 
 
 def batches(
@@ -81,16 +109,16 @@ def batches(
         yield batch
 
 
-def run_together(loaded: LoadedModel, asked: Sequence[Asked]) -> list[Encoding]:
+def run_together(loaded: LoadedModel, prepared: Sequence[PreparedText]) -> list[Encoding]:
     """The encodings of a batch: texts with one mask and precision, all with weights or all without.
 
     Each text may request different layers and heads.
     """
-    outputs = _forward(loaded, asked)
+    outputs = _forward(loaded, prepared)
     results = []
-    for row, each in enumerate(asked):
-        result = room(each.tokens, loaded, each.request, each.passport)
-        _fill(result, row, outputs, each.request)
+    for row, text in enumerate(prepared):
+        result = allocate_encoding(text.tokens, loaded, text.request, text.passport)
+        _fill(result, row, outputs, text.request)
         freeze(result)
         results.append(result)
     return results
@@ -106,9 +134,9 @@ class _Outputs:
 
 
 @torch.inference_mode()
-def _forward(loaded: LoadedModel, asked: Sequence[Asked]) -> _Outputs:
-    request = asked[0].request
-    ids, mask, segments = network_inputs(loaded, [each.tokens for each in asked])
+def _forward(loaded: LoadedModel, prepared: Sequence[PreparedText]) -> _Outputs:
+    request = prepared[0].request
+    ids, mask, segments = network_inputs(loaded, [text.tokens for text in prepared])
     if request.mask == "ones":
         mask = torch.ones_like(mask)
     arguments = {"token_type_ids": segments} if segments is not None else {}
@@ -119,8 +147,8 @@ def _forward(loaded: LoadedModel, asked: Sequence[Asked]) -> _Outputs:
         output_attentions=request.attentions is not False,
         **arguments,
     )
-    layers = sorted({layer for each in asked for layer in each.request.layers or ()})
-    weights = sorted({layer for each in asked for layer in _weights(loaded, each.request)})
+    layers = sorted({layer for text in prepared for layer in text.request.layers or ()})
+    weights = sorted({layer for text in prepared for layer in _weights(loaded, text.request)})
     pooled = getattr(out, "pooler_output", None)
     tensors = [out.hidden_states[layer] for layer in layers]
     tensors += [out.attentions[layer - 1] for layer in weights]
@@ -144,7 +172,7 @@ def _weights(loaded: LoadedModel, request: Request) -> set[int]:
     return {layer for layer, _ in request.attentions}
 
 
-def room(
+def allocate_encoding(
     tokens: Tokens,
     loaded: LoadedModel,
     request: Request,

@@ -43,17 +43,17 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
             difference.
     """
     cls = getattr(transformers, family.class_name)
-    there = _read_shapes(title, paths, cls.base_model_prefix)
-    _check_layers(title, config.get(family.layers), _n_layers(there, family))
+    shapes = _read_shapes(title, paths, cls.base_model_prefix)
+    _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
     wanted = _wanted_shapes(title, config, cls)
     for name, shape in wanted.items():
-        if name in there and there[name] != shape:
+        if name in shapes and shapes[name] != shape:
             raise CheckpointError(
                 f"The config.json of {title} does not fit its weights: it asks for {name} of "
-                f"{_by(shape)}, and the weights have {_by(there[name])}. {_ADVICE}"
+                f"{_by(shape)}, and the weights have {_by(shapes[name])}. {_ADVICE}"
             )
-    _check_layers(title, _n_layers(wanted, family), _n_layers(there, family))
-    missing = [n for n in wanted if n not in there and not n.startswith("pooler.")]
+    _check_layers(title, _n_layers(wanted, family), _n_layers(shapes, family))
+    missing = [n for n in wanted if n not in shapes and not n.startswith("pooler.")]
     if missing:
         raise CheckpointError(
             f"The checkpoint of {title} lacks {len(missing)} of the model's weights "
@@ -84,18 +84,18 @@ def _by(shape: tuple[int, ...]) -> str:
 
 def _read_shapes(title: str, paths: Iterable[Path], prefix: str) -> Shapes:
     """Each weight's shape, by the name that transformers will give it."""
-    found: Shapes = {}
+    shapes: Shapes = {}
     try:
         for path in paths:
             with safe_open(path, framework="pt") as file:
                 for name in file.keys():  # noqa: SIM118 - it has no iterator
-                    found[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
+                    shapes[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
     except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
         raise CheckpointError(
             f"The weights of {title} cannot be read ({str(exc)[:200]}). They may be damaged: fetch "
             "the model again, or choose another."
         ) from exc
-    return found
+    return shapes
 
 
 def _renamed(name: str, prefix: str) -> str:

@@ -106,17 +106,17 @@ def _call(
     return list(batch.encodings)
 
 
-def _limit(loaded: LoadedTokenizer, asked: int | None, has_pairs: bool) -> int:
+def _limit(loaded: LoadedTokenizer, length: int | None, has_pairs: bool) -> int:
     most = loaded.card.max_length
-    if asked is None:
+    if length is None:
         return most
     least = loaded.card.n_added[has_pairs] + 1
-    if type(asked) is not int or not least <= asked <= most:
+    if type(length) is not int or not least <= length <= most:
         raise RequestError(
-            f"A length of {asked!r} tokens was asked; give a whole number from {least} (special "
+            f"A length of {length!r} tokens was asked; give a whole number from {least} (special "
             f"tokens and one more) to {most} (the most that {loaded.card.title} takes)."
         )
-    return asked
+    return length
 
 
 def _tokens(

@@ -361,9 +361,9 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
 @cache
 def library_versions() -> dict[str, str]:
     """The versions of the libraries that compute, for passports."""
-    own = {"contextlens": metadata.version("contextlens")}
+    app = {"contextlens": metadata.version("contextlens")}
     modules = (torch, transformers, tokenizers)
-    return own | {module.__name__: str(module.__version__) for module in modules}
+    return app | {module.__name__: str(module.__version__) for module in modules}
 
 
 def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:

@@ -247,7 +247,7 @@ class ByteCounter:
 def bar_class(counter: ByteCounter) -> Any:
     """A progress bar class for huggingface_hub that draws nothing and reports to the counter."""
 
-    class Bar(tqdm):
+    class SilentProgressBar(tqdm):
         monitor_interval = 0  # no thread to monitor bars that are never drawn
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -257,7 +257,7 @@ def bar_class(counter: ByteCounter) -> Any:
         def update(self, n: float | None = 1) -> None:
             counter.add(self, n or 0)
 
-    return Bar
+    return SilentProgressBar
 
 
 # Errors

@@ -107,8 +107,8 @@ def fetch(
         UnsupportedModelError: its config names another kind of model; no weights were fetched.
         FetchError: the hub did not provide the files or must not be used, or the disk is full.
     """
-    if (here := cached(model_id, part=part, cache_dir=cache_dir)) is not None:
-        return here
+    if (files := cached(model_id, part=part, cache_dir=cache_dir)) is not None:
+        return files
     if not allow_downloads:
         raise FetchError(
             f"{model_id} is not on this machine, and CONTEXTLENS_ALLOW_DOWNLOADS=0 forbids "

@@ -416,8 +416,8 @@ class RemoteService(EncoderService):
 
     def _as_last_seen(self, spec: ModelSpec) -> ModelSpec:
         """Take a spec's loaded state from the machine that last answered for the model."""
-        own: ModelSpec | None = self._last(("spec", spec.id))
-        return spec if own is None else replace(spec, loaded=own.loaded)
+        last: ModelSpec | None = self._last(("spec", spec.id))
+        return spec if last is None else replace(spec, loaded=last.loaded)
 
     def _card(self, call: Call) -> Any:
         """The card, as last received, of the files that the answer depends on."""

@@ -210,8 +210,8 @@ def _broken(why: str) -> RequestError:
 
 
 def _dtype(hint: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = np.dtype(get_args(get_args(hint)[1])[0])
-    return found
+    dtype: np.dtype[Any] = np.dtype(get_args(get_args(hint)[1])[0])
+    return dtype
 
 
 def _request_type(method: Method, function: Any) -> type[Struct]:

@@ -11,33 +11,35 @@ import torch
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.encoder import devices
-from components.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, There, choose
+from components.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, Hardware, choose
 from components.core.errors import SettingsError
 
-NOTHING = There()
-CARDS = There(n_cuda=2, cuda_bfloat16=True)
-APPLE = There(has_mps=True)
+NOTHING = Hardware()
+CARDS = Hardware(n_cuda=2, cuda_bfloat16=True)
+APPLE = Hardware(has_mps=True)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "there", "name"),
+    ("wanted", "detect_hardware", "name"),
     [
         ("auto", NOTHING, "cpu"),
         ("auto", APPLE, "mps"),
         ("auto", CARDS, "cuda:0"),
-        ("auto", There(n_cuda=1, has_mps=True), "cuda:0"),
+        ("auto", Hardware(n_cuda=1, has_mps=True), "cuda:0"),
         ("cuda", CARDS, "cuda:0"),
         ("cuda:1", CARDS, "cuda:1"),
         ("cpu", CARDS, "cpu"),
         ("mps", APPLE, "mps"),
     ],
 )
-def test_the_best_or_the_wanted_device_is_chosen(wanted: str, there: There, name: str) -> None:
-    assert choose(wanted, there).name == name
+def test_the_best_or_the_wanted_device_is_chosen(
+    wanted: str, detect_hardware: Hardware, name: str
+) -> None:
+    assert choose(wanted, detect_hardware).name == name
 
 
 @pytest.mark.parametrize(
-    ("wanted", "there", "has"),
+    ("wanted", "detect_hardware", "has"),
     [
         ("cuda", NOTHING, "finds cpu on"),
         ("mps", CARDS, "finds cuda:0, cuda:1 and cpu on"),
@@ -45,13 +47,15 @@ def test_the_best_or_the_wanted_device_is_chosen(wanted: str, there: There, name
         ("cuda", APPLE, "finds mps and cpu on"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_is(wanted: str, there: There, has: str) -> None:
+def test_what_is_not_there_is_said_with_what_is(
+    wanted: str, detect_hardware: Hardware, has: str
+) -> None:
     with pytest.raises(SettingsError, match=f"asks for {wanted}, and torch {has} this machine"):
-        choose(wanted, there)
+        choose(wanted, detect_hardware)
 
 
 def test_a_card_gets_larger_batches_and_its_own_half_precision() -> None:
-    card, old = choose("auto", CARDS), choose("auto", There(n_cuda=1))
+    card, old = choose("auto", CARDS), choose("auto", Hardware(n_cuda=1))
     assert (CPU.batch_tokens, card.batch_tokens) == (CPU_TOKENS, CARD_TOKENS)
     assert card.overhead_tokens > CPU.overhead_tokens
     assert card.fast is not None

@@ -19,7 +19,7 @@ from components.core.caller import Caller, StoppedError, calling
 from components.core.encoder import LoadedModel, Request, load_model
 from components.core.encoder import running as encoder_running
 from components.core.encoder.gathering import WEIGHT_BYTES, BatchKey
-from components.core.encoder.running import ask, run_together
+from components.core.encoder.running import prepare_texts, run_together
 from components.core.registry import locate
 from components.core.schema import FastPrecision, SwitchOff
 from components.core.service import LocalService
@@ -84,7 +84,7 @@ def test_a_mixed_batch_gives_each_what_it_gets_alone(
         if mask == "ones":
             given = {**given, "pad_to": 64}  # of one length
         checked = Request.checked(loaded.card, mask=mask, precision="exact", **given)  # type: ignore[arg-type]
-        mixed += ask(loaded, [text], checked)
+        mixed += prepare_texts(loaded, [text], checked)
     assert len({BatchKey.of(loaded, each.request) for each in mixed}) == 1
     for each, found in zip(mixed, run_together(loaded, mixed), strict=True):
         assert_alike(found, run_together(loaded, [each])[0])

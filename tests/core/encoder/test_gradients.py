@@ -157,7 +157,7 @@ def test_steps_are_taken_where_the_cosine_changes() -> None:
     begin, end = cosine(ends).tolist()
 
     def missed(n_steps: int, steps: int | None) -> tuple[float, int]:
-        way = gradients._Path(cosine, ends, 64, n_steps, gradients._Report(None))
+        way = gradients._Interpolation(cosine, ends, 64, n_steps, gradients.ProgressCounter(None))
         pieces = gradients._pieces(way, gradients._Piece(0.0, 1.0, begin, end), steps)
         cuts = [piece.low for piece in pieces] + [1.0]
         assert cuts == sorted(set(cuts))
@@ -180,7 +180,9 @@ def test_where_no_steps_are_enough_it_ends_and_says_what_is_missed() -> None:
 
     ends = torch.stack([torch.zeros(1, 2), torch.ones(1, 2)])
     begin, end = cosine(ends).tolist()
-    way = gradients._Path(cosine, ends, 64, gradients.LEAST_STEPS, gradients._Report(None))
+    way = gradients._Interpolation(
+        cosine, ends, 64, gradients.LEAST_STEPS, gradients.ProgressCounter(None)
+    )
     pieces = gradients._pieces(way, gradients._Piece(0.0, 1.0, begin, end), None)
     assert sum(piece.remainder for piece in pieces) > gradients.REMAINDER
     assert sum(n for n in told if n > 2) <= gradients.MOST_STEPS
