@@ -7,9 +7,10 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -702,21 +703,16 @@ def _calls(batch: Batch) -> list[QueuedTexts]:
 def _run_parts(batch: Batch) -> None:
     """Run a batch. If it fails, run each call's part separately, so one bad call fails alone."""
     parts = [(call, places) for call, places in batch.parts if isinstance(call, QueuedTexts)]
-    if len(parts) > 1:
-        with suppress(Exception):
-            _run_together(parts)
-            return
-    for part in parts:
+    groups = [[part] for part in parts]
+    for group in [parts, *groups] if len(parts) > 1 else groups:
+        texts = [call.texts[place] for call, places in group for place in places]
         try:
-            _run_together([part])
+            results = iter(list(group[0][0].kind.run(texts)))
+            for call, places in group:
+                call.fill(places, list(islice(results, len(places))))
         except BaseException as exc:  # noqa: BLE001 - the caller must get the error
-            part[0].fail(exc)
-
-
-def _run_together(parts: Sequence[tuple[QueuedTexts, tuple[int, ...]]]) -> None:
-    texts = [call.texts[place] for call, places in parts for place in places]
-    results = list(parts[0][0].kind.run(texts))
-    start = 0
-    for call, places in parts:
-        call.fill(places, results[start : start + len(places)])
-        start += len(places)
+            if len(group) == 1:
+                group[0][0].fail(exc)
+        else:
+            if len(group) > 1:
+                return

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -85,11 +86,12 @@ class ByteCache:
             part: values larger than one `part`-th of the bound are not cached.
         """
         while True:
-            mine, futures = self._claim(keys)
-            if mine:
-                self._fill([keys[i] for i in mine], lambda: compute(mine), part)  # noqa: B023
+            claimed, entries = self._claim(keys)
+            if claimed:
+                with self._filling([keys[i] for i in claimed], part) as values:
+                    values += compute(claimed)
             try:
-                return [f.result() if isinstance(f, Future) else f[0] for f in futures]
+                return [e.result() if isinstance(e, Future) else e[0] for e in entries]
             except (BusyError, StoppedError):  # concerns only the other caller
                 continue
             except Exception:
@@ -117,11 +119,13 @@ class ByteCache:
             self._hits += len(keys) - len(claimed)
         return claimed, entries
 
-    def _fill(
-        self, keys: Sequence[Hashable], compute: Callable[[], Sequence[Any]], part: int
-    ) -> None:
+    @contextmanager
+    def _filling(self, keys: Sequence[Hashable], part: int) -> Iterator[list[Any]]:
+        """Give a list for the keys' values; then cache them and tell those who wait."""
+        values: list[Any] = []
         try:
-            values = [value for _, value in zip(keys, compute(), strict=True)]
+            yield values
+            pairs = list(zip(keys, values, strict=True))
         except BaseException as exc:
             with self._lock:
                 futures = [self._pending.pop(key) for key in keys]
@@ -130,7 +134,7 @@ class ByteCache:
             raise
         with self._lock:
             futures = [self._pending.pop(key) for key in keys]
-            for key, value in zip(keys, values, strict=True):
+            for key, value in pairs:
                 self._store(key, value, part)
         for future, value in zip(futures, values, strict=True):
             future.set_result(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from components.core import meters
@@ -40,51 +41,49 @@ class CachedService(EncoderService):
     def _answer(self, call: Call) -> Any:
         if call.method.quick:  # a page asks these twenty times a run
             return self._inner._answer(call)
-        return meters.measured(call.method.name, self._remembered, call)
-
-    def _remembered(self, call: Call) -> Any:
-        of = call.method.of
-        if call.method.name == CARDS[of]:
-            card = self._inner._answer(call)
-            self._checksums[of, call.model] = card.checksum
-            return card
-        call = call.repeatable()
-        checksum = call.checksum or self._checksum(call)
-        try:
-            if call.method.cached not in self._cached:
-                return self._ask(call, checksum)
-            return self._results(call, checksum)
-        except RevisionError:
-            self._checksums.pop((of, call.model), None)
-            raise
-
-    def _results(self, call: Call, checksum: str | None) -> Any:
-        """The answer from the cache, with one entry for each text where possible."""
-        columns = call.columns()
-
-        def compute(missing: list[int]) -> Sequence[Any]:
-            if columns is None:
-                return [self._ask(call, checksum)]
-            missing_part = call if len(missing) == len(keys) else call.at(missing)
-            answers: Sequence[Any] = self._ask(missing_part, checksum)
-            return answers
-
-        keys = call.keys(checksum, columns)
-        part = _LARGEST_WHOLE if columns is None else _LARGEST
-        results = self._cache.get_many(keys, compute, patient=call.method.reports, part=part)
+        with meters.measured(call.method.name):
+            of = call.method.of
+            if call.method.name == CARDS[of]:
+                card = self._inner._answer(call)
+                self._checksums[of, call.model] = card.checksum
+                return card
+            call = call.repeatable()
+            checksum = call.checksum or self._checksum(call)
+            columns = call.columns() if call.method.cached in self._cached else None
+            compute = partial(self._ask, call, checksum, columns)
+            try:
+                if call.method.cached not in self._cached:
+                    return compute([])[0]
+                keys = call.keys(checksum, columns)
+                part = _LARGEST_WHOLE if columns is None else _LARGEST
+                patient = call.method.reports
+                results = self._cache.get_many(keys, compute, patient=patient, part=part)
+            except RevisionError:
+                self._checksums.pop((of, call.model), None)
+                raise
         if columns is not None:
             return results
-        return (
-            list(results[0]) if isinstance(results[0], list) else results[0]
-        )  # a copy for the caller
+        whole = results[0]
+        return list(whole) if isinstance(whole, list) else whole  # a copy for the caller
 
-    def _ask(self, call: Call, checksum: str | None) -> Any:
-        """The answer of the wrapped service, checked to be for the expected weights."""
-        answer = self._inner._answer(call.having(checksum=checksum))
+    def _ask(
+        self,
+        call: Call,
+        checksum: str | None,
+        columns: dict[str, Sequence[Any]] | None,
+        missing: list[int],
+    ) -> Sequence[Any]:
+        """The wrapped service's answer for each missing text, or its one answer in a list.
+
+        It is checked to be for the expected weights.
+        """
+        is_whole = columns is None or len(missing) == len(columns["texts"])
+        request = call if is_whole else call.at(missing)
+        answer = self._inner._answer(request.having(checksum=checksum))
         for one in answer if isinstance(answer, list) else [answer]:
             if (passport := getattr(one, "passport", None)) is not None:
                 check_checksum(call.model, passport.checksum, checksum)
-        return answer
+        return [answer] if columns is None else answer
 
     def _checksum(self, call: Call) -> str | None:
         """The checksum of the files that the answer depends on."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
-from typing import Any, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -51,7 +51,6 @@ REGISTRY = CollectorRegistry(auto_describe=False)
 
 # Otherwise each metric has a second series with its creation time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
-_Call = TypeVar("_Call")
 _OTHER = "other"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -157,12 +156,13 @@ def error_kind(error: BaseException) -> str:
     return name if getattr(home, name, None) is type(error) else _OTHER
 
 
-def measured(method: str, work: Callable[[_Call], Any], call: _Call) -> Any:
-    """Return `work(call)`, counted and timed as a call of a service's method."""
+@contextmanager
+def measured(method: str) -> Iterator[None]:
+    """Count and time what is done in this context as a call of a service's method."""
     seconds, counts = _meters_of(method)
     begun, outcome = perf_counter(), "ok"
     try:
-        return work(call)
+        yield
     except BaseException as exc:
         outcome = _outcome(exc)
         raise

@@ -76,13 +76,9 @@ class LocalService(EncoderService):
             return _of_tokenizer(call.method.name, reader, arguments)
         loaded = self._store.model(model)
         check_checksum(model, loaded.card.checksum, checksum)
-        return self._of_model(call.method.name, loaded, arguments, progress)
-
-    def _of_model(
-        self, method: str, loaded: LoadedModel, arguments: dict[str, Any], progress: Counted | None
-    ) -> Any:
         from components.core import encoder
 
+        method = call.method.name
         if method == "encode":
             return self._encode(loaded, **arguments)
         if method in {"intervene", "integrated_gradients"}:
@@ -97,11 +93,14 @@ class LocalService(EncoderService):
         pairs: Sequence[str | None] | None,
         **settings: Any,
     ) -> list[Encoding]:
-        from components.core.encoder import Request, encode, encode_together
+        from components.core.encoder import BatchKey, Request, encode, prepare_texts, tidy_memory
 
         request = Request.checked(loaded.card, **settings)
         if self._is_batching:
-            encodings = encode_together(self._streams(), loaded, texts, request, pairs=pairs)
+            prepared = prepare_texts(loaded, texts, request, pairs=pairs)
+            lengths = [text.tokens.n_tokens for text in prepared]
+            with tidy_memory(sum(lengths)):
+                encodings = self._streams().run(BatchKey.of(loaded, request), prepared, lengths)
         else:
             encodings = encode(loaded, texts, request, pairs=pairs)
         if settings["precision"] == "fast":  # the first use makes a copy of the weights

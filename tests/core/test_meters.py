@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -42,17 +43,11 @@ def test_each_call_is_counted_once_and_timed_and_its_error_goes_on(
     before = value("contextlens_requests_total", **counts)
     timed = value("contextlens_request_seconds_count", method="double")
 
-    def double(number: int) -> int:
+    expected = nullcontext() if error is None else pytest.raises(type(error))
+    with expected as caught, meters.measured("double"):
         if error is not None:
             raise error
-        return 2 * number
-
-    if error is None:
-        assert meters.measured("double", double, 4) == 8
-    else:
-        with pytest.raises(type(error)) as caught:
-            meters.measured("double", double, 4)
-        assert caught.value is error
+    assert caught is None or caught.value is error
     assert value("contextlens_requests_total", **counts) == before + 1
     assert value("contextlens_request_seconds_count", method="double") == timed + 1
 

@@ -11,13 +11,12 @@ from components.core.encoder.devices import (
     tidy_memory,
 )
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
-from components.core.encoder.gathering import encode_together, processors
 from components.core.encoder.gradients import integrated_gradients
 from components.core.encoder.inputs import Request
 from components.core.encoder.intervening import intervene
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
-from components.core.encoder.running import encode
+from components.core.encoder.running import BatchKey, encode, prepare_texts, processors
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.vocabulary import (
     LoadedTokenizer,
@@ -27,6 +26,7 @@ from components.core.encoder.vocabulary import (
 )
 
 __all__ = [
+    "BatchKey",
     "LoadedModel",
     "LoadedTokenizer",
     "Request",
@@ -36,7 +36,6 @@ __all__ = [
     "device_of",
     "embedding_parts",
     "encode",
-    "encode_together",
     "fast_precision",
     "free_memory",
     "integrated_gradients",
@@ -47,6 +46,7 @@ __all__ = [
     "nearest_rows",
     "needed_memory",
     "normalize",
+    "prepare_texts",
     "processors",
     "read_matrix",
     "tidy_memory",

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import torch
 
-from components.core.encoder.devices import CPU_TOKENS, Device, set_aside, tidy_memory
+from components.core.batching import Processors
+from components.core.encoder.devices import (
+    CPU_TOKENS,
+    LONG_RUN,
+    Device,
+    device_of,
+    set_aside,
+    tidy_memory,
+)
 from components.core.encoder.inputs import Request, check_rows, network_inputs
 from components.core.encoder.loading import LoadedModel
+from components.core.encoder.threads import limit_threads, n_threads
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.views import Attention
-from components.core.schema import Counted, Encoding, FloatArray, Passport, Tokens
+from components.core.schema import Counted, Encoding, FloatArray, Mask, Passport, Precision, Tokens
 
 __all__ = [
+    "WEIGHT_BYTES",
+    "BatchKey",
     "PreparedText",
     "ProgressCounter",
     "allocate_encoding",
@@ -24,7 +36,7 @@ __all__ = [
     "freeze",
     "passport_of",
     "prepare_texts",
-    "run_together",
+    "processors",
 ]
 
 _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
@@ -71,57 +83,66 @@ def prepare_texts(
     return [PreparedText(text_tokens, request, passport) for text_tokens in tokens]
 
 
-def encode(
-    loaded: LoadedModel,
-    texts: Sequence[str],
-    request: Request,
-    *,
-    pairs: Sequence[str | None] | None = None,
-) -> list[Encoding]:
-    """Return each text's encoding, in the order given, computed by this thread alone."""
-    prepared = prepare_texts(loaded, texts, request, pairs=pairs)
-    results: dict[int, Encoding] = {}
-    lengths = [text.tokens.n_tokens for text in prepared]
-    most = loaded.device.batch_tokens
-    with tidy_memory(sum(lengths)):
-        for batch in batches(lengths, same_length=request.mask == "ones", most=most):
-            encodings = run_together(loaded, [prepared[i] for i in batch])
-            results.update(zip(batch, encodings, strict=True))
-    return [results[i] for i in range(len(prepared))]
+# --- A batch: the texts of several callers that run together
+
+WEIGHT_BYTES = 256_000_000
+"""The limit for a batch's attention weights, unless a single text needs more."""
 
 
-def batches(
-    lengths: Sequence[int], *, same_length: bool, most: int = CPU_TOKENS
-) -> Iterator[list[int]]:
-    """Indices in batches of at most `most` padded tokens, longest first.
+@dataclass(frozen=True)
+class BatchKey:
+    """The properties that texts must share to run together; see `batching.RunnableKind`."""
 
-    With `same_length`, a batch holds one length only: without the mask, padding changes results.
-    """
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        longest = lengths[batch[0]] if batch else 0
-        full = (len(batch) + 1) * longest > most
-        if batch and (full or (same_length and lengths[i] != longest)):
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
+    loaded: LoadedModel
+    has_weights: bool
+    mask: Mask
+    precision: Precision
 
+    @classmethod
+    def of(cls, loaded: LoadedModel, request: Request) -> BatchKey:
+        """The kind of one request, for batching it with others."""
+        return cls(loaded, request.attentions is not False, request.mask, request.precision)
 
-def run_together(loaded: LoadedModel, prepared: Sequence[PreparedText]) -> list[Encoding]:
-    """The encodings of a batch: texts with one mask and precision, all with weights or all without.
+    @property
+    def same_length(self) -> bool:
+        """True if padding would change results."""
+        return self.mask == "ones"
 
-    Each text may request different layers and heads.
-    """
-    outputs = _forward(loaded, prepared)
-    results = []
-    for row, text in enumerate(prepared):
-        result = allocate_encoding(text.tokens, loaded, text.request, text.passport)
-        _fill(result, row, outputs, text.request)
-        freeze(result)
-        results.append(result)
-    return results
+    @property
+    def overhead(self) -> int:
+        """The fixed cost of a batch's steps, as the number of tokens computed in the same time."""
+        return self.loaded.device.overhead_tokens
+
+    def fits(self, n_texts: int, longest: int) -> bool:
+        """True if `n_texts` texts of at most `longest` tokens fit in a batch; one always does."""
+        if n_texts <= 1:
+            return True
+        card = self.loaded.card
+        weights = 4 * n_texts * card.n_layers * card.n_heads * longest**2
+        return n_texts * longest <= self.loaded.device.batch_tokens and not (
+            self.has_weights and weights > WEIGHT_BYTES
+        )
+
+    def run(self, texts: Sequence[PreparedText]) -> list[Encoding]:
+        """The encodings of a batch; each text may request different layers and heads."""
+        loaded, request = self.loaded, texts[0].request
+        ids, mask, segments = network_inputs(loaded, [text.tokens for text in texts])
+        with torch.inference_mode():
+            output = loaded.views.at(self.precision, _attention(loaded, request))(
+                input_ids=ids,
+                attention_mask=torch.ones_like(mask) if self.mask == "ones" else mask,
+                output_hidden_states=True,
+                output_attentions=self.has_weights,
+                **({"token_type_ids": segments} if segments is not None else {}),
+            )
+            arrays = _fetch(loaded, texts, output)
+        encodings = []
+        for row, text in enumerate(texts):
+            encoding = allocate_encoding(text.tokens, loaded, text.request, text.passport)
+            _fill(encoding, row, arrays, text.request)
+            freeze(encoding)
+            encodings.append(encoding)
+        return encodings
 
 
 @dataclass(frozen=True)
@@ -133,25 +154,13 @@ class _Outputs:
     attentions: dict[int, FloatArray]  # by layer, (n_batch, n_heads, n_tokens, n_tokens)
 
 
-@torch.inference_mode()
-def _forward(loaded: LoadedModel, prepared: Sequence[PreparedText]) -> _Outputs:
-    request = prepared[0].request
-    ids, mask, segments = network_inputs(loaded, [text.tokens for text in prepared])
-    if request.mask == "ones":
-        mask = torch.ones_like(mask)
-    arguments = {"token_type_ids": segments} if segments is not None else {}
-    out = loaded.views.at(request.precision, _attention(loaded, request))(
-        input_ids=ids,
-        attention_mask=mask,
-        output_hidden_states=True,
-        output_attentions=request.attentions is not False,
-        **arguments,
-    )
-    layers = sorted({layer for text in prepared for layer in text.request.layers or ()})
-    weights = sorted({layer for text in prepared for layer in _weights(loaded, text.request)})
-    pooled = getattr(out, "pooler_output", None)
-    tensors = [out.hidden_states[layer] for layer in layers]
-    tensors += [out.attentions[layer - 1] for layer in weights]
+def _fetch(loaded: LoadedModel, texts: Sequence[PreparedText], output: Any) -> _Outputs:
+    """The layers and weights that any of the texts requests."""
+    layers = sorted({layer for text in texts for layer in text.request.layers or ()})
+    weights = sorted({layer for text in texts for layer in _weights(loaded, text.request)})
+    pooled = getattr(output, "pooler_output", None)
+    tensors = [output.hidden_states[layer] for layer in layers]
+    tensors += [output.attentions[layer - 1] for layer in weights]
     arrays = iter(loaded.device.fetch(tensors if pooled is None else [*tensors, pooled]))
     return _Outputs(
         hidden={layer: next(arrays) for layer in layers},
@@ -237,3 +246,60 @@ def passport_of(loaded: LoadedModel, request: Request, device: Device | None = N
         versions=loaded.reader.card.versions,
         settings=settings,
     )
+
+
+def processors(device: str) -> Processors:
+    """The resources that batches compute with.
+
+    Two batches run at once: on a processor with several threads, each has half of torch's threads;
+    on a graphics card, one is prepared while the other is computed.
+
+    Args:
+        device: as `CONTEXTLENS_DEVICE` names it.
+
+    Raises:
+        ModelError: this machine does not have the device.
+    """
+    has_two = n_threads() > 1 or device_of(device).name != "cpu"
+    return Processors(2 if has_two else 1, limit_threads, partial(tidy_memory, LONG_RUN))
+
+
+# --- Work of one thread alone
+
+
+def encode(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    request: Request,
+    *,
+    pairs: Sequence[str | None] | None = None,
+) -> list[Encoding]:
+    """Return each text's encoding, in the order given, computed by this thread alone."""
+    prepared = prepare_texts(loaded, texts, request, pairs=pairs)
+    results: dict[int, Encoding] = {}
+    lengths = [text.tokens.n_tokens for text in prepared]
+    most = loaded.device.batch_tokens
+    with tidy_memory(sum(lengths)):
+        kind = BatchKey.of(loaded, request)
+        for batch in batches(lengths, same_length=request.mask == "ones", most=most):
+            results.update(zip(batch, kind.run([prepared[i] for i in batch]), strict=True))
+    return [results[i] for i in range(len(prepared))]
+
+
+def batches(
+    lengths: Sequence[int], *, same_length: bool, most: int = CPU_TOKENS
+) -> Iterator[list[int]]:
+    """Indices in batches of at most `most` padded tokens, longest first.
+
+    With `same_length`, a batch holds one length only: without the mask, padding changes results.
+    """
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        longest = lengths[batch[0]] if batch else 0
+        full = (len(batch) + 1) * longest > most
+        if batch and (full or (same_length and lengths[i] != longest)):
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch

@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from components.core import BUNDLED_ID, EncoderService, Encoding, Settings
 from components.core.caller import Caller, StoppedError, calling
 from components.core.encoder import LoadedModel, Request, load_model
-from components.core.encoder import running as encoder_running
-from components.core.encoder.gathering import WEIGHT_BYTES, BatchKey
-from components.core.encoder.running import prepare_texts, run_together
+from components.core.encoder.running import WEIGHT_BYTES, BatchKey, PreparedText, prepare_texts
 from components.core.registry import locate
 from components.core.schema import FastPrecision, SwitchOff
 from components.core.service import LocalService
@@ -86,8 +84,9 @@ def test_a_mixed_batch_gives_each_what_it_gets_alone(
         checked = Request.checked(loaded.card, mask=mask, precision="exact", **given)  # type: ignore[arg-type]
         mixed += prepare_texts(loaded, [text], checked)
     assert len({BatchKey.of(loaded, each.request) for each in mixed}) == 1
-    for each, found in zip(mixed, run_together(loaded, mixed), strict=True):
-        assert_alike(found, run_together(loaded, [each])[0])
+    kind = BatchKey.of(loaded, mixed[0].request)
+    for each, found in zip(mixed, kind.run(mixed), strict=True):
+        assert_alike(found, kind.run([each])[0])
 
 
 @pytest.mark.slow
@@ -157,20 +156,20 @@ def test_a_batch_that_fails_is_run_again_caller_by_caller(
     tiny_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = LocalService(Settings(model_folder=tiny_root, allow_downloads=False))
-    forward = encoder_running._forward
+    run = BatchKey.run
     first, through, sizes = Event(), Event(), []
 
-    def too_large(loaded: LoadedModel, asked: Sequence[encoder_running.Asked]) -> object:
+    def too_large(kind: BatchKey, asked: Sequence[PreparedText]) -> list[Encoding]:
         if not first.is_set():
             first.set()
             assert through.wait(60)
         sizes.append(len(asked))
         if len(asked) > 2:
             raise MemoryError
-        return forward(loaded, asked)
+        return run(kind, asked)
 
     service.load("folder:bert")
-    monkeypatch.setattr(encoder_running, "_forward", too_large)
+    monkeypatch.setattr(BatchKey, "run", too_large)
     with ThreadPoolExecutor(9) as threads:
         futures = [threads.submit(service.encode, "folder:bert", ["the lamp"]) for _ in range(9)]
         assert first.wait(60)
