@@ -66,10 +66,6 @@ def test_the_config_file_says_what_the_deployment_says() -> None:
     assert own.autoscaling_config.max_replicas == 4
 
 
-def test_both_replicas_run(on_ray: RayService) -> None:
-    assert len(on_ray.replicas()) == 2
-
-
 def test_the_description_comes_through_ray(on_ray: RayService) -> None:
     with httpx2.Client(trust_env=False) as client:
         assert json.loads(client.get(f"{on_ray.address}/v1/openapi.json").text)["openapi"]
@@ -89,22 +85,6 @@ def test_a_model_stays_with_the_replica_that_has_it(remote: RemoteService) -> No
         return all(ask("spec", {"model": model}).loaded for _ in range(12))
 
     assert _until(stays)
-
-
-def test_many_visitors_at_once_are_all_answered(remote: RemoteService) -> None:
-    found: list[str] = []
-
-    def visitor(number: int) -> None:
-        for turn in range(5):
-            text = f"Visitor {number} asks {turn}"
-            found.append(remote.encode(BUNDLED_ID, [text])[0].text)
-
-    threads = [threading.Thread(target=visitor, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(set(found)) == len(found) == 80
 
 
 def test_a_replica_that_is_killed_is_not_missed(remote: RemoteService, on_ray: RayService) -> None:

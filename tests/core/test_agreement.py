@@ -247,18 +247,6 @@ def test_single_heads_come_in_the_order_asked(
         np.testing.assert_allclose(row, plain[layer - 1, head], rtol=0, atol=1e-5)
 
 
-def test_attentions_are_left_out_unless_asked(
-    subject: Subject, tiny_service: EncoderService
-) -> None:
-    assert tiny_service.encode(subject.model, subject.texts[:1])[0].attentions is None
-
-
-def test_results_are_read_only(subject: Subject, tiny_service: EncoderService) -> None:
-    encoding = tiny_service.encode(subject.model, subject.texts[30:31], attentions=True)[0]
-    for array in (encoding.hidden, encoding.attentions, encoding.pooler_output):
-        assert array is None or not array.flags.writeable
-
-
 def test_the_passport_names_model_checksum_and_versions(
     subject: Subject, tiny_service: EncoderService
 ) -> None:

@@ -56,24 +56,6 @@ def test_the_store_does_what_a_simple_one_does(
         assert info.max_bytes == max_bytes
 
 
-def test_the_least_used_leaves_first() -> None:
-    cache = ByteCache(3 * (_OVERHEAD + 100))
-    kept = {key: store(cache, key, 100) for key in (1, 2, 3)}
-    assert store(cache, 1, 100) is kept[1]  # used again: 2 is the least used now
-    store(cache, 4, 100)
-    assert store(cache, 1, 100) is kept[1]
-    assert store(cache, 3, 100) is kept[3]
-    assert store(cache, 2, 100) is not kept[2]
-
-
-def test_what_is_larger_than_the_bound_is_given_but_not_kept() -> None:
-    cache = ByteCache(_OVERHEAD + 100)
-    small = store(cache, 1, 100)
-    assert store(cache, 2, 101).nbytes == 101
-    assert cache.info().n_entries == 1
-    assert store(cache, 1, 100) is small  # nothing was thrown out for it
-
-
 def test_one_call_computes_each_missing_key_once_and_keeps_the_order() -> None:
     cache = ByteCache(100_000)
     store(cache, 2, 5)

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from components.core import EncoderService, ModelCard
+from components.core import ModelCard
 from components.core.errors import CheckpointError
+from tests.core.spoiled import change_json
 from tests.support.tiny_models import FAMILIES, build
 
 SECONDS = 2.0
@@ -54,21 +55,6 @@ ABSURD: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return build("bert", tmp_path / "model")
-
-
-@pytest.fixture
-def load(tmp_path: Path, open_with: Callable[..., EncoderService]) -> Callable[[], ModelCard]:
-    return lambda: open_with(model_folder=tmp_path).load("folder:model")
-
-
-def change_config(folder: Path, **changes: Any) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
 def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
@@ -77,7 +63,7 @@ def peak_megabytes() -> float:
 def test_an_absurd_size_is_refused_at_once_and_allocates_nothing(
     lie: dict[str, Any], folder: Path, load: Callable[[], ModelCard]
 ) -> None:
-    change_config(folder, **lie)
+    change_json(folder / "config.json", **lie)
     before, started = peak_megabytes(), time.perf_counter()
     with pytest.raises(CheckpointError, match=r"config\.json") as caught:
         load()
@@ -110,7 +96,7 @@ def test_an_absurd_size_is_refused_at_once_and_allocates_nothing(
 def test_every_family_is_guarded(
     family: str, lie: dict[str, Any], tmp_path: Path, load: Callable[[], ModelCard]
 ) -> None:
-    change_config(build(family, tmp_path / "model"), **lie)
+    change_json(build(family, tmp_path / "model") / "config.json", **lie)
     before, started = peak_megabytes(), time.perf_counter()
     with pytest.raises(CheckpointError):
         load()
@@ -133,7 +119,7 @@ def test_every_family_is_guarded(
 def test_the_first_difference_is_named(
     lie: dict[str, Any], said: str, folder: Path, load: Callable[[], ModelCard]
 ) -> None:
-    change_config(folder, **lie)
+    change_json(folder / "config.json", **lie)
     with pytest.raises(CheckpointError, match=said):
         load()
 

@@ -62,6 +62,16 @@ def test_each_step_follows_from_the_models_tables(
     np.testing.assert_array_equal(
         parts.position, table("embeddings.position_embeddings.weight")[parts.position_ids]
     )
+    n_tokens = parts.tokens.n_tokens
+    first = 2 if subject.name in {"roberta", "xlm-roberta", "mpnet"} else 0
+    assert parts.position_ids.tolist() == list(range(first, first + n_tokens))
+    if subject.name in {"distilbert", "mpnet"}:
+        assert parts.segment is None
+    else:
+        rows = parts.tokens.token_type_ids
+        rows = np.zeros(n_tokens, int) if rows is None else rows
+        segments = table("embeddings.token_type_embeddings.weight")[rows]
+        np.testing.assert_array_equal(parts.segment, segments)
     total = parts.total.astype(np.float64)
     assert parts.epsilon == subject.plain.embeddings.LayerNorm.eps
     centred = total - total.mean(axis=1, keepdims=True)
@@ -71,44 +81,11 @@ def test_each_step_follows_from_the_models_tables(
     normalized = scaled * table("embeddings.LayerNorm.weight") + table("embeddings.LayerNorm.bias")
     np.testing.assert_allclose(parts.normalized, normalized, rtol=0, atol=3e-6)
     output = parts.normalized
+    assert parts.projected == (subject.name in {"albert", "electra"})
     if parts.projected:
         linear = PROJECTIONS[family_of(subject.name)]
         output = output @ table(f"{linear}.weight").T + table(f"{linear}.bias")
     np.testing.assert_allclose(parts.output, output, rtol=0, atol=3e-6)
-
-
-def test_positions_start_where_the_family_starts_them(
-    subject: Subject, tiny_service: EncoderService
-) -> None:
-    parts = tiny_service.embedding_parts(subject.model, TEXT)
-    first = 2 if subject.name in {"roberta", "xlm-roberta", "mpnet"} else 0
-    n_tokens = parts.tokens.n_tokens
-    assert parts.position_ids.tolist() == list(range(first, first + n_tokens))
-
-
-def test_segments_are_none_only_where_there_is_no_table(
-    subject: Subject, tiny_service: EncoderService
-) -> None:
-    parts = tiny_service.embedding_parts(subject.model, TEXT, pair="a bank")
-    if subject.name in {"distilbert", "mpnet"}:
-        assert parts.segment is None
-        return
-    rows = parts.tokens.token_type_ids
-    rows = np.zeros(parts.tokens.n_tokens, int) if rows is None else rows
-    expected = subject.table("embeddings.token_type_embeddings.weight")[rows]
-    np.testing.assert_array_equal(parts.segment, expected)
-
-
-def test_only_albert_and_electra_project(subject: Subject, tiny_service: EncoderService) -> None:
-    parts = tiny_service.embedding_parts(subject.model, TEXT)
-    card = tiny_service.load(subject.model)
-    assert parts.projected == (subject.name in {"albert", "electra"})
-    assert (parts.word.shape[1] != card.n_dims) == parts.projected
-    assert parts.output.shape == (parts.tokens.n_tokens, card.n_dims)
-
-
-def test_parts_are_float32_and_read_only(subject: Subject, tiny_service: EncoderService) -> None:
-    parts = tiny_service.embedding_parts(subject.model, TEXT)
     for array in (parts.word, parts.position, parts.total, parts.normalized, parts.output):
         assert array.dtype == np.float32
         assert not array.flags.writeable
@@ -124,12 +101,10 @@ def test_word_rows_are_the_tables_rows(subject: Subject, tiny_service: EncoderSe
     np.testing.assert_array_equal(everything, table)
 
 
-@pytest.mark.parametrize("wrong", [[-1], [10_000_000], [3, -2]], ids=str)
-def test_rows_outside_the_table_are_refused(
-    subject: Subject, tiny_service: EncoderService, wrong: list[int]
-) -> None:
+@pytest.mark.parametrize("wrong", [[30_522], [3, -2], [1.5]], ids=str)
+def test_rows_outside_the_table_are_refused(service: EncoderService, wrong: list[int]) -> None:
     with pytest.raises(RequestError):
-        tiny_service.word_rows(subject.model, wrong)
+        service.word_rows(BUNDLED_ID, wrong)
 
 
 def test_a_row_is_nearest_to_itself(subject: Subject, tiny_service: EncoderService) -> None:
@@ -195,11 +170,8 @@ def test_a_matrix_equals_the_parameter(subject: Subject, tiny_service: EncoderSe
         np.testing.assert_array_equal(matrix, subject.table(parameter.name))
 
 
-def test_an_unknown_matrix_is_refused(subject: Subject, tiny_service: EncoderService) -> None:
+def test_an_unknown_or_too_large_matrix_is_refused(service: EncoderService) -> None:
     with pytest.raises(RequestError, match=r"no\.such\.weight"):
-        tiny_service.matrix(subject.model, "no.such.weight")
-
-
-def test_too_large_a_matrix_is_refused_with_another_way(service: EncoderService) -> None:
+        service.matrix(BUNDLED_ID, "no.such.weight")
     with pytest.raises(RequestError, match="word_rows"):
         service.matrix(BUNDLED_ID, "embeddings.word_embeddings.weight")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +19,9 @@ from components.core import EncoderService
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
 from components.core.families import FAMILIES, allowed_config, family_of, read_config
-from components.core.registry import ModelFiles
 from components.core.schema import FastPrecision, SwitchOff
 from components.core.untrusted import read_json
+from tests.core.spoiled import change_json, files_of
 from tests.support.tiny_models import build
 
 EXACT = FastPrecision("float32", "not measured")
@@ -57,15 +56,6 @@ TRICKS: list[dict[str, Any]] = [
 ]
 
 
-def files_of(folder: Path) -> ModelFiles:
-    return ModelFiles("folder:model", "model", "folder", folder, "the folder model", "")
-
-
-def change_config(folder: Path, name: str = "config.json", **changes: Any) -> None:
-    path = folder / name
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
 def settings_of(loaded: LoadedModel) -> dict[str, Any]:
     return {k: v for k, v in loaded.model.config.to_dict().items() if k != "_name_or_path"}
 
@@ -82,7 +72,7 @@ def test_a_name_that_is_not_listed_never_reaches_transformers(
     config = read_config(folder)
     for trick in TRICKS:
         assert allowed_config(config | trick) == allowed_config(config)
-    change_config(folder, **dict(ChainMap(*TRICKS)))
+    change_json(folder / "config.json", **dict(ChainMap(*TRICKS)))
     loaded = load_model(files_of(folder), EXACT)
     assert settings_of(loaded) == settings_of(plain)
     assert loaded.model.config._attn_implementation == plain.model.config._attn_implementation
@@ -104,8 +94,8 @@ def test_a_new_family_is_one_entry(
         tokenizers=("Blenderbot",),
     )
     monkeypatch.setitem(FAMILIES, "camembert", new)
-    change_config(folder, model_type="camembert")
-    change_config(folder, "tokenizer_config.json", tokenizer_class="BlenderbotTokenizer")
+    change_json(folder / "config.json", model_type="camembert")
+    change_json(folder / "tokenizer_config.json", tokenizer_class="BlenderbotTokenizer")
     service = open_with(model_folder=tmp_path)
     assert service.load(model).family == "camembert"
     assert np.array_equal(service.encode(model, texts)[0].hidden, expected)

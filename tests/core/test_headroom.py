@@ -36,7 +36,7 @@ def test_what_is_needed_is_what_the_weights_take_in_float32(tmp_path: Path) -> N
     assert needed_memory(sharded) == expected
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff" * 8, b"\xff" * 100, b"{}"])
+@pytest.mark.parametrize("content", [None, b"", b"\xff" * 100])
 def test_weights_that_cannot_be_read_are_left_to_the_loader(
     tmp_path: Path, content: bytes | None
 ) -> None:

@@ -119,11 +119,6 @@ def test_what_is_read_when_asked_is_read_anew_and_replaced_by_its_name() -> None
     assert "contextlens_test" not in generate_latest(meters.REGISTRY).decode()
 
 
-def test_there_is_no_second_series_that_says_when_the_first_began() -> None:
-    meters.REFUSED.labels("test").inc()
-    assert "_created" not in generate_latest(meters.REGISTRY).decode()
-
-
 def samples(found: Iterator[Metric]) -> dict[tuple[str, ...], float]:
     return {(s.name, *s.labels.values()): s.value for each in found for s in each.samples}
 

@@ -18,9 +18,3 @@ def test_threads_sleep_while_they_wait_unless_the_environment_says_how(
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
     wait_asleep()
     assert os.environ["OMP_WAIT_POLICY"] == "ACTIVE"
-
-
-def test_the_package_says_so_before_anything_else_is_loaded() -> None:
-    import components.core  # noqa: F401 - what it does is the test
-
-    assert "OMP_WAIT_POLICY" in os.environ

@@ -71,13 +71,6 @@ def test_an_accent_or_skin_color_stays_with_its_letter_or_emoji(text: str) -> No
             assert start == 0 or text[start - 1] in "\n\r\v\f\x85\u2028\u2029"
 
 
-@given(texts)
-@settings(deadline=None)
-def test_splitting_again_gives_the_same(text: str) -> None:
-    assert split_words(text) == split_words("".join(list(text)))
-    assert split_words(text + "\n") == split_words(text) or "\r" in text[-1:]
-
-
 def test_spans_count_code_points() -> None:
     assert split_words("🐍 python") == ((0, 1), (2, 8))
     assert split_words("👩‍👧 a") == ((0, 3), (4, 5))

@@ -177,20 +177,6 @@ def test_there_is_room_for_so_much_and_no_more(root: str) -> None:
         full.create(made_up_corpus(500), indexing())
 
 
-def test_a_corpus_that_grows_too_large_stops_and_can_be_used(
-    root: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small_chunks(monkeypatch)
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 0)
-    store = Store(root, max_corpus_bytes=60_000)
-    store.create(made_up_corpus(200), indexing(), name=NAME)
-    with pytest.raises(CorpusError, match=r"one corpus may take 0\.1 MB"):
-        index(store, service(), NAME, ignore)
-    assert store.about(NAME).state == "failed"
-    assert 0 < store.about(NAME).n_texts_done < 200
-    assert store.open(NAME).occurrences("python").n_total
-
-
 # What goes wrong
 
 

@@ -20,17 +20,20 @@ TEXT = "A python slept under the warm lamp"
 
 
 class CountingService(LocalService):
-    """A real service that notes which texts were encoded."""
+    """A real service that notes which texts were encoded, and which read with changes."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.encoded: list[str] = []
+        self.intervened: list[tuple[str, ...]] = []
         self.seconds = 0.0  # to wait, so that other threads ask meanwhile
 
     def _answer(self, call: Call) -> Any:
         if call.method.name == "encode":
             self.encoded += call.arguments["texts"]
             time.sleep(self.seconds)
+        if call.method.name == "intervene":
+            self.intervened.append(tuple(call.arguments["texts"]))
         return super()._answer(call)
 
 

@@ -27,7 +27,7 @@ def counting(tiny_root: Path) -> CountingService:
 
 @pytest.fixture
 def inner(counting: CountingService) -> CountingService:
-    counting.encoded = []
+    counting.encoded, counting.intervened = [], []
     counting.seconds = 0.0
     return counting
 

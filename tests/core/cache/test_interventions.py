@@ -3,58 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from components.core.cache import ByteCache, CachedService
-from components.core.calls import Call
+from components.core.cache import CachedService
 from components.core.errors import RequestError
 from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
 from components.core.service import LocalService
-from components.core.settings import Settings
+from tests.core.cache.cached import MODEL, TEXT, CountingService
 
-MODEL = "folder:bert"
-TEXT, OTHER = "A python slept under the warm lamp", "The bank of the river was green"
+OTHER = "The bank of the river was green"
 OFF = (SwitchOff("head", 1, 0),)
 SECONDS = 60.0
 
 
-class Counting(LocalService):
-    """A real service that notes what it computes."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.asked: list[tuple[str, ...]] = []
-
-    def _answer(self, call: Call) -> Any:
-        if call.method.name == "intervene":
-            self.asked.append(tuple(call.arguments["texts"]))
-        return super()._answer(call)
-
-
-@pytest.fixture(scope="module")
-def counting(tiny_root: Path) -> Counting:
-    return Counting(Settings(model_folder=tiny_root, allow_downloads=False))
-
-
-@pytest.fixture
-def cached(counting: Counting) -> Iterator[CachedService]:
-    yield CachedService(counting, ByteCache(50_000_000))
-    counting.asked = []
-
-
-def test_each_reading_is_computed_once(cached: CachedService, counting: Counting) -> None:
+def test_each_reading_is_computed_once(cached: CachedService, inner: CountingService) -> None:
     first = cached.intervene(MODEL, [TEXT, OTHER], [OFF, ()])
     told: list[tuple[int, int]] = []
     again = cached.intervene(
         MODEL, [OTHER, TEXT, TEXT], [(), OFF, (Block(1),)], progress=lambda *both: told.append(both)
     )
-    assert counting.asked == [(TEXT, OTHER), (TEXT,)]
+    assert inner.intervened == [(TEXT, OTHER), (TEXT,)]
     assert told[-1] == (1, 1)
     assert again[0] is first[1]
     assert again[1] is first[0]
@@ -62,7 +34,7 @@ def test_each_reading_is_computed_once(cached: CachedService, counting: Counting
 
 
 def test_whatever_changes_the_numbers_is_told_apart(
-    cached: CachedService, counting: Counting, local: LocalService
+    cached: CachedService, inner: CountingService, local: LocalService
 ) -> None:
     mean = (SwitchOff("head", 1, 0, to="mean"),)
     asked: list[tuple[tuple[Intervention, ...], dict[str, Any]]] = [
@@ -83,7 +55,7 @@ def test_whatever_changes_the_numbers_is_told_apart(
             plain = local.intervene(MODEL, [TEXT], [row], **more)[0]
             np.testing.assert_array_equal(ours.hidden, plain.hidden, err_msg=str(row))
             assert ours.passport == plain.passport
-    assert len(counting.asked) == len(asked)
+    assert len(inner.intervened) == len(asked)
 
 
 def test_a_mean_over_all_texts_counts_those_that_are_remembered(

@@ -9,7 +9,6 @@ import pytest
 
 from components.core.cache import CachedService
 from components.core.errors import RequestError, TextError
-from components.core.schema import Encoding, Tokens
 from components.core.service import LocalService
 from tests.core.cache.cached import MODEL, TEXT, assert_same
 from tests.support.together import together
@@ -52,12 +51,6 @@ def test_models_do_not_share_entries(cached: CachedService, local: LocalService)
             assert_same(cached.encode(model, [TEXT])[0], local.encode(model, [TEXT])[0], model)
             assert_same(cached.tokenize(model, [TEXT])[0], local.tokenize(model, [TEXT])[0], model)
     assert cached.cache_info().misses == 6
-
-
-def test_tokens_and_encodings_do_not_share_entries(cached: CachedService) -> None:
-    assert type(cached.tokenize(MODEL, [TEXT])[0]) is Tokens
-    assert type(cached.encode(MODEL, [TEXT])[0]) is Encoding
-    assert type(cached.tokenize(MODEL, [TEXT])[0]) is Tokens
 
 
 def test_what_is_asked_in_another_form_gets_the_same(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -219,26 +218,6 @@ def test_a_page_that_is_only_drawn_does_not_sum_the_cache(
     assert cached(ID) is not None
     assert get(server).revision == server.commit(ID)
     assert not seen
-
-
-def test_the_sum_is_right_from_several_threads(tmp_path: Path) -> None:
-    limits = Limits(cache_bytes=8_000_000)
-    refused = []
-
-    def take() -> None:
-        for _ in range(50):
-            try:
-                with room_for(1_000_000, ID, tmp_path, limits):
-                    pass
-            except FetchError as exc:
-                refused.append(exc)
-
-    threads = [threading.Thread(target=take) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not refused
 
 
 # Answers without end, packed, leading elsewhere, or late

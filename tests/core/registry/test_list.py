@@ -99,19 +99,6 @@ def test_other_models_are_refused_by_name() -> None:
             assert BUNDLED_ID in str(caught.value)
 
 
-def test_without_a_list_every_model_may_be_asked_for(folders: Path) -> None:
-    for model in (BUNDLED_ID, "some/model", "folder:one"):
-        check_model(model, Settings(model_folder=folders))
-
-
-def test_a_service_refuses_before_it_looks_anywhere() -> None:
-    service = open_service(Settings(models=(BUNDLED_ID,), allow_downloads=False))
-    with pytest.raises(UnknownModelError, match="allowed"):
-        service.load("google-bert/bert-base-uncased")
-    with pytest.raises(UnknownModelError, match="allowed"):
-        service.encode("google-bert/bert-base-uncased", ["A snake"])
-
-
 # What is on this machine
 
 

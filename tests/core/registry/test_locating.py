@@ -68,15 +68,6 @@ def test_without_a_model_folder_there_are_no_folder_models() -> None:
         locate("folder:one", Settings())
 
 
-def test_a_limit_holds_for_folders_too(folders: Path) -> None:
-    settings = Settings(model_folder=folders, models=("folder:one", "folder:../x"))
-    assert locate("folder:one", settings).folder == folders / "one"
-    with pytest.raises(UnknownModelError):
-        check_model("folder:two", settings)
-    with pytest.raises(UnknownModelError):
-        locate("folder:../x", settings)
-
-
 # Folders that are not what they seem
 
 

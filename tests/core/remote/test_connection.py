@@ -114,14 +114,6 @@ def test_what_was_lost_on_the_way_is_asked_once_more_and_no_more(
         assert len(app.asked) == 2
 
 
-def test_what_stays_lost_is_away(caplog: pytest.LogCaptureFixture) -> None:
-    with scripted(status(503)) as (app, client):
-        with pytest.raises(ServiceAwayError, match="does not answer"):
-            client.request("load", {"model": "m"})
-        assert len(app.asked) == 3
-        assert client.away is not None
-
-
 def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureFixture) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -342,22 +334,3 @@ def test_who_asks_is_told_apart_and_not_named() -> None:
     bulk = [asked.headers.get("x-contextlens-bulk") for asked in app.asked]
     assert bulk == [None, "1", None, None]
     assert "serve_multiplexed_model_id" not in app.asked[0].headers
-
-
-def test_connections_are_used_again_and_many_can_be_open() -> None:
-    with scripted(answers("one")) as (_, client):
-        threads = [
-            threading.Thread(target=lambda: [client.request("decode", {}) for _ in range(5)])
-            for _ in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert client.request("decode", {}) == "one"
-
-
-def test_all_rests_together_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A visitor waits for them before they are told."""
-    monkeypatch.undo()
-    assert sum(service._PAUSES) * 1.5 < 6

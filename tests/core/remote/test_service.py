@@ -122,13 +122,6 @@ def test_what_is_remembered_still_shows_while_the_service_is_away(local: Encoder
     remote.close()
 
 
-def test_who_was_never_asked_has_nothing_to_show() -> None:
-    with serving(None) as url:
-        pass
-    with closing(RemoteService(url)) as remote, pytest.raises(ServiceAwayError):
-        remote.models()
-
-
 def test_an_app_that_others_can_reach_asks_only_for_what_is_offered(app: Counting) -> None:
     with serving(app) as url, closing(RemoteService(url, offered_only=True)) as remote:
         assert remote.load(BUNDLED_ID)

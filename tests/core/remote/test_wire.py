@@ -14,14 +14,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from safetensors.numpy import load, save
 
 from components.core import errors, schema
 from components.core.errors import (
-    BusyError,
     ContextlensError,
     RequestError,
     TextError,
@@ -107,12 +106,6 @@ def test_an_answer_comes_back_as_it_was(method: str, data: st.DataObject) -> Non
     assert_equal(unpack_answer(method, pack_answer(answer)), answer)
 
 
-@given(arrays_of.arrays(np.uint32, 7))
-def test_every_bit_of_a_float_is_kept(bits: np.ndarray) -> None:
-    found = unpack_answer("matrix", pack_answer(bits.view(np.float32)))
-    np.testing.assert_array_equal(found.view(np.uint32), bits)
-
-
 def test_arrays_that_lie_otherwise_in_memory_come_as_they_look() -> None:
     base = np.arange(24, dtype=np.float32).reshape(4, 6)
     for array in (base.T, base[::2, ::-1], base.astype(">f4"), np.array(2.5, "f4"), base[:0]):
@@ -126,16 +119,6 @@ def test_an_answer_is_a_file_that_the_library_reads() -> None:
     tensors = load(pack_answer(rows))
     name = msgspec.msgpack.decode(tensors.pop("value").tobytes())
     np.testing.assert_array_equal(tensors[name], rows)
-
-
-def test_one_of_many_arrays_does_not_keep_all() -> None:
-    """The library gives each array memory of its own."""
-    found = load(save({str(i): np.ones(1000, np.float32) for i in range(10)}))
-    for array in found.values():
-        whole = array
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        assert whole.nbytes == 4000
 
 
 # Requests
@@ -235,6 +218,7 @@ def damaged(body: bytes, place: int, byte: int) -> bytes:
     return body[:place] + bytes([byte]) + body[place + 1 :]
 
 
+@example(pickle.dumps(()))
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused(body: bytes) -> None:
     with pytest.raises(RequestError):
@@ -296,13 +280,6 @@ def test_nesting_and_lists_without_end_are_refused_before_they_are_made() -> Non
             unpack_request("encode", start + layers + b"}")
 
 
-def test_a_pickle_is_no_body() -> None:
-    with pytest.raises(RequestError):
-        unpack_request("models", pickle.dumps({}))
-    with pytest.raises(RequestError):
-        unpack_answer("models", pickle.dumps(()))
-
-
 # Faults
 
 
@@ -313,12 +290,6 @@ def test_an_error_comes_back_as_the_same_class_with_the_same_sentence(name: str)
     assert read is not None
     assert type(read.exception()) is vars(errors)[name]
     assert str(read.exception()) == "Choose another — word."
-
-
-def test_a_busy_service_says_when_to_come_again() -> None:
-    read = Fault.read(msgspec.json.encode(Fault.of(BusyError("Try again.", 1.2))))
-    assert read is not None
-    assert getattr(read.exception(), "retry_seconds", None) == 1.2
 
 
 def test_an_error_of_a_class_of_its_own_is_sent_as_the_nearest() -> None:
@@ -334,10 +305,8 @@ def test_an_error_of_a_class_of_its_own_is_sent_as_the_nearest() -> None:
     [
         b"",
         b"<html>Bad gateway</html>",
-        b"[]",
         b"{}",
         json.dumps({"error": "SystemExit", "message": "x"}).encode(),
-        json.dumps({"error": ["BusyError"], "message": "x"}).encode(),
         json.dumps({"error": "BusyError", "message": 5}).encode(),
         json.dumps({"error": "BusyError", "message": "x", "retry_seconds": -1}).encode(),
         json.dumps({"error": "BusyError", "message": "x", "retry_seconds": 1e9}).encode(),

@@ -240,7 +240,7 @@ def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
             assert unpack_answer("matrix", answer.content).shape == (4_000, 1_000)
 
 
-@pytest.mark.parametrize("n", [0, 1, 249_900, 250_000, 500_000, 625_000])
+@pytest.mark.parametrize("n", [0, 250_000, 625_000])
 def test_answers_of_any_size_arrive_whole(n: int) -> None:
     """Parts of a megabyte are sent."""
     service: Any = SimpleNamespace(

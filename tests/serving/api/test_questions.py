@@ -140,7 +140,6 @@ def test_another_kind_of_body_is_refused(address: str) -> None:
     ("method", "arguments"),
     [
         ("encode", {"model": BUNDLED_ID}),
-        ("models", {"model": BUNDLED_ID}),
         ("load", {"model": BUNDLED_ID, "progress": 1}),
         ("load", {"model": 5}),
     ],

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService, Settings
+from components.core import EncoderService, Settings
 from components.core.encoder import LoadedModel, intervene, load_model
 from components.core.encoder.layerwise import Layerwise
 from components.core.registry import locate
@@ -100,19 +100,6 @@ def test_where_two_changes_meet_the_later_one_holds(tiny: Subject) -> None:
     np.testing.assert_array_equal(last_alone.hidden, both.hidden)
 
 
-def test_heads_in_any_order_and_company_give_the_same_numbers(tiny: Subject) -> None:
-    heads = [(SwitchOff("head", layer, head),) for layer in (1, 2, 3) for head in range(4)]
-    shuffled = np.random.default_rng(0).permutation(len(heads))
-    straight = tiny.encodings([(TEXT, None)] * 12, heads, layers=[3])
-    mixed = tiny.encodings(
-        [INPUTS[0], *[(TEXT, None)] * 12, INPUTS[2]],
-        [(Block(1),), *[heads[i] for i in shuffled], (SwitchOff("attention", 3),)],
-        layers=[3],
-    )[1:-1]
-    for i, ours in zip(shuffled, mixed, strict=True):
-        assert_close(ours.hidden, straight[i].hidden, f"head {i}", within=1e-6)
-
-
 @pytest.mark.parametrize("text", ["", "cat", "[PAD] cat [SEP]", "unbelievable" * 3, "walk " * 90])
 @pytest.mark.parametrize("model", ["bert", "roberta", "mpnet"])
 def test_odd_texts_are_read_as_any_other(
@@ -125,18 +112,6 @@ def test_odd_texts_are_read_as_any_other(
     found = tiny_service.intervene(f"folder:{model}", [text] * 2, changes)
     for ours, made in zip(found, edits, strict=True):
         assert_close(ours.hidden, hooked.run(oracle, text, None, made).hidden, text)
-
-
-@pytest.mark.slow
-def test_the_longest_text_that_the_bundled_model_takes(
-    service: EncoderService, bundled_folder: Path
-) -> None:
-    text = " ".join([OTHER] * 80)
-    oracle = Oracle(bundled_folder, 512)
-    found = service.intervene(BUNDLED_ID, [text], [(SwitchOff("head", 3, 5), Block(200))])[0]
-    edits = hooked.Edits({(3, 5): 0.0}, hidden=[(None, None, 200)])
-    assert found.n_tokens == 512
-    assert_close(found.hidden, hooked.run(oracle, text, None, edits).hidden, "long")
 
 
 def test_asking_for_some_layers_gives_those(tiny: Subject) -> None:

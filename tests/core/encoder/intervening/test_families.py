@@ -95,15 +95,6 @@ def test_what_changes_nothing_gives_the_plain_encoding(subject: Subject) -> None
             assert ours.tokens == encoding.tokens
 
 
-def test_all_tokens_patched_at_the_last_layer_give_the_other_text(subject: Subject) -> None:
-    last = subject.n_layers
-    other = subject.plain[OTHER, None].hidden[last]
-    n = min(len(other), subject.plain[TEXT, None].hidden.shape[1])
-    change = (Patch(last, tuple(range(n)), OTHER, tuple(range(n))),)
-    found = subject.encodings([(TEXT, None)], [change], layers=[last])[0]
-    assert_close(found.hidden[:, :n], other[None, :n], "patched")
-
-
 def test_a_model_whose_layers_are_made_of_several_is_refused(tmp_path: Path) -> None:
     build("albert", tmp_path / "albert", inner_group_num=2)
     service = LocalService(Settings(model_folder=tmp_path, allow_downloads=False))

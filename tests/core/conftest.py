@@ -1,0 +1,33 @@
+"""What the tests of the core share: the tokenizers of transformers, and a model to be spoiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoTokenizer
+
+from components.core import BUNDLED_ID, EncoderService, ModelCard
+from tests.support.tiny_models import FAMILIES, build
+
+
+@pytest.fixture(scope="session")
+def reference(tiny_root: Path, bundled_folder: Path) -> dict[str, Any]:
+    """Each model's tokenizer as transformers reads it."""
+    folders = {f"folder:{name}": tiny_root / name for name in FAMILIES}
+    folders[BUNDLED_ID] = bundled_folder
+    return {model: AutoTokenizer.from_pretrained(folder) for model, folder in folders.items()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a tiny BERT, to be spoiled by the test."""
+    return build("bert", tmp_path / "model")
+
+
+@pytest.fixture
+def load(tmp_path: Path, open_with: Callable[..., EncoderService]) -> Callable[[], ModelCard]:
+    """Loads whatever lies in the folder."""
+    return lambda: open_with(model_folder=tmp_path).load("folder:model")
