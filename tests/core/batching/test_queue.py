@@ -79,6 +79,11 @@ def test_unlike_lengths_wait_for_their_own_turn_rather_than_be_padded() -> None:
     assert short.padded_tokens == PLAIN.budget
 
 
+def test_a_text_beyond_the_budget_runs_alone() -> None:
+    batches = all_batches(queue_of(Ticket(PLAIN, [500, 3], name="a")))
+    assert [batch.padded_tokens for batch in batches] == [500, 3]
+
+
 def test_kinds_and_where_asked_lengths_are_kept_apart() -> None:
     ones = Plain("ones", same_length=True)
     queue = queue_of(Ticket(ones, [4, 5, 4, 5], name="a"), Ticket(PLAIN, [4, 5], name="b"))

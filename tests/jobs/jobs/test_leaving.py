@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from components.jobs import Jobs, Report, StoppedError, Task
-from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, running, task
-from tests.jobs.steps import WAIT, Clock
+from components.jobs import Jobs, Report, StoppedError, Task, Visitor
+from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, finish, running, task
+from tests.jobs.steps import WAIT, Clock, Result
 
 
 def test_cancel_answers_at_once_and_the_work_stops_when_it_next_reports(jobs: Jobs) -> None:
@@ -22,6 +22,53 @@ def test_cancel_answers_at_once_and_the_work_stops_when_it_next_reports(jobs: Jo
     assert job.was_stopped
     with pytest.raises(StoppedError):
         job.result()
+
+
+def test_who_cancels_stops_nothing_that_another_wants(jobs: Jobs) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    jobs.start(own, BOB)
+    job.cancel(ANN)
+    assert job.look(ANN).state == "cancelled"
+    assert own.work.report()
+    finish(job)
+    assert job.result() == Result("a")
+
+
+def test_who_drops_it_stops_what_nobody_else_wants_and_is_not_told_of_a_cancel(
+    jobs: Jobs,
+) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    jobs.start(own, BOB)
+    job.drop(ANN)
+    assert job.look(ANN).state == "running"
+    assert own.work.report()
+    job.drop(BOB)
+    assert not own.work.report()
+    assert job.wait(WAIT)
+    assert job.look(ANN).state == "stopped"
+
+
+def test_what_was_cancelled_itself_stops_with_the_last_that_comes_after_it(jobs: Jobs) -> None:
+    first = task("points", kind=POINTS)
+    after = jobs.start(task("map", after=first), ANN)
+    job = jobs.get("points")
+    assert job is not None
+    job.cancel(ANN)  # who waits for what comes after it
+    assert first.work.report()
+    after.cancel(ANN)
+    assert not first.work.report()
+
+
+def test_two_places_of_one_visitor_wait_each_by_itself(jobs: Jobs) -> None:
+    own = task("a")
+    job = jobs.start(own, Visitor("ann", "page"))
+    jobs.start(own, Visitor("ann", "sidebar"))
+    job.cancel(Visitor("ann", "page"))
+    assert own.work.report()
+    job.cancel(Visitor("ann", "sidebar"))
+    assert not own.work.report()
 
 
 def test_who_wants_it_again_before_it_stopped_finds_the_same_job(jobs: Jobs) -> None:
@@ -86,3 +133,34 @@ def test_a_closed_tab_lets_a_load_go_on_and_a_map_stop(jobs: Jobs, clock: Clock)
     assert queued.wait(WAIT)
     assert queued.was_stopped
     assert waiting.work.n_runs == 0
+
+
+def test_who_closed_a_tab_does_not_hold_up_anothers_cancel(jobs: Jobs, clock: Clock) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    clock.now += 6
+    jobs.start(own, BOB)
+    job.cancel(BOB)
+    assert not own.work.report()
+
+
+def test_who_looks_goes_on_to_count(jobs: Jobs, clock: Clock) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    jobs.start(own, BOB)
+    for _ in range(100):
+        clock.now += 4
+        job.look(ANN)
+        assert own.work.report()
+    job.cancel(BOB)
+    assert own.work.report()
+
+
+def test_a_job_that_waits_is_over_as_soon_as_nobody_wants_it(jobs: Jobs) -> None:
+    jobs.start(task("a"), ANN)
+    jobs.start(task("b"), ANN)
+    waiting = jobs.start(task("c"), ANN)
+    assert waiting.state == "waiting"
+    waiting.cancel(ANN)
+    assert waiting.was_stopped
+    assert waiting.done()

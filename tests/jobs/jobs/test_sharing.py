@@ -87,6 +87,15 @@ def test_two_maps_of_the_same_points_share_them_and_one_is_cancelled(jobs: Jobs)
     assert points.work.n_runs == 1
 
 
+def test_points_that_only_cancelled_maps_wanted_stop_too(jobs: Jobs) -> None:
+    points = task("points", kind=POINTS)
+    first = jobs.start(task("first", after=points), ANN)
+    second = jobs.start(task("second", after=points), ANN)
+    first.cancel(ANN)
+    second.cancel(ANN)
+    assert not points.work.report()
+
+
 def test_points_that_are_there_already_are_given_at_once(jobs: Jobs) -> None:
     points = task("points", kind=POINTS)
     finish(jobs.start(points, ANN))

@@ -6,8 +6,19 @@ import pytest
 
 from components.core.errors import BusyError
 from components.jobs import JobKind, Jobs
-from tests.jobs.jobs.kinds import ANN, BOB, finish, running, task
-from tests.jobs.steps import Clock
+from tests.jobs.jobs.kinds import ANN, BOB, POINTS, finish, running, task
+from tests.jobs.steps import Clock, threads
+
+
+def test_a_small_map_does_not_wait_for_five_large_ones_of_another(jobs: Jobs) -> None:
+    large = [jobs.start(task(f"large {i}", size=60), ANN) for i in range(5)]
+    assert running(jobs) == {"large 0"}
+    small = jobs.start(task("small"), BOB)
+    assert small.state == "running"
+    finish(small)
+    assert running(jobs) == {"large 0"}
+    finish(large[0])
+    assert running(jobs) == {"large 1"}
 
 
 def test_visitors_take_turns_and_small_comes_before_large(jobs: Jobs) -> None:
@@ -81,6 +92,13 @@ def test_what_nobody_waits_for_any_more_comes_last(jobs: Jobs, clock: Clock) -> 
     assert (left.state, wanted.state) == ("waiting", "running")
     finish(wanted)
     finish(left)
+
+
+def test_who_waits_holds_no_thread(jobs: Jobs) -> None:
+    before = len(threads())
+    for i in range(8):
+        jobs.start(task(f"map {i}", after=task(f"points {i}", kind=POINTS)), ANN)
+    assert len(threads()) - before == 1
 
 
 def test_too_many_of_one_visitor_and_too_many_of_all_are_refused_in_words(jobs: Jobs) -> None:
