@@ -18,7 +18,7 @@ from streamlit.components.v2.bidi_component.serialization import deserialize_tri
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
 from components.features.attention import widgets
-from components.features.attention.measures import Grid, Item
+from components.features.attention.measures import Grid, GridItem
 from components.ui.state.address import from_json, to_json
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, retyped
 from components.ui.widgets import chips, layer_bar, token_strip
@@ -138,7 +138,7 @@ def draw_lines() -> None:
         assert side in {"from", "to"}
         assert 0 <= position < 3
 
-    items = tuple(Item(label, (i,), "word", 0) for i, label in enumerate(("a", "b\0", "🐍")))
+    items = tuple(GridItem(label, (i,), "word", 0) for i, label in enumerate(("a", "b\0", "🐍")))
     weights = np.ones((3, 2), np.float32)
     grid = Grid(rows=items, columns=items[:2], weights=weights, hidden=(), renormalised=False)
     widgets.attention_lines(grid, key="lines", picked=("from", 0), verbs=("a", "b"), on_pick=check)
