@@ -37,7 +37,7 @@ class Example:
         key: short and stable, for addresses and widget keys.
         title: a few words for its button.
         question: the question that it answers, in one plain sentence.
-        sentences: two to eight, each with a chosen word.
+        sentences: two or more, each with a chosen word.
         references: words to compare the chosen ones with.
         icon: a Streamlit material icon.
         model: the model that it needs, or None if any will do.

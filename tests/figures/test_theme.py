@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plotly import colors as plotly_colors
 
 from components.figures.theme import (
     CATEGORICAL,
@@ -22,6 +23,7 @@ from components.figures.theme import (
     plain,
     values,
 )
+from components.ui.state.view import MAX_SENTENCES
 
 ROOT = Path(__file__).parents[2]
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
@@ -34,15 +36,20 @@ def test_the_palette_is_okabe_and_itos_in_our_order() -> None:
     assert SEQUENTIAL == "Viridis"
 
 
-def test_eight_sentences_have_eight_colors_none_of_them_the_neutral_one() -> None:
-    assert len({NEUTRAL, *map(color_of, range(8))}) == 9
+def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_one() -> None:
+    assert len({NEUTRAL, *map(color_of, range(MAX_SENTENCES))}) == MAX_SENTENCES + 1
 
 
-def test_streamlits_charts_have_the_same_palette() -> None:
+def test_streamlits_theme_has_the_same_colours() -> None:
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    ours = config["theme"]["chartCategoricalColors"]
-    assert len(ours) >= 10  # fewer silently give plotly's own
-    assert tuple(ours) == CATEGORICAL
+    theme = config["theme"]
+    assert len(CATEGORICAL) == 10  # fewer silently give plotly's own
+    assert tuple(theme["chartCategoricalColors"]) == CATEGORICAL
+    ramp = getattr(plotly_colors.sequential, SEQUENTIAL)
+    assert [color.lower() for color in theme["chartSequentialColors"]] == ramp
+    light, dark = theme["light"], theme["dark"]
+    assert light["primaryColor"] == light["linkColor"] == light["blueColor"] == CATEGORICAL[0]
+    assert dark["linkColor"] == dark["blueColor"] == CATEGORICAL[5]
 
 
 def test_colors_go_round() -> None:

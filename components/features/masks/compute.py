@@ -150,7 +150,7 @@ def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
 
 
 def own_savings(masks: Masks) -> list[Saving]:
-    """The savings by sorting the view's own sentences, in batches of one, two, four or eight."""
+    """The savings by sorting the view's own sentences, in batches of 1, 2, 4, 8."""
     lengths = masks.lab.lengths if masks.lab else []
     return [saving(lengths, n) for n in (1, 2, 4, 8) if n < 2 * len(lengths)]
 

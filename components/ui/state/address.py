@@ -130,7 +130,7 @@ def _unpack(data: Any) -> ViewState:
 
 def _unpack_sentences(rows: Any) -> tuple[Sentence, ...]:
     if not isinstance(rows, list) or len(rows) > MAX_SENTENCES:
-        raise ValueError("not a list of at most eight sentences")
+        raise ValueError(f"not a list of at most {MAX_SENTENCES} sentences")
     return tuple(_unpack_sentence(*row) for row in rows)
 
 

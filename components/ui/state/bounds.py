@@ -12,7 +12,7 @@ from typing import Any
 
 from components.core.errors import StateError
 from components.core.settings import DEMO_CHARACTERS
-from components.ui.state.view import ViewState
+from components.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState
 
 __all__ = [
     "MAX_BYTES",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
-MAX_TEXT = 160_000  # characters of all texts together: eight sentences of maximum length
+MAX_TEXT = MAX_SENTENCES * MAX_CHARACTERS  # of all texts together
 MAX_PAGES = 30
 MAX_CHOICES = 60  # of one page; the map has 34
 _MAX_DEPTH = 8  # a view has 4

@@ -22,7 +22,7 @@ __all__ = [
     "shared_word",
 ]
 
-MAX_SENTENCES = 8
+MAX_SENTENCES = 8  # and as many references
 MAX_CHARACTERS = 20_000  # of one sentence
 
 Value = str | int | float | bool
@@ -47,7 +47,7 @@ class ViewState:
 
     Attributes:
         model: the model's id.
-        sentences: one to eight.
+        sentences: one to `MAX_SENTENCES`.
         references: words or phrases to compare with; without a chosen word, the whole text counts.
         layer: the chosen layer; None is the last.
         controls: for each page, the choices that differ from its defaults.
