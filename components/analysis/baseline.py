@@ -47,7 +47,7 @@ FEWEST_WORDS = 30
 
 PairKind = Literal["any", "whole", "mixed", "cut"]
 KINDS: tuple[PairKind, ...] = get_args(PairKind)
-_OF: dict[PairKind, str] = {
+_WORD_KINDS: dict[PairKind, str] = {
     "any": "English words",
     "whole": "whole English words",
     "mixed": "English words, one of them cut into pieces",
@@ -65,7 +65,7 @@ class Band:
     low: FloatArray  # (n_layers,)
     mean: FloatArray
     high: FloatArray
-    of: str = _OF["any"]
+    of: str = _WORD_KINDS["any"]
     """The kind of words that were drawn."""
 
 
@@ -96,10 +96,10 @@ class Baseline:
 
     def band(self, pooling: Pooling, *, centred: bool, kind: PairKind = "any") -> Band:
         """Return the band for one pooling; that of all words if this kind has too few."""
-        own = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
-        found = kind if np.isfinite(own[KINDS.index(kind)]).all() else "any"
-        low, mean, high = own[KINDS.index(found)]
-        return Band(low, mean, high, _OF[found])
+        bands = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
+        known_kind = kind if np.isfinite(bands[KINDS.index(kind)]).all() else "any"
+        low, mean, high = bands[KINDS.index(known_kind)]
+        return Band(low, mean, high, _WORD_KINDS[known_kind])
 
     def centre(self, pooling: Pooling) -> tuple[FloatArray, FloatArray]:
         """Return the mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
@@ -180,9 +180,9 @@ def measure(words: SampleWords) -> Baseline:
 
 def _random_pairs(words: SampleWords, kind: PairKind) -> tuple[IntArray, IntArray] | None:
     """Return pairs of one kind from different sentences; None if it has too few words."""
-    every, cut = np.arange(len(words.sentences)), words.n_pieces > 1
-    whole, pieces = every[~cut], every[cut]
-    sides = {"any": (every, every), "whole": (whole, whole), "mixed": (whole, pieces)}
+    any_word, cut = np.arange(len(words.sentences)), words.n_pieces > 1
+    whole, pieces = any_word[~cut], any_word[cut]
+    sides = {"any": (any_word, any_word), "whole": (whole, whole), "mixed": (whole, pieces)}
     ours, theirs = sides.get(kind, (pieces, pieces))
     if kind != "any" and min(len(ours), len(theirs)) < FEWEST_WORDS:
         return None
@@ -223,8 +223,8 @@ def save(baseline: Baseline, path: Path) -> None:
 
 def load(path: Path) -> Baseline | None:
     """Return a baseline from disk; None if it is missing or unreadable (then measure again)."""
-    found = load_arrays(path, [f.name for f in fields(Baseline)])
-    if found is None or found["n_words"].shape != ():
+    arrays = load_arrays(path, [f.name for f in fields(Baseline)])
+    if arrays is None or arrays["n_words"].shape != ():
         return None
-    n_words = int(found.pop("n_words"))
-    return Baseline(**found, n_words=n_words)
+    n_words = int(arrays.pop("n_words"))
+    return Baseline(**arrays, n_words=n_words)

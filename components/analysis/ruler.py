@@ -145,13 +145,13 @@ class Ruler:
     ) -> tuple[Range, ...]:
         """Return the range of each kind that has pairs at a layer, leaving out some words."""
         cosines, used = self._at(layer, pooling, centred), self._used(without)
-        found = []
+        ranges = []
         for kind, name in enumerate(KINDS):
-            own = cosines[used & (self.kinds == kind)]
-            if own.size:
-                low, median, high = np.percentile(own, [5, 50, 95]).tolist()
-                found.append(Range(name, low, median, high, own.size))
-        return tuple(found)
+            of_kind = cosines[used & (self.kinds == kind)]
+            if of_kind.size:
+                low, median, high = np.percentile(of_kind, [5, 50, 95]).tolist()
+                ranges.append(Range(name, low, median, high, of_kind.size))
+        return tuple(ranges)
 
     def calibration(
         self, layer: int, pooling: Pooling, *, centred: bool, without: Sequence[str] = ()
@@ -171,24 +171,26 @@ class Ruler:
         )
 
     def _at(self, layer: int, pooling: Pooling, centred: bool) -> FloatArray:
-        own: FloatArray = (self.centred if centred else self.plain)[POOLINGS.index(pooling), layer]
-        return own
+        cosines: FloatArray = (self.centred if centred else self.plain)[
+            POOLINGS.index(pooling), layer
+        ]
+        return cosines
 
     def _used(self, without: Sequence[str]) -> NDArray[np.bool_]:
         """(n_pairs,) bool: True for pairs of words that are not left out."""
-        gone = {word.casefold() for word in without}
-        kept = np.array([word not in gone for word in self.words.tolist()], dtype=bool)
-        used: NDArray[np.bool_] = kept[self.pairs]
-        return used
+        left_out = {word.casefold() for word in without}
+        is_used = np.array([word not in left_out for word in self.words.tolist()], dtype=bool)
+        mask: NDArray[np.bool_] = is_used[self.pairs]
+        return mask
 
 
 def _weights(words: IntArray, two: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return weights such that each word's pairs of a kind weigh the same, and both kinds too."""
     weights = np.zeros(len(words))
     for kind in (False, True):
-        own = two == kind
-        _, place, counts = np.unique(words[own], return_inverse=True, return_counts=True)
-        weights[own] = 1 / counts[place] / max(1, len(counts))
+        of_kind = two == kind
+        _, place, counts = np.unique(words[of_kind], return_inverse=True, return_counts=True)
+        weights[of_kind] = 1 / counts[place] / max(1, len(counts))
     return weights
 
 
@@ -204,22 +206,22 @@ def _threshold(
     """
     right, wrong = [], []  # each word's verdicts, as shares of its pairs of either kind
     for word in np.unique(words).tolist():
-        own = words == word
-        cut = _fitted(cosines[~own], target[~own], weights[~own])
-        below = cosines[own] < (-np.inf if cut is None else cut)
-        hits, misses = below & target[own], below & ~target[own]
-        right.append(float((hits * weights[own]).sum()))
-        wrong.append(float((misses * weights[own]).sum()))
-    said = np.add(right, wrong)
-    judged = said > 0
+        of_word = words == word
+        cut = _fitted(cosines[~of_word], target[~of_word], weights[~of_word])
+        below = cosines[of_word] < (-np.inf if cut is None else cut)
+        hits, misses = below & target[of_word], below & ~target[of_word]
+        right.append(float((hits * weights[of_word]).sum()))
+        wrong.append(float((misses * weights[of_word]).sum()))
+    judgements = np.add(right, wrong)
+    judged = judgements > 0
     n_words = int(judged.sum())
     if n_words < FEWEST_WORDS or sum(wrong) > FALSE_ALARMS:
         return None
     # The share of right verdicts is a ratio of sums. Its error is estimated by leaving out one word
     # at a time (the jackknife, Efron and Tibshirani 1993).
-    share = sum(right) / said.sum()
-    each = (sum(right) - np.array(right)[judged]) / (said.sum() - said[judged])
-    error = math.sqrt((n_words - 1) / n_words * float(np.square(each - each.mean()).sum()))
+    share = sum(right) / judgements.sum()
+    shares = (sum(right) - np.array(right)[judged]) / (judgements.sum() - judgements[judged])
+    error = math.sqrt((n_words - 1) / n_words * float(np.square(shares - shares.mean()).sum()))
     if share - _quantile(n_words - 1) * error < RIGHT:
         return None
     return _fitted(cosines, target, weights)
@@ -266,13 +268,13 @@ def measure(sample: LabelledWords, baseline: Baseline) -> Ruler:
     same = words[first] == words[second]
     first, second = first[same], second[same]
     n_senses = np.array([len(set(senses[words == n])) for n in range(len(names))])
-    one = np.where(n_senses[words[first]] > 1, ONE_SENSE, EVERYDAY)
+    same_sense = np.where(n_senses[words[first]] > 1, ONE_SENSE, EVERYDAY)
     centres = [baseline.centre(pooling)[0] for pooling in POOLINGS]
     both = list(zip(sample.vectors, centres, strict=True))
     return Ruler(
         words=np.array(names),
         pairs=words[first],
-        kinds=np.where(senses[first] == senses[second], one, TWO_SENSES),
+        kinds=np.where(senses[first] == senses[second], same_sense, TWO_SENSES),
         plain=np.stack([_cosines(vectors, first, second) for vectors, _ in both]),
         centred=np.stack([_cosines(vectors - mean, first, second) for vectors, mean in both]),
     )
@@ -298,5 +300,5 @@ def save(ruler: Ruler, path: Path) -> None:
 
 def load(path: Path) -> Ruler | None:
     """Return a ruler from disk; None if there is none or it cannot be read (then measure again)."""
-    found = load_arrays(path, [f.name for f in fields(Ruler)])
-    return None if found is None else Ruler(**found)
+    arrays = load_arrays(path, [f.name for f in fields(Ruler)])
+    return None if arrays is None else Ruler(**arrays)

@@ -136,14 +136,14 @@ class Trial:
     @cached_property
     def chance(self) -> float:
         """The accuracy of always naming the most frequent sense among the tested."""
-        own = self.codes[self.tested]
-        return float(np.bincount(own).max() / len(own)) if len(own) else float("nan")
+        codes = self.codes[self.tested]
+        return float(np.bincount(codes).max() / len(codes)) if len(codes) else float("nan")
 
     @property
     def most_frequent(self) -> str:
         """The most frequent sense among the tested, which the baseline always names."""
-        own = self.codes[self.tested]
-        return self.senses[int(np.bincount(own).argmax())] if len(own) else ""
+        codes = self.codes[self.tested]
+        return self.senses[int(np.bincount(codes).argmax())] if len(codes) else ""
 
 
 def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
@@ -159,9 +159,9 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
     """
     parts = [value.strip().casefold() for value in split]
     if any(part in TEST for part in parts):
-        found = _held_out(labels, parts)
-        if found is not None:
-            return found
+        given = _held_out(labels, parts)
+        if given is not None:
+            return given
     return _folded(labels, has_split=bool(split))
 
 
@@ -191,8 +191,8 @@ def _folded(labels: Sequence[str], *, has_split: bool) -> Trial:
     n_folds = 0
     if not problem:
         n_folds = min(MOST_FOLDS, *(counts[sense] for sense in senses))
-        own = np.flatnonzero(codes >= 0)
-        folds[own] = _stratified(codes[own], n_folds)
+        members = np.flatnonzero(codes >= 0)
+        folds[members] = _stratified(codes[members], n_folds)
     teaches = (codes >= 0) & (not problem)
     return Trial(senses, codes, folds, teaches, "folds", n_folds, left_out, problem, has_split)
 
@@ -254,9 +254,9 @@ class Separation:
 def wilson(right: int, n: int, *, risk: float = RISK) -> tuple[float, float]:
     """Return Wilson's score interval (1927) of a share of n observations; n is at least 1."""
     z = NormalDist().inv_cdf(1 - risk / 2)
-    share, whole = right / n, 1 + z * z / n
-    middle = (share + z * z / (2 * n)) / whole
-    half = z / whole * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    share, scale = right / n, 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    half = z / scale * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
     return max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share))
 
 
@@ -274,12 +274,12 @@ def two_nearest(
     A centroid without examples (zeros) is never nearest. If there are fewer than two, the second is
     -1 with cosine -1.
     """
-    there = np.linalg.norm(centres, axis=1) > 0
-    cosines = np.where(there, units @ centres.T, -np.inf)
+    has_members = np.linalg.norm(centres, axis=1) > 0
+    cosines = np.where(has_members, units @ centres.T, -np.inf)
     order = np.argsort(-cosines, axis=1, kind="stable")[:, :2]
     rows = np.arange(len(units))
     first, best = order[:, 0], cosines[rows, order[:, 0]]
-    if there.sum() < 2:
+    if has_members.sum() < 2:
         return first, np.full(len(units), -1), best, np.full(len(units), -1.0)
     return first, order[:, 1], best, cosines[rows, order[:, 1]]
 
@@ -326,21 +326,21 @@ def silhouette(units: FloatArray, codes: IntArray) -> float:
     """
     from sklearn.metrics import silhouette_score
 
-    own = np.flatnonzero(codes >= 0)
-    if len(own) > MAX_SILHOUETTE:
-        own = np.random.default_rng(0).choice(own, MAX_SILHOUETTE, replace=False)
-    n_kinds = len(np.unique(codes[own]))
-    if not 2 <= n_kinds < len(own):
+    members = np.flatnonzero(codes >= 0)
+    if len(members) > MAX_SILHOUETTE:
+        members = np.random.default_rng(0).choice(members, MAX_SILHOUETTE, replace=False)
+    n_kinds = len(np.unique(codes[members]))
+    if not 2 <= n_kinds < len(members):
         return float("nan")
-    return float(silhouette_score(units[own], codes[own], metric="cosine"))
+    return float(silhouette_score(units[members], codes[members], metric="cosine"))
 
 
 def best_of(curve: Sequence[Separation]) -> tuple[list[int], list[int]]:
     """Return the layers with most right, and the others whose share lies in the best's interval."""
-    most = max(own.right for own in curve)
-    best = [own.layer for own in curve if own.right == most]
-    low = next(own.interval[0] for own in curve if own.right == most)
-    near = [own.layer for own in curve if own.right < most and own.accuracy >= low]
+    most = max(test.right for test in curve)
+    best = [test.layer for test in curve if test.right == most]
+    low = next(test.interval[0] for test in curve if test.right == most)
+    near = [test.layer for test in curve if test.right < most and test.accuracy >= low]
     return best, near
 
 
@@ -382,7 +382,7 @@ def verdict_of(curve: Sequence[Separation], trial: Trial) -> SenseVerdict:
     if not curve:
         return SenseVerdict("untested")
     best, near = best_of(curve)
-    top = next(own for own in curve if own.layer == best[0])
+    top = next(test for test in curve if test.layer == best[0])
     low = wilson(top.right, top.n, risk=RISK / len(curve))[0]
     is_clear = round(100 * low) > round(100 * trial.chance)
     return SenseVerdict(

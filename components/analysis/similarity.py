@@ -66,13 +66,15 @@ class Comparison:
     def pairs(self, kind: Literal["all", "sentences", "references"] = "all") -> list[Pair]:
         """Return pairs of sentence words, of a sentence word and a reference, or both kinds."""
         sentence = [item.role == "sentence" for item in self.items]
-        found = []
+        pairs = []
         for i, j in combinations(range(len(self.items)), 2):
-            both = sentence[i] and sentence[j]
-            one = sentence[i] and not sentence[j]
-            if (both and kind != "references") or (one and kind != "sentences"):
-                found.append(Pair(i, j))
-        return found
+            both_in_sentences = sentence[i] and sentence[j]
+            with_reference = sentence[i] and not sentence[j]
+            if (both_in_sentences and kind != "references") or (
+                with_reference and kind != "sentences"
+            ):
+                pairs.append(Pair(i, j))
+        return pairs
 
     def along(self, pair: Pair) -> FloatArray:
         """(n_layers,) a pair's cosine at each layer."""

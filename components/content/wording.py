@@ -104,9 +104,9 @@ def bold(value: float) -> str:
     return f"**{two(value)}**"
 
 
-def span(values: Sequence[float], said: Callable[[float], str] = two) -> str:
+def span(values: Sequence[float], form: Callable[[float], str] = two) -> str:
     """The range from the lowest to the highest, as formatted; one number if both look the same."""
-    low, high = said(min(values)), said(max(values))
+    low, high = form(min(values)), form(max(values))
     return low if low == high else f"{low} to {high}"
 
 

@@ -37,7 +37,7 @@ def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> li
 
 
 def add_frames(
-    whole: go.Figure,
+    chart: go.Figure,
     traces: Mapping[int, Sequence[dict[str, Any]]],
     layer: int,
     titles: Sequence[str],
@@ -49,7 +49,7 @@ def add_frames(
     """Give a figure a frame for each layer, named by its number; the layer bar switches frames.
 
     Args:
-        whole: the figure, as it is at `layer`.
+        chart: the figure, as it is at `layer`.
         traces: what its first traces are at each layer.
         layer: the visible layer.
         titles: the finding at each layer.
@@ -58,18 +58,18 @@ def add_frames(
         narrow: True if titles are broken into lines.
     """
     frames = []  # titles are bold, as Streamlit makes the figure's own title
-    for (n, own), title in zip(traces.items(), titles, strict=True):
-        font = {**whole.layout.title.font.to_plotly_json(), "weight": 700}
+    for (n, moving), title in zip(traces.items(), titles, strict=True):
+        font = {**chart.layout.title.font.to_plotly_json(), "weight": 700}
         text = heading(title, narrow=narrow)
         look: dict[str, Any] = dict(looks.get(n, {}))
         written = [*look.pop("annotations", ()), *(notes if n == layer else ())]
-        own_title = {**whole.layout.title.to_plotly_json(), "text": text, "font": font}
+        own_title = {**chart.layout.title.to_plotly_json(), "text": text, "font": font}
         layout: dict[str, Any] = {**look, "annotations": written, "title": own_title}
-        moved = {"data": list(own), "traces": list(range(len(own)))}
-        frames.append({"name": str(n), **moved, "layout": layout})
-    whole.frames = frames
-    here = looks.get(layer, {}).get("annotations", ())
-    whole.layout.annotations = [*here, *notes]
+        frame = {"data": list(moving), "traces": list(range(len(moving)))}
+        frames.append({"name": str(n), **frame, "layout": layout})
+    chart.frames = frames
+    annotations = looks.get(layer, {}).get("annotations", ())
+    chart.layout.annotations = [*annotations, *notes]
 
 
 # --- Vectors as heat strips
@@ -106,8 +106,8 @@ def vector_strips(
         height: in pixels.
     """
     end = signed_bound(rows) if bound is None else bound
-    shown = [f"▸ {plain(name)}" if i == chosen else plain(name) for i, name in enumerate(names)]
-    places = list(range(len(shown)))
+    labels = [f"▸ {plain(name)}" if i == chosen else plain(name) for i, name in enumerate(names)]
+    places = list(range(len(labels)))
     dims = list(range(first, first + rows.shape[1]))
     trace: dict[str, Any] = {
         "type": "heatmap",
@@ -118,7 +118,7 @@ def vector_strips(
         "zmax": end,
         **SIGNED,
         "ygap": 2,
-        "customdata": [[name] * len(dims) for name in shown],
+        "customdata": [[name] * len(dims) for name in labels],
         "hovertemplate": "%{customdata}<br>dimension %{x}: %{z:.4f}<extra></extra>",
         "colorbar": {"title": {"text": "value"}, "thickness": 8, "len": 0.9},
     }
@@ -126,7 +126,7 @@ def vector_strips(
         "xaxis": {"title": {"text": "dimension"}, "showgrid": False, "zeroline": False},
         "yaxis": {
             "tickvals": places,
-            "ticktext": shown,
+            "ticktext": labels,
             "autorange": "reversed",
             "showgrid": False,
             "zeroline": False,

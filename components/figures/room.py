@@ -34,8 +34,8 @@ _TAG = re.compile("<[^>]*>")
 
 def width(text: str) -> float:
     """Return the width in pixels of a label in the smallest text, without its HTML."""
-    shown = html.unescape(_TAG.sub("", text))
-    return sum(map(_advance, shown)) * SMALLEST / 1000
+    label = html.unescape(_TAG.sub("", text))
+    return sum(map(_advance, label)) * SMALLEST / 1000
 
 
 def beside(names: Iterable[str], *, most: float = _MOST) -> int:

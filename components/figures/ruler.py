@@ -35,16 +35,18 @@ def ruler_figure(
         middle: the meaning of the mark within a bar: a mean if no median is known.
         height: in pixels.
     """
-    names = [each.kind for each in ranges]
+    names = [kind_range.kind for kind_range in ranges]
     bars: dict[str, Any] = {
         "type": "bar",
         "orientation": "h",
         "y": names,
-        "base": [each.low for each in ranges],
-        "x": [each.high - each.low for each in ranges],
+        "base": [kind_range.low for kind_range in ranges],
+        "x": [kind_range.high - kind_range.low for kind_range in ranges],
         "width": 0.5,
         "marker": {"color": _COLORS[: len(names)], "opacity": 0.55},
-        "customdata": [[each.low, each.median, each.high] for each in ranges],
+        "customdata": [
+            [kind_range.low, kind_range.median, kind_range.high] for kind_range in ranges
+        ],
         "hovertemplate": (
             f"%{{y}}<br>5%: %{{customdata[0]:.4f}}<br>{middle} %{{customdata[1]:.4f}}"
             "<br>95%: %{customdata[2]:.4f}<extra></extra>"
@@ -54,7 +56,7 @@ def ruler_figure(
     medians: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
-        "x": [each.median for each in ranges],
+        "x": [kind_range.median for kind_range in ranges],
         "y": names,
         "marker": {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": "#000037"}},
         "hoverinfo": "skip",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import encode_both
-from components.features.masks.measures import Lab, LabRow
+from components.features.masks.measures import PaddedBatch, PaddedText
 
 
 def lab_of(
@@ -13,10 +13,10 @@ def lab_of(
     pad_to: int = 32,
     masked: bool = False,
     model: str = BUNDLED_ID,
-) -> Lab:
+) -> PaddedBatch:
     """A batch in the laboratory, its texts named A, B, ..."""
     both = encode_both(
         service, model, texts, pairs=[None] * len(texts), pad_to=pad_to, masked=masked
     )
-    rows = tuple(LabRow("ABCDEFGH"[i], *each) for i, each in enumerate(both))
-    return Lab(rows, pad_to, masked)
+    rows = tuple(PaddedText("ABCDEFGH"[i], *each) for i, each in enumerate(both))
+    return PaddedBatch(rows, pad_to, masked)

@@ -21,8 +21,8 @@ __all__ = ["angles", "example_angles"]
 
 def angles(cosines: FloatArray) -> FloatArray:
     """Degrees between vectors with these cosines."""
-    found: FloatArray = np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
-    return found
+    degrees: FloatArray = np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
+    return degrees
 
 
 def example_angles(service: EncoderService, model: str) -> Mapping[str, FloatArray]:
@@ -30,12 +30,12 @@ def example_angles(service: EncoderService, model: str) -> Mapping[str, FloatArr
 
     Examples whose words the model cannot read are left out.
     """
-    own = {e.key: from_example(e).sentences[:2] for e in EXAMPLES if e.model in (None, model)}
-    encodings = iter(service.encode(model, [s.text for both in own.values() for s in both]))
-    found = {}
-    for key, both in own.items():
+    sentences = {e.key: from_example(e).sentences[:2] for e in EXAMPLES if e.model in (None, model)}
+    encodings = iter(service.encode(model, [s.text for both in sentences.values() for s in both]))
+    by_example = {}
+    for key, both in sentences.items():
         encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in both]
         with suppress(RequestError):
-            vectors = np.stack([word_vectors(*each) for each in encoded], axis=1)
-            found[key] = angles(cosine_matrix(vectors)[:, 0, 1])
-    return found
+            vectors = np.stack([word_vectors(*occurrence) for occurrence in encoded], axis=1)
+            by_example[key] = angles(cosine_matrix(vectors)[:, 0, 1])
+    return by_example

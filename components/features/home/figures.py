@@ -41,8 +41,8 @@ def parting(
         height: in pixels.
     """
     halves: FloatArray = np.stack([degrees / 2, -degrees / 2]).astype(np.float32)
-    shown = list(layers).index(layer)
-    moving = _moving(halves, layers, shown)
+    row = list(layers).index(layer)
+    moving = _moving(halves, layers, row)
     still = [_line(half, layers, color_of(i), 0.3) for i, half in enumerate(halves)]
     room = max(float(degrees.max()), _LEAST) / 2 * 1.25
     layout = {
@@ -57,14 +57,14 @@ def parting(
         "margin": {**_OVER_THE_BAR, "t": 32, "b": 20},
     }
     notes = [_name(name, half, i) for i, (name, half) in enumerate(zip(names, halves, strict=True))]
-    whole = figure(
-        [*moving, *still], {**layout, "annotations": notes}, title=titles[shown], height=height
+    chart = figure(
+        [*moving, *still], {**layout, "annotations": notes}, title=titles[row], height=height
     )
     if len(layers) > 1:
-        rows = {n: _moving(halves, layers, row) for row, n in enumerate(layers)}
+        rows = {n: _moving(halves, layers, i) for i, n in enumerate(layers)}
         looks = {n: {"annotations": notes} for n in layers}
-        add_frames(whole, rows, layer, titles, looks=looks)
-    return whole
+        add_frames(chart, rows, layer, titles, looks=looks)
+    return chart
 
 
 def _moving(halves: FloatArray, layers: Sequence[int], row: int) -> list[dict[str, Any]]:

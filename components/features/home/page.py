@@ -60,8 +60,8 @@ def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
             with st.container(gap=None, key=f"home_words_{example.key}"):
                 sentences.link(example, view, where="home")
                 model = sentences.needs(example)
-                asked = example.question
-                st.caption(say("home.needs", question=asked, model=model) if model else asked)
+                question = example.question
+                st.caption(say("home.needs", question=question, model=model) if model else question)
     return places
 
 
@@ -85,9 +85,9 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         open_meaning(view)
         return
     pair = pairs[0]
-    shown = ruler_of(portrait, ruler)
+    on_ruler = ruler_of(portrait, ruler)
     with st.container(key="headline", gap="small"):
-        st.header(str(reading.headline(portrait, pair, shown)), anchor=False)
+        st.header(str(reading.headline(portrait, pair, on_ruler)), anchor=False)
         if leaning := reading.leaning(portrait, pair):
             st.caption(str(leaning))
     _picture(view, portrait, pair)
@@ -95,11 +95,11 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     with st.container(key="answers", gap="xsmall"):
         st.markdown(f"**{say('home.questions.why')}** {reading.why(portrait, pair)}")
         st.markdown(
-            f"**{much}** {reading.how_much(portrait, pair, shown)}",
-            help=None if shown is None else ruler_note(shown),
+            f"**{much}** {reading.how_much(portrait, pair, on_ruler)}",
+            help=None if on_ruler is None else ruler_note(on_ruler),
         )
-    if shown is not None:
-        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=136, note=False)
+    if on_ruler is not None:
+        drawing.ruler(on_ruler, scale=portrait.scale, key="home_ruler", height=136, note=False)
     elif ruler is None:
         runtime.await_measures(card)
     open_meaning(view)

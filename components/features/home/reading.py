@@ -85,17 +85,17 @@ def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
     if closer is None:
         return None
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
-    one, other = closer
-    names = {"word": first.word, "first": one.reference, "second": other.reference}
+    of_first, of_second = closer
+    names = {"word": first.word, "first": of_first.reference, "second": of_second.reference}
     return claim(
         "home.leaning",
         **{name: quoted(word) for name, word in names.items()},
         a=first.label,
         b=second.label,
-        first_a=one.near,
-        first_b=one.far,
-        second_a=other.far,
-        second_b=other.near,
+        first_a=of_first.near,
+        first_b=of_first.far,
+        second_a=of_second.far,
+        second_b=of_second.near,
     )
 
 

@@ -25,10 +25,10 @@ from components.features.layers import measures
 from components.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN, WORDS
 from components.features.layers.measures import (
     MEASURE_NAMES,
-    Alike,
+    LayerSimilarity,
     Measure,
     Neighbours,
-    Words,
+    WordVectors,
     layer_rows,
     lowest_cosine,
     measure,
@@ -46,10 +46,10 @@ __all__ = [
     "COMPONENTS",
     "Arrays",
     "ByHand",
-    "Compared",
+    "ComparedLayers",
     "HiddenStates",
     "NearestTokens",
-    "Spread",
+    "SampleSpread",
     "alike_table",
     "arrays",
     "by_hand",
@@ -110,7 +110,7 @@ class HiddenStates:
         return MEASURE_NAMES[self.measure.kind]
 
     @property
-    def own(self) -> np.ndarray:
+    def own_mask(self) -> np.ndarray:
         """A mask of the text's own tokens."""
         return own_tokens(self.encoding)
 
@@ -139,9 +139,9 @@ class HiddenStates:
     @property
     def passport(self) -> Passport:
         """The passport behind the numbers."""
-        own = {} if self.band is None else {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
+        baseline = {} if self.band is None else {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
         encoded = self.encoding.passport
-        return replace(encoded, settings={**encoded.settings, **own})
+        return replace(encoded, settings={**encoded.settings, **baseline})
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,24 +151,24 @@ class NearestTokens:
     Attributes:
         names: the text written on each token of all sentences, and its sentence's letter.
         picked: the index of the picked token among those.
-        found: the nearest tokens, by their indices.
+        neighbours: the nearest tokens, by their indices.
     """
 
     names: list[tuple[str, str]]
     picked: int
-    found: Neighbours
+    neighbours: Neighbours
 
     @property
     def is_empty(self) -> bool:
         """True if there is no other token."""
-        return not self.found.indices.shape[1]
+        return not self.neighbours.indices.shape[1]
 
     def table(self, states: HiddenStates) -> pd.DataFrame:
         """Layers down; the nearest tokens with their cosines across."""
         columns: dict[str, object] = {"layer": states.encoding.layers}
-        for rank, places in enumerate(self.found.indices.T):
+        for rank, places in enumerate(self.neighbours.indices.T):
             columns[("nearest", "second")[rank]] = [" in ".join(self.names[i]) for i in places]
-            columns[f"cosine {rank}"] = self.found.cosines[:, rank]
+            columns[f"cosine {rank}"] = self.neighbours.cosines[:, rank]
         if states.chance is not None:
             columns["random pairs"] = states.chance
         return pd.DataFrame(columns)
@@ -210,32 +210,32 @@ def nearest_tokens(view: ViewState, states: HiddenStates, service: EncoderServic
         for i, encoding in enumerate(encodings)
         for label in labels(encoding, states.vocabulary)
     ]
-    counts = np.concatenate([own_tokens(encoding) for encoding in encodings])
+    is_candidate = np.concatenate([own_tokens(encoding) for encoding in encodings])
     picked = sum(e.n_tokens for e in encodings[: states.index]) + states.picked
-    counts[picked] = False
+    is_candidate[picked] = False
     vectors, texts = states.encoding.hidden[:, states.picked], [e.hidden for e in encodings]
-    found = nearest(vectors, texts, np.flatnonzero(counts), _NEAREST)
-    return NearestTokens(names, picked, found)
+    neighbours = nearest(vectors, texts, np.flatnonzero(is_candidate), _NEAREST)
+    return NearestTokens(names, picked, neighbours)
 
 
 def pairs_of(states: HiddenStates) -> FloatArray:
     """(n_tokens, n_tokens) cosines of a sentence's tokens at the chosen layer."""
-    own: FloatArray = token_pairs(states.encoding.layer(states.layer)[None])[0]
-    return own
+    cosines: FloatArray = token_pairs(states.encoding.layer(states.layer)[None])[0]
+    return cosines
 
 
 def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
     """Tokens by tokens, by position and name; None for a long text."""
     if pairs.size > _MOST_CELLS:
         return None
-    own = [f"{position} {name}" for position, name in enumerate(names)]
-    return pd.DataFrame(np.round(pairs, 4), index=own, columns=own)
+    headers = [f"{position} {name}" for position, name in enumerate(names)]
+    return pd.DataFrame(np.round(pairs, 4), index=headers, columns=headers)
 
 
 def measure_table(states: HiddenStates) -> pd.DataFrame:
     """Tokens down, layers across: the numbers of the picture."""
-    found = states.measure
-    table = pd.DataFrame(found.values.T, columns=[f"layer {n}" for n in found.layers])
+    measured = states.measure
+    table = pd.DataFrame(measured.values.T, columns=[f"layer {n}" for n in measured.layers])
     table.insert(0, "token", states.labels)
     table.insert(0, "position", np.arange(len(table)))
     return table
@@ -252,32 +252,32 @@ def rows(states: HiddenStates, encodings: Sequence[Encoding]) -> list[dict[str, 
 
 def shape_rows(encoding: Encoding) -> list[dict[str, str]]:
     """The shapes of the model's outputs for a text."""
-    found = {"hidden states (layers, tokens, dimensions)": encoding.hidden}
+    outputs = {"hidden states (layers, tokens, dimensions)": encoding.hidden}
     if encoding.pooler_output is not None:
-        found["pooler output (dimensions)"] = encoding.pooler_output
-    return [{"array": name, "shape": str(array.shape)} for name, array in found.items()]
+        outputs["pooler output (dimensions)"] = encoding.pooler_output
+    return [{"array": name, "shape": str(array.shape)} for name, array in outputs.items()]
 
 
 def arrays(encodings: Sequence[Encoding]) -> Arrays:
     """Every layer of every sentence, by the sentence's letter."""
-    found: Arrays = {"layers": np.array(encodings[0].layers)}
+    by_name: Arrays = {"layers": np.array(encodings[0].layers)}
     for i, encoding in enumerate(encodings):
         name = letter(i)
         texts = [encoding.text, *([encoding.pair] if encoding.pair else [])]
-        found[f"hidden_{name}"] = encoding.hidden
-        found[f"tokens_{name}"] = np.array(encoding.tokens)
-        found[f"token_ids_{name}"] = encoding.token_ids
-        found[f"text_{name}"] = np.array(texts)
+        by_name[f"hidden_{name}"] = encoding.hidden
+        by_name[f"tokens_{name}"] = np.array(encoding.tokens)
+        by_name[f"token_ids_{name}"] = encoding.token_ids
+        by_name[f"text_{name}"] = np.array(texts)
         if encoding.pooler_output is not None:
-            found[f"pooler_output_{name}"] = encoding.pooler_output
-    return found
+            by_name[f"pooler_output_{name}"] = encoding.pooler_output
+    return by_name
 
 
 def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
     """The token that the view names, else the chosen word's first, else the text's first."""
-    asked = TOKEN.of(view)
-    if 0 <= asked < encoding.n_tokens:
-        return asked
+    requested = TOKEN.of(view)
+    if 0 <= requested < encoding.n_tokens:
+        return requested
     first = sentence.word[0] if sentence.word else -1
     behind = (encoding.text_ids == 0) & (encoding.offsets[:, 1] > first)
     return int(np.flatnonzero(behind)[0]) if behind.any() else 0
@@ -300,9 +300,9 @@ class ByHand:
     pooled: FloatArray | None = None
     reason: str = ""
 
-    def difference(self, own: FloatArray) -> float | None:
+    def difference(self, model_output: FloatArray) -> float | None:
         """The largest difference from the model's own output."""
-        return None if self.pooled is None else float(np.abs(self.pooled - own).max())
+        return None if self.pooled is None else float(np.abs(self.pooled - model_output).max())
 
 
 def linear_name(states: HiddenStates, service: EncoderService) -> str:
@@ -328,12 +328,12 @@ def first_token(states: HiddenStates) -> str:
     return f"{states.labels[0]}, layer {states.encoding.layers[-1]}"
 
 
-def steps(states: HiddenStates, hand: ByHand, own: FloatArray) -> dict[str, FloatArray]:
+def steps(states: HiddenStates, hand: ByHand, model_output: FloatArray) -> dict[str, FloatArray]:
     """The steps from the first token's vector to the pooler output, by name."""
-    found = {first_token(states): states.encoding.hidden[-1, 0]}
+    by_step = {first_token(states): states.encoding.hidden[-1, 0]}
     if hand.linear is not None and hand.pooled is not None:
-        found |= {"W x + b": hand.linear, "tanh, by hand": hand.pooled}
-    return {**found, "model's own": own}
+        by_step |= {"W x + b": hand.linear, "tanh, by hand": hand.pooled}
+    return {**by_step, "model's own": model_output}
 
 
 def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]:
@@ -360,12 +360,12 @@ def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]
 
 COMPONENTS = (1, 3, 10)
 """The numbers of principal components in the picture of the variance."""
-_RUN = 32  # sample sentences encoded at a time
-_EVERY = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
+_BATCH = 32  # sample sentences encoded at a time
+_SAMPLE_STEP = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedLayers:
     """The layers of two models, or of one, over the same words.
 
     Attributes:
@@ -376,13 +376,13 @@ class Compared:
     """
 
     names: tuple[str, str]
-    words: tuple[Words, Words]
-    alike: Alike
+    words: tuple[WordVectors, WordVectors]
+    alike: LayerSimilarity
     is_one: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class SampleSpread:
     """The sample's words in a model, and the share of their variance in the first components.
 
     Attributes:
@@ -390,36 +390,36 @@ class Spread:
         shares: (n_layers, n) for the first 1, 2, ... n components.
     """
 
-    sample: Words
+    sample: WordVectors
     shares: FloatArray
 
 
 def compared_layers(
     view: ViewState, card: ModelCard, other: ModelCard, service: EncoderService
-) -> Compared:
+) -> ComparedLayers:
     """The layers of a model beside another's, or its own, over the words that the view names."""
     ours = _words_of(view, card, service)
     theirs = ours if other is card else _words_of(view, other, service)
-    own = () if _is_sample(view) else tuple((s.text, s.pair) for s in view.sentences)
+    texts = () if _is_sample(view) else tuple((s.text, s.pair) for s in view.sentences)
     alike = remembered(
         "alike layers",
         card.checksum,
         other.checksum,
-        own,
+        texts,
         compute=lambda: measures.alike(*measures.shared(ours, theirs)),
     )
     names = card.title, other.title
-    return Compared(names, (ours, theirs), alike, is_one=other is card)
+    return ComparedLayers(names, (ours, theirs), alike, is_one=other is card)
 
 
-def alike_table(compared: Compared, cka: FloatArray) -> pd.DataFrame:
+def alike_table(compared: ComparedLayers, cka: FloatArray) -> pd.DataFrame:
     """One kind of CKA with the first model's layers down and the second's across."""
     table = pd.DataFrame(cka, columns=[f"layer {n}" for n in range(cka.shape[1])])
     table.insert(0, compared.names[0], [f"layer {n}" for n in range(len(table))])
     return table
 
 
-def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
+def snippet_texts(view: ViewState, compared: ComparedLayers) -> list[SnippetText]:
     """The sentences with words in both models, and the spans of these words."""
     ours, theirs = compared.words
     both = set(theirs.keys)
@@ -427,14 +427,14 @@ def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
     texts = []
     for i, sentence in enumerate(view.sentences):
         groups = [
-            tuple(split_words(text)[word] for at, which, word in keys if (at, which) == (i, own))
-            for own, text in enumerate((sentence.text, sentence.pair or ""))
+            tuple(split_words(text)[word] for at, part, word in keys if (at, part) == (i, text_id))
+            for text_id, text in enumerate((sentence.text, sentence.pair or ""))
         ]
         texts.append(SnippetText(sentence.text, sentence.pair, groups[0], groups[1]))
     return [text for text in texts if text.words or text.pair_words]
 
 
-def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
+def spread_of(states: HiddenStates, service: EncoderService) -> SampleSpread:
     """The variance of the sample's words at each layer of a model."""
     sample, n = sample_words(states.card, service), max(COMPONENTS)
     shares = remembered(
@@ -443,7 +443,7 @@ def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
         n,
         compute=lambda: measures.variance_shares(sample.vectors, n),
     )
-    return Spread(sample, shares)
+    return SampleSpread(sample, shares)
 
 
 def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
@@ -459,7 +459,7 @@ def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def sample_words(card: ModelCard, service: EncoderService) -> Words:
+def sample_words(card: ModelCard, service: EncoderService) -> WordVectors:
     """A few words of each of the sample's sentences in a model; cached."""
     return remembered(
         "sample words", card.id, card.checksum, compute=lambda: _sample(card.id, service)
@@ -470,17 +470,17 @@ def _is_sample(view: ViewState) -> bool:
     return WORDS.of(view) != WORDS.default
 
 
-def _words_of(view: ViewState, card: ModelCard, service: EncoderService) -> Words:
+def _words_of(view: ViewState, card: ModelCard, service: EncoderService) -> WordVectors:
     """The words of the sample or of the current sentences in a model."""
     if _is_sample(view):
         return sample_words(card, service)
     return measures.words_of(encode_all(replace(view, model=card.id), service))
 
 
-def _sample(model: str, service: EncoderService) -> Words:
-    texts = baseline_sentences()[::_EVERY]
+def _sample(model: str, service: EncoderService) -> WordVectors:
+    texts = baseline_sentences()[::_SAMPLE_STEP]
     chosen = measures.sample_choice([_spelled(text) for text in texts])
-    runs = [slice(i, i + _RUN) for i in range(0, len(texts), _RUN)]
+    runs = [slice(i, i + _BATCH) for i in range(0, len(texts), _BATCH)]
     parts = [measures.words_of(service.encode(model, texts[run]), chosen[run]) for run in runs]
     return measures.join(parts, [len(texts[run]) for run in runs])
 

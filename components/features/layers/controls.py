@@ -42,8 +42,8 @@ WORDS = choice(PAGE, "words", ("Your sentences", "Sample sentences"))
 OTHER = choice(PAGE, "other", ("",))
 
 
-def other_in(models: Iterable[ModelSpec], own: str) -> Choice:
+def other_in(models: Iterable[ModelSpec], model: str) -> Choice:
     """The model itself, or another one by its ID."""
     return OTHER.among(
-        {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != own}}
+        {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != model}}
     )

@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 
 from components.analysis.baseline import Band
 from components.core.schema import FloatArray
-from components.features.layers.measures import Alike, Measure
+from components.features.layers.measures import LayerSimilarity, Measure
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
 __all__ = [
@@ -36,11 +36,11 @@ _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
 def token_names(labels: Sequence[str]) -> list[str]:
     """Labels made safe and unique: repeated ones, such as "the", get their positions."""
     bare = [plain(label, 16) or "␣" for label in labels]
-    there = Counter(bare)
+    counts = Counter(bare)
     names: list[str] = []
     for position, name in enumerate(bare):
-        own = name if there[name] == 1 else f"{name} ({position})"
-        names.append(own if own not in names else f"{own} at {position}")
+        label = name if counts[name] == 1 else f"{name} ({position})"
+        names.append(label if label not in names else f"{label} at {position}")
     return names
 
 
@@ -121,22 +121,24 @@ def pairs_heatmap(
 
 
 def spaces_heatmap(
-    found: Alike, *, names: tuple[str, str], title: str, height: int = 430
+    similarity: LayerSimilarity, *, names: tuple[str, str], title: str, height: int = 430
 ) -> go.Figure:
     """Linear CKA between layers, on a scale from 0 to 1; debiased and shuffled values on hover.
 
     Args:
-        found: the numbers.
+        similarity: the numbers.
         names: the models whose layers go down and across.
         title: the finding.
         height: in pixels.
     """
-    rows, columns = (list(range(n)) for n in found.cka.shape)
+    rows, columns = (list(range(n)) for n in similarity.cka.shape)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": columns,
         "y": rows,
-        "customdata": np.stack([_written(found.debiased), _written(found.shuffled)], 2).tolist(),
+        "customdata": np.stack(
+            [_written(similarity.debiased), _written(similarity.shuffled)], 2
+        ).tolist(),
         **_colours((0.0, 1.0), "linear CKA"),
         "xgap": 2,
         "ygap": 2,
@@ -155,7 +157,7 @@ def spaces_heatmap(
             **_BARE,
         },
     }
-    return figure(_traces(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
+    return figure(_traces(trace, similarity.cka, (0.0, 1.0)), layout, title=title, height=height)
 
 
 def _written(matrix: FloatArray) -> np.ndarray:
@@ -190,7 +192,7 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
     if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
         return [matrix.astype(np.float32)]
     bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
-    return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
+    return [_rounded(np.where(mask, matrix, np.nan)) for mask in (bright, ~bright)]
 
 
 def _traces(
@@ -220,10 +222,10 @@ def _token_axis() -> dict[str, Any]:
 
 def _layer_axis(layers: Sequence[int]) -> dict[str, Any]:
     """The layers' numbers, thinned out if they would touch."""
-    each = slice(None, None, max(1, ceil(len(layers) / _MAX_TICKS)))
+    thinned = slice(None, None, max(1, ceil(len(layers) / _MAX_TICKS)))
     return {
-        "tickvals": list(range(len(layers)))[each],
-        "ticktext": [f"layer {n}" for n in layers][each],
+        "tickvals": list(range(len(layers)))[thinned],
+        "ticktext": [f"layer {n}" for n in layers][thinned],
         "autorange": "reversed",
         **_BARE,
     }
@@ -350,5 +352,5 @@ def _apart(ends: Sequence[float]) -> list[float]:
 
 def _end(text: str, y: float) -> dict[str, Any]:
     """A line's name at its right end."""
-    where = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
-    return {"text": text, **where, "showarrow": False}
+    place = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
+    return {"text": text, **place, "showarrow": False}

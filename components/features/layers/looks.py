@@ -15,10 +15,10 @@ from components.features.layers.compute import (
     COMPONENTS,
     Arrays,
     ByHand,
-    Compared,
+    ComparedLayers,
     HiddenStates,
     NearestTokens,
-    Spread,
+    SampleSpread,
     alike_table,
     by_hand,
     compared_layers,
@@ -69,28 +69,30 @@ __all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
 
 def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
     """The pooler's output for this sentence, and the similarity of all sentences by it."""
-    own = states.encoding.pooler_output
-    if own is None:
+    output = states.encoding.pooler_output
+    if output is None:
         claims, _ = pooler_reading(states.card, None)
         kit.reading(claims, key="reading_pooler")
         return {}
     hand = by_hand(states, service)
-    _output(states, hand, own)
+    _output(states, hand, output)
     left, right = st.columns(2, gap="medium")
     with left:
         _sentences(view, service)
     with right, st.expander(say("layers.code")):
         st.markdown(POOLER)
         _code(states, service)
-    return {"pooler_output": own} | ({} if hand.pooled is None else {"pooler_by_hand": hand.pooled})
+    return {"pooler_output": output} | (
+        {} if hand.pooled is None else {"pooler_by_hand": hand.pooled}
+    )
 
 
-def _output(states: HiddenStates, hand: ByHand, own: FloatArray) -> None:
+def _output(states: HiddenStates, hand: ByHand, output: FloatArray) -> None:
     if hand.reason:
         st.caption(say("layers.pooler.not_computed", reason=escape(hand.reason)))
-    claims, sure = pooler_reading(states.card, hand.difference(own))
+    claims, sure = pooler_reading(states.card, hand.difference(output))
     kit.reading(claims, sure=sure, key="reading_pooler")
-    rows = steps(states, hand, own)
+    rows = steps(states, hand, output)
     title = say("layers.pooler.title")
     kit.chart(
         vector_strips(np.stack(list(rows.values())), list(rows), title=title, height=260),
@@ -127,83 +129,83 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         inputs.choice(view, WORDS)
         chosen = inputs.select(view, other_in(specs.values(), view.model))
-    other = second_model.model_card(specs[chosen]) if chosen else states.card
-    if other is None:
+    other_card = second_model.model_card(specs[chosen]) if chosen else states.card
+    if other_card is None:
         return {}
     with st.spinner("Comparing the layers…"):
-        compared = compared_layers(view, states.card, other, service)
+        compared = compared_layers(view, states.card, other_card, service)
     _alike(compared)
     with st.expander(say("layers.details")):
         _alike_tables(compared)
         st.markdown(ALIKE)
-        _alike_code(view, compared, states.card, None if compared.is_one else other)
-    found = compared.alike
+        _alike_code(view, compared, states.card, None if compared.is_one else other_card)
+    similarity = compared.alike
     return {
-        "linear_cka": found.cka,
-        "linear_cka_debiased": found.debiased,
-        "linear_cka_shuffled": found.shuffled,
+        "linear_cka": similarity.cka,
+        "linear_cka_debiased": similarity.debiased,
+        "linear_cka_shuffled": similarity.shuffled,
     }
 
 
 def spread(states: HiddenStates, service: EncoderService) -> Arrays:
     """Anisotropy at every layer, and the variance in the first components."""
     with st.spinner("Encoding the sample sentences…"):
-        found = spread_of(states, service)
-    n_words = len(found.sample.keys)
+        sample = spread_of(states, service)
+    n_words = len(sample.sample.keys)
     layers = states.encoding.layers
-    said = spread_reading(layers, states.layer, states.band, found.shares, n_words)
-    kit.reading(said, key="reading_spread")
-    _lines(found, states)
+    claims = spread_reading(layers, states.layer, states.band, sample.shares, n_words)
+    kit.reading(claims, key="reading_spread")
+    _lines(sample, states)
     with st.expander(say("layers.details")):
-        kit.table(spread_table(states, found.shares), after=1, key="layers_spread_table")
+        kit.table(spread_table(states, sample.shares), after=1, key="layers_spread_table")
         st.markdown(SPREAD)
         st.code(variance_snippet(max(COMPONENTS)), language="python", wrap_lines=True)
-    return {"sample_vectors": found.sample.vectors, "variance_shares": found.shares}
+    return {"sample_vectors": sample.sample.vectors, "variance_shares": sample.shares}
 
 
-def _alike(compared: Compared) -> None:
-    found, names, same = compared.alike, compared.names, compared.is_one
-    claims, sure = alike_reading(found, names, same=same)
+def _alike(compared: ComparedLayers) -> None:
+    similarity, names, same = compared.alike, compared.names, compared.is_one
+    claims, sure = alike_reading(similarity, names, same=same)
     kit.reading(claims, sure=sure, key="reading_alike")
-    if np.isfinite(found.cka).any():
-        title = str(alike_title(found, same=same))
+    if np.isfinite(similarity.cka).any():
+        title = str(alike_title(similarity, same=same))
         kit.chart(
-            spaces_heatmap(found, names=names, title=title),
+            spaces_heatmap(similarity, names=names, title=title),
             key="layers_alike",
             alt=say("layers.alike.alt", title=title),
         )
 
 
-def _alike_tables(compared: Compared) -> None:
+def _alike_tables(compared: ComparedLayers) -> None:
     """Linear CKA, and debiased CKA if there are enough words."""
-    found = compared.alike
+    similarity = compared.alike
     plain, debiased = st.columns(2, gap="medium")
     with plain:
         st.caption(say("layers.alike.linear"))
-        kit.table(alike_table(compared, found.cka), after=1, key="layers_alike_table")
+        kit.table(alike_table(compared, similarity.cka), after=1, key="layers_alike_table")
     with debiased:
-        if not np.isfinite(found.debiased).any():
+        if not np.isfinite(similarity.debiased).any():
             st.caption(say("layers.alike.no_debiased", n=LEAST_WORDS))
             return
         st.caption(say("layers.alike.debiased"))
-        kit.table(alike_table(compared, found.debiased), after=1, key="layers_debiased_table")
+        kit.table(alike_table(compared, similarity.debiased), after=1, key="layers_debiased_table")
 
 
 def _alike_code(
-    view: ViewState, compared: Compared, card: ModelCard, other: ModelCard | None
+    view: ViewState, compared: ComparedLayers, card: ModelCard, other_card: ModelCard | None
 ) -> None:
     if WORDS.of(view) != WORDS.default:
         st.caption(say("layers.alike.other_words", option=WORDS.options[WORDS.default]))
     elif not 2 <= compared.alike.n_words <= _MOST_WORDS:
         st.caption(say("layers.alike.other_number", n=_MOST_WORDS))
     else:
-        code = cka_snippet(card, snippet_texts(view, compared), other)
+        code = cka_snippet(card, snippet_texts(view, compared), other_card)
         st.code(code, language="python", wrap_lines=True)
 
 
-def _lines(found: Spread, states: HiddenStates) -> None:
+def _lines(sample: SampleSpread, states: HiddenStates) -> None:
     layers, layer = states.encoding.layers, states.layer
-    pairs, variance = map(str, spread_titles(layers, states.band, found.shares))
+    pairs, variance = map(str, spread_titles(layers, states.band, sample.shares))
     left, right = st.columns(2, gap="medium")
     with left:
         kit.chart(
@@ -213,7 +215,7 @@ def _lines(found: Spread, states: HiddenStates) -> None:
         )
     with right:
         kit.chart(
-            variance_lines(layers, found.shares, COMPONENTS, layer=layer, title=variance),
+            variance_lines(layers, sample.shares, COMPONENTS, layer=layer, title=variance),
             key="layers_variance",
             alt=say("layers.spread.variance_alt", title=variance),
         )
@@ -229,8 +231,8 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
     label, layers = states.labels[states.picked], states.encoding.layers
     near = nearest_tokens(view, states, service)
     _strip(states)
-    said = nearest_reading(near.picked, near.names, near.found, layers, states.chance)
-    kit.reading(said, key="reading_nearest")
+    claims = nearest_reading(near.picked, near.names, near.neighbours, layers, states.chance)
+    kit.reading(claims, key="reading_nearest")
     left, right = st.columns(2, gap="medium")
     with left:
         _vectors(states)
@@ -245,8 +247,8 @@ def token_pairs(states: HiddenStates) -> Arrays:
     """The cosine of every pair of tokens at the chosen layer."""
     pairs = pairs_of(states)
     average = None if states.chance is None else float(states.chance[states.layer])
-    said = pairs_reading(pairs, states.labels, states.own, states.layer, average)
-    kit.reading(said, key="reading_pairs")
+    claims = pairs_reading(pairs, states.labels, states.own_mask, states.layer, average)
+    kit.reading(claims, key="reading_pairs")
     _pairs(pairs, states)
     table = pairs_table(pairs, states.labels)
     if table is not None:
@@ -307,7 +309,7 @@ def _nearest(near: NearestTokens, states: HiddenStates) -> None:
 
 
 def _pairs(pairs: FloatArray, states: HiddenStates) -> None:
-    title = str(pairs_title(pairs, states.labels, states.own))
+    title = str(pairs_title(pairs, states.labels, states.own_mask))
     figure = pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)
     alt = say("layers.pairs.alt", title=title, layer=states.layer)
     kit.chart(figure, key="layers_pairs", alt=alt)

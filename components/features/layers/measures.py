@@ -18,11 +18,11 @@ __all__ = [
     "LEAST_WORDS",
     "MAX_WORDS",
     "MEASURE_NAMES",
-    "Alike",
+    "LayerSimilarity",
     "Measure",
     "MeasureKind",
     "Neighbours",
-    "Words",
+    "WordVectors",
     "alike",
     "join",
     "layer_rows",
@@ -55,7 +55,7 @@ Key = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class WordVectors:
     """Word vectors of some texts at all layers; a word's vector is the mean over its sub-tokens.
 
     Attributes:
@@ -68,7 +68,7 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class LayerSimilarity:
     """The similarity of the layers of two models (or of one) over the same words.
 
     Attributes:
@@ -85,22 +85,24 @@ class Alike:
     n_words: int
 
 
-def words_of(encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | None = None) -> Words:
+def words_of(
+    encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | None = None
+) -> WordVectors:
     """The first `MAX_WORDS` words of texts, or only the named words, ignoring pairs."""
     keys: list[Key] = []
     vectors: list[FloatArray] = []
     for i, encoding in enumerate(encodings):
-        kept = None if keep is None else keep[i]
+        wanted = None if keep is None else keep[i]
         for key, positions in _positions(encoding).items():
-            if len(keys) < MAX_WORDS and (kept is None or (key[0] == 0 and key[1] in kept)):
+            if len(keys) < MAX_WORDS and (wanted is None or (key[0] == 0 and key[1] in wanted)):
                 keys.append((i, *key))
                 vectors.append(encoding.hidden[:, positions].mean(axis=1))
     shape = encodings[0].hidden.shape if encodings else (0, 0, 0)
     stacked = np.stack(vectors, axis=1) if vectors else np.zeros((shape[0], 0, shape[2]))
-    return Words(tuple(keys), stacked.astype(np.float32))
+    return WordVectors(tuple(keys), stacked.astype(np.float32))
 
 
-def join(parts: Sequence[Words], sizes: Sequence[int]) -> Words:
+def join(parts: Sequence[WordVectors], sizes: Sequence[int]) -> WordVectors:
     """Join the words of several runs of sentences; `sizes` are the numbers of sentences per run."""
     firsts = np.cumsum([0, *sizes[:-1]]).tolist()
     keys = [
@@ -109,7 +111,7 @@ def join(parts: Sequence[Words], sizes: Sequence[int]) -> Words:
         for key in part.keys
     ]
     vectors = np.concatenate([part.vectors for part in parts], axis=1)
-    return Words(tuple(keys[:MAX_WORDS]), vectors[:, :MAX_WORDS])
+    return WordVectors(tuple(keys[:MAX_WORDS]), vectors[:, :MAX_WORDS])
 
 
 def sample_choice(spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[list[int]]:
@@ -128,7 +130,7 @@ def sample_choice(spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[list[
     return chosen
 
 
-def shared(first: Words, second: Words) -> tuple[FloatArray, FloatArray]:
+def shared(first: WordVectors, second: WordVectors) -> tuple[FloatArray, FloatArray]:
     """The vectors of the words that both have, in the same order."""
     place = {key: i for i, key in enumerate(second.keys)}
     rows = [(i, place[key]) for i, key in enumerate(first.keys) if key in place]
@@ -136,7 +138,7 @@ def shared(first: Words, second: Words) -> tuple[FloatArray, FloatArray]:
     return first.vectors[:, ours], second.vectors[:, theirs]
 
 
-def alike(first: FloatArray, second: FloatArray) -> Alike:
+def alike(first: FloatArray, second: FloatArray) -> LayerSimilarity:
     """Linear CKA of every layer of one with every layer of the other, plain and debiased.
 
     Args:
@@ -151,7 +153,7 @@ def alike(first: FloatArray, second: FloatArray) -> Alike:
         order = random.permutation(n_words)
         total += _products(ours, theirs[:, order][:, :, order])
     shuffled = (total / N_SHUFFLES).astype(np.float32)
-    return Alike(_products(ours, theirs), _debiased(first, second), shuffled, n_words)
+    return LayerSimilarity(_products(ours, theirs), _debiased(first, second), shuffled, n_words)
 
 
 def variance_shares(vectors: FloatArray, n: int) -> FloatArray:
@@ -175,12 +177,12 @@ def variance_shares(vectors: FloatArray, n: int) -> FloatArray:
 
 def _positions(encoding: Encoding) -> dict[tuple[int, int], list[int]]:
     """Positions of each word's tokens: (text, word) to positions, in the text's order."""
-    found: dict[tuple[int, int], list[int]] = {}
+    positions_of: dict[tuple[int, int], list[int]] = {}
     pairs = zip(encoding.text_ids.tolist(), encoding.word_ids.tolist(), strict=True)
     for position, key in enumerate(pairs):
         if key[0] >= 0 and key[1] >= 0:
-            found.setdefault(key, []).append(position)
-    return found
+            positions_of.setdefault(key, []).append(position)
+    return positions_of
 
 
 def _centred(vectors: FloatArray) -> np.ndarray:
@@ -201,7 +203,7 @@ def _scatter(vectors: FloatArray) -> np.ndarray:
 def _debiased(first: FloatArray, second: FloatArray) -> FloatArray:
     if first.shape[1] < LEAST_WORDS:
         return np.full((len(first), len(second)), np.nan, np.float32)
-    ours, theirs = (_units(_u_centred(_grams(each)), each) for each in (first, second))
+    ours, theirs = (_units(_u_centred(_grams(vectors)), vectors) for vectors in (first, second))
     return _products(ours, theirs, lowest=-1.0)
 
 
@@ -268,7 +270,7 @@ class Measure:
             cosine to the text's first token at the same layer ("first"), or the vector's length.
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
-        own: (n_tokens,) a mask of the text's own tokens.
+        own_mask: (n_tokens,) a mask of the text's own tokens.
         chance: (len(layers),) for "start" and "before", the average cosine to *another* own token
             there; None if there is no other one, and for the other kinds.
     """
@@ -276,7 +278,7 @@ class Measure:
     kind: MeasureKind
     layers: tuple[int, ...]
     values: FloatArray
-    own: np.ndarray
+    own_mask: np.ndarray
     chance: FloatArray | None
 
     @property
@@ -285,10 +287,10 @@ class Measure:
 
         All positions if it has none. For "first", the first token itself counts only if alone.
         """
-        own = self.own if self.own.any() else np.ones_like(self.own)
-        found = np.flatnonzero(own)
-        others = found[found > 0]
-        return others if self.kind == "first" and others.size else found
+        mask = self.own_mask if self.own_mask.any() else np.ones_like(self.own_mask)
+        positions = np.flatnonzero(mask)
+        others = positions[positions > 0]
+        return others if self.kind == "first" and others.size else positions
 
     @property
     def averages(self) -> FloatArray:
@@ -318,23 +320,25 @@ class Neighbours:
 
 def own_tokens(encoding: Encoding) -> np.ndarray:
     """(n_tokens,) bool: tokens of the text, not added by the tokenizer."""
-    own: np.ndarray = encoding.text_ids >= 0
-    return own
+    mask: np.ndarray = encoding.text_ids >= 0
+    return mask
 
 
 def measure(encoding: Encoding, kind: MeasureKind) -> Measure:
     """One measure of an encoding that holds all layers."""
-    own, hidden, layers = own_tokens(encoding), encoding.hidden, encoding.layers
+    own_mask, hidden, layers = own_tokens(encoding), encoding.hidden, encoding.layers
     if kind == "length":
-        return Measure(kind, layers, _lengths(hidden)[..., 0], own, None)
-    units = _tokens_units(hidden)
+        return Measure(kind, layers, _lengths(hidden)[..., 0], own_mask, None)
+    units = _unit_vectors(hidden)
     if kind == "first":
         values = np.einsum("lnd,ld->ln", units, units[:, 0])
-        return Measure(kind, layers, _cosines(values), own, None)
+        return Measure(kind, layers, _cosines(values), own_mask, None)
     later, earlier = (units[1:], units[:-1]) if kind == "before" else (units, units[:1])
     values = np.einsum("lnd,lnd->ln", later, np.broadcast_to(earlier, later.shape))
     compared = layers[1:] if kind == "before" else layers
-    return Measure(kind, compared, _cosines(values), own, _chance(later, earlier, values, own))
+    return Measure(
+        kind, compared, _cosines(values), own_mask, _chance(later, earlier, values, own_mask)
+    )
 
 
 def measures(encoding: Encoding) -> dict[MeasureKind, Measure]:
@@ -344,7 +348,7 @@ def measures(encoding: Encoding) -> dict[MeasureKind, Measure]:
 
 def token_pairs(hidden: FloatArray) -> FloatArray:
     """(..., n, n) float32 cosines between the rows of (..., n, n_dims) hidden states."""
-    units = _tokens_units(hidden)
+    units = _unit_vectors(hidden)
     return _cosines(units @ np.swapaxes(units, -1, -2))
 
 
@@ -365,9 +369,9 @@ def nearest(
         n: the maximum number of neighbours.
     """
     indices, cosines, tied = [], [], []
-    for row, own in enumerate(vector):  # layer by layer: all at once would take gigabytes
-        unit = _tokens_units(own)
-        values = np.concatenate([_tokens_units(text[row]) @ unit for text in texts])[candidates]
+    for row, layer_vector in enumerate(vector):  # layer by layer: all at once would take gigabytes
+        unit = _unit_vectors(layer_vector)
+        values = np.concatenate([_unit_vectors(text[row]) @ unit for text in texts])[candidates]
         order = np.argsort(-values, kind="stable")[:n]
         indices.append(candidates[order])
         cosines.append(_cosines(values[order]))
@@ -388,12 +392,13 @@ def layer_rows(
     encoding: Encoding, labels: Sequence[str], sentence: str
 ) -> list[dict[str, str | int | float | None]]:
     """One row for each token and layer, with every measure."""
-    found = measures(encoding)
+    by_kind = measures(encoding)
     rows: list[dict[str, str | int | float | None]] = []
     for position, label in enumerate(labels):
         for layer in encoding.layers:
             numbers = {
-                MEASURE_NAMES[kind]: _value(each, layer, position) for kind, each in found.items()
+                MEASURE_NAMES[kind]: _value(measured, layer, position)
+                for kind, measured in by_kind.items()
             }
             place: dict[str, str | int | float | None]
             place = {"sentence": sentence, "position": position, "token": label, "layer": layer}
@@ -401,8 +406,12 @@ def layer_rows(
     return rows
 
 
-def _value(of: Measure, layer: int, position: int) -> float | None:
-    return float(of.values[of.layers.index(layer), position]) if layer in of.layers else None
+def _value(measured: Measure, layer: int, position: int) -> float | None:
+    return (
+        float(measured.values[measured.layers.index(layer), position])
+        if layer in measured.layers
+        else None
+    )
 
 
 def _lengths(vectors: FloatArray) -> FloatArray:
@@ -410,7 +419,7 @@ def _lengths(vectors: FloatArray) -> FloatArray:
     return lengths
 
 
-def _tokens_units(vectors: FloatArray) -> FloatArray:
+def _unit_vectors(vectors: FloatArray) -> FloatArray:
     """Vectors of length one; a vector of length zero stays zero, and so does its cosine."""
     lengths = _lengths(vectors)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
@@ -422,16 +431,18 @@ def _cosines(values: FloatArray) -> FloatArray:
 
 
 def _chance(
-    later: FloatArray, earlier: FloatArray, same: FloatArray, own: np.ndarray
+    later: FloatArray, earlier: FloatArray, same: FloatArray, own_mask: np.ndarray
 ) -> FloatArray | None:
     """(n_layers,) the average cosine of an own token with the other own tokens, one layer earlier.
 
     The sum over all pairs is the product of the sums, less each token's pair with itself.
     """
-    n = int(own.sum())
+    n = int(own_mask.sum())
     if n < 2:
         return None
-    sums = later[:, own].sum(axis=1, dtype=np.float64), earlier[:, own].sum(axis=1)
+    sums = later[:, own_mask].sum(axis=1, dtype=np.float64), earlier[:, own_mask].sum(axis=1)
     total = np.einsum("ld,ld->l", sums[0], np.broadcast_to(sums[1], sums[0].shape))
-    chance: FloatArray = ((total - same[:, own].sum(axis=1)) / (n * (n - 1))).astype(np.float32)
+    chance: FloatArray = ((total - same[:, own_mask].sum(axis=1)) / (n * (n - 1))).astype(
+        np.float32
+    )
     return chance

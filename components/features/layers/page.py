@@ -70,7 +70,7 @@ def notes(states: HiddenStates) -> None:
     """Notes on what this text or model lacks."""
     encoding = states.encoding
     for note in text_notes(
-        n_own=int(states.own.sum()),
+        n_own=int(states.own_mask.sum()),
         n_unknown=states.n_unknown,
         n_lost=encoding.n_truncated,
         has_pair=encoding.pair is not None,
@@ -96,7 +96,9 @@ def downloads(
 
     A session must not hold a reference to the states: a file uses those recomputed by `again`.
     """
-    own = {name: array.copy() for name, array in of_look.items()}  # a view keeps its base
+    of_look_copies = {
+        name: array.copy() for name, array in of_look.items()
+    }  # a view keeps its base
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
@@ -104,7 +106,7 @@ def downloads(
             _FILE,
             states.passport,
             rows=lambda: rows(again(), encode_all(view, service)),
-            arrays=lambda: {**arrays(encode_all(view, service)), **own},
+            arrays=lambda: {**arrays(encode_all(view, service)), **of_look_copies},
         )
 
 

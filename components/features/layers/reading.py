@@ -27,7 +27,7 @@ from components.content.wording import (
     shortened,
 )
 from components.core.schema import FloatArray, ModelCard, PartState
-from components.features.layers.measures import Alike, Measure, Neighbours
+from components.features.layers.measures import LayerSimilarity, Measure, Neighbours
 
 __all__ = [
     "alike_reading",
@@ -45,7 +45,7 @@ __all__ = [
 
 Claims: TypeAlias = list[Claim]
 Cell: TypeAlias = tuple[int, int]
-_OF_A_LENGTH = 0.01
+_LENGTH_MARGIN = 0.01
 _COMMON = 0.1  # average similarity of random words from which they share a direction
 _EXACT = 1e-5  # the float32 difference between two computations of the same value
 
@@ -92,7 +92,7 @@ def layers_reading(
         state: the training state of the encoder.
     """
     claims = []
-    if not measure.own.any():
+    if not measure.own_mask.any():
         names = ", ".join(quoted(label) for label in dict.fromkeys(labels))
         claims.append(claim("layers.empty", tokens=names))
     if layer not in measure.layers:
@@ -127,7 +127,7 @@ def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> Claim:
 
 
 def _margin(values: Sequence[float], measure: Measure) -> float:
-    return max(MARGIN, _OF_A_LENGTH * max(values)) if measure.kind == "length" else MARGIN
+    return max(MARGIN, _LENGTH_MARGIN * max(values)) if measure.kind == "length" else MARGIN
 
 
 def text_notes(
@@ -156,7 +156,7 @@ def text_notes(
 def nearest_reading(
     picked: int,
     names: Sequence[tuple[str, str]],
-    found: Neighbours,
+    neighbours: Neighbours,
     layers: Sequence[int],
     baseline: FloatArray | None,
 ) -> Claims:
@@ -165,17 +165,17 @@ def nearest_reading(
     Args:
         picked: the index of the picked token.
         names: for each token of all sentences, its label and its sentence's letter.
-        found: the nearest tokens, by their indices.
-        layers: the layer of each row of `found`.
+        neighbours: the nearest tokens, by their indices.
+        layers: the layer of each row of `neighbours`.
         baseline: the average similarity of random pairs at each layer, if known.
     """
     token = _named(picked, names)
-    if not found.indices.shape[1]:
+    if not neighbours.indices.shape[1]:
         return [claim("layers.nearest.none", token=token)]
     numbers: dict[str, Any] = {"token": token, "start": layers[0], "end": layers[-1]}
     for name, row in (("first", 0), ("last", -1)):
-        numbers[name] = several([_placed_in(i, names) for i in sorted(found.tied[row])])
-        numbers[f"{name}_similarity"] = float(found.cosines[row, 0])
+        numbers[name] = several([_placed_in(i, names) for i in sorted(neighbours.tied[row])])
+        numbers[f"{name}_similarity"] = float(neighbours.cosines[row, 0])
     claims = [claim("layers.nearest.ends", **numbers)]
     if baseline is not None:
         random = float(baseline[layers[-1]])
@@ -186,7 +186,7 @@ def nearest_reading(
 def _named(place: int, names: Sequence[tuple[str, str]]) -> str:
     """A token by its label, with its position if the label occurs twice."""
     letter = names[place][1]
-    labels = [label for label, other in names if other == letter]
+    labels = [label for label, its_letter in names if its_letter == letter]
     start = next(i for i, name in enumerate(names) if name[1] == letter)
     return placed(names[place][0], place - start, labels)
 
@@ -195,18 +195,18 @@ def _placed_in(place: int, names: Sequence[tuple[str, str]]) -> str:
     return say("layers.nearest.name", token=_named(place, names), letter=names[place][1])
 
 
-def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> Claim:
+def pairs_title(matrix: FloatArray, labels: Sequence[str], own_mask: np.ndarray) -> Claim:
     """The finding of the picture of pairs at one layer."""
-    pairs, cosines = _pairs(matrix, own)
+    pairs, cosines = _pairs(matrix, own_mask)
     if not len(cosines):
         return claim("layers.pairs.title.none")
     if are_alike(_ends(cosines)) and len(cosines) > 1:
         return claim("layers.pairs.title.even", average=float(cosines.mean()))
     best = _leading(cosines)
-    one, other = (_titled(int(i), labels) for i in pairs[best[0]])
+    first, second = (_titled(int(i), labels) for i in pairs[best[0]])
     numbers = {"n": len(best), "high": float(cosines[best[0]])}
     verdict = "most" if len(cosines) > 1 else "single"
-    return claim(f"layers.pairs.title.{verdict}", one=one, other=other, **numbers)
+    return claim(f"layers.pairs.title.{verdict}", one=first, other=second, **numbers)
 
 
 def _titled(place: int, labels: Sequence[str]) -> str:
@@ -216,10 +216,14 @@ def _titled(place: int, labels: Sequence[str]) -> str:
 
 
 def pairs_reading(
-    matrix: FloatArray, labels: Sequence[str], own: np.ndarray, layer: int, random: float | None
+    matrix: FloatArray,
+    labels: Sequence[str],
+    own_mask: np.ndarray,
+    layer: int,
+    random: float | None,
 ) -> Claims:
     """The most and the least similar own tokens at a layer, beside the average."""
-    pairs, cosines = _pairs(matrix, own)
+    pairs, cosines = _pairs(matrix, own_mask)
     if not len(cosines):
         return [claim("layers.pairs.none")]
     numbers: dict[str, Any] = {"layer": layer, "average": float(cosines.mean())}
@@ -228,16 +232,16 @@ def pairs_reading(
         verdict = "even" if len(cosines) > 1 else "single"
         pair = _some(pairs[:1], labels)
         return [claim(f"layers.pairs.{verdict}", pair=pair, **numbers), *yardstick]
-    most, least = _leading(cosines), _leading(-cosines)
-    numbers |= {"most": _some(pairs[most], labels), "least": _some(pairs[least], labels)}
-    numbers |= {"high": float(cosines[most[0]]), "low": float(cosines[least[0]])}
+    highest, lowest = _leading(cosines), _leading(-cosines)
+    numbers |= {"most": _some(pairs[highest], labels), "least": _some(pairs[lowest], labels)}
+    numbers |= {"high": float(cosines[highest[0]]), "low": float(cosines[lowest[0]])}
     average = claim("layers.pairs.average", average=numbers["average"])
     return [claim("layers.pairs.ends", **numbers), average, *yardstick]
 
 
-def _pairs(matrix: FloatArray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(matrix: FloatArray, own_mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(n_pairs, 2) positions of every pair of own tokens, and (n_pairs,) float64 their cosines."""
-    places = np.flatnonzero(own)
+    places = np.flatnonzero(own_mask)
     pairs = places[np.column_stack(np.triu_indices(len(places), 1))]
     return pairs, matrix[pairs[:, 0], pairs[:, 1]].astype(np.float64)
 
@@ -254,48 +258,52 @@ def _ends(cosines: np.ndarray) -> list[float]:
 
 def _some(pairs: np.ndarray, labels: Sequence[str]) -> str:
     """The first pair, and the number of others."""
-    one, other = (placed(labels[i], i, labels) for i in pairs[0])
-    return say(f"layers.pairs.names.{min(len(pairs), 3)}", one=one, other=other, n=len(pairs) - 1)
+    first, second = (placed(labels[i], i, labels) for i in pairs[0])
+    return say(
+        f"layers.pairs.names.{min(len(pairs), 3)}", one=first, other=second, n=len(pairs) - 1
+    )
 
 
 # Whole layers
 
 
-def alike_title(found: Alike, *, same: bool) -> Claim:
+def alike_title(similarity: LayerSimilarity, *, same: bool) -> Claim:
     """The finding of the picture of layers by layers."""
-    verdict, numbers = _alike(found, same=same)
+    verdict, numbers = _alike(similarity, same=same)
     return claim(f"layers.alike.title.{verdict}", **numbers)
 
 
-def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> tuple[Claims, Claims]:
+def alike_reading(
+    similarity: LayerSimilarity, names: tuple[str, str], *, same: bool
+) -> tuple[Claims, Claims]:
     """The layers most or least alike, the result for shuffled words, and debiased values.
 
     Args:
-        found: CKA over the same words.
+        similarity: CKA over the same words.
         names: the two models' titles.
         same: True if both are one model.
     """
-    verdict, numbers = _alike(found, same=same)
+    verdict, numbers = _alike(similarity, same=same)
     ours, theirs = (escape(name) for name in names)
-    numbers |= {"n_words": found.n_words, "ours": ours, "theirs": theirs}
+    numbers |= {"n_words": similarity.n_words, "ours": ours, "theirs": theirs}
     claims = [claim(f"layers.alike.{verdict}", **numbers)]
     if verdict in ("few", "none"):
         return claims, []
-    claims.append(claim("layers.alike.shuffled", cka=float(np.nanmean(found.shuffled))))
+    claims.append(claim("layers.alike.shuffled", cka=float(np.nanmean(similarity.shuffled))))
     sure = []
     ends = (0 if same else -1, -1)
-    if np.isfinite(found.cka[ends]):
-        which = "ends" if same else "last"
-        sure.append(claim(f"layers.alike.sure.{which}", cka=float(found.cka[ends])))
-        if np.isfinite(found.debiased[ends]):
-            debiased = float(found.debiased[ends])
-            sure.append(claim(f"layers.alike.sure.{which}_debiased", cka=debiased))
+    if np.isfinite(similarity.cka[ends]):
+        case = "ends" if same else "last"
+        sure.append(claim(f"layers.alike.sure.{case}", cka=float(similarity.cka[ends])))
+        if np.isfinite(similarity.debiased[ends]):
+            debiased = float(similarity.debiased[ends])
+            sure.append(claim(f"layers.alike.sure.{case}_debiased", cka=debiased))
     return claims, sure
 
 
-def _alike(found: Alike, *, same: bool) -> tuple[str, dict[str, Any]]:
+def _alike(similarity: LayerSimilarity, *, same: bool) -> tuple[str, dict[str, Any]]:
     """The verdict, and the two layers that differ most (of one model) or least (of two)."""
-    cka = found.cka
+    cka = similarity.cka
     if not np.isfinite(cka).any():
         return "few", {}
     steps = [(i, i + 1) for i in range(len(cka) - 1)] if same else list(np.ndindex(cka.shape))
@@ -329,8 +337,8 @@ def _highest(picture: str, layers: Sequence[int], values: Sequence[float]) -> Cl
     if are_alike(values):
         return claim(f"layers.spread.{picture}.even", value=float(np.mean(values)))
     best = leading(values)
-    where = listed(sorted(layers[i] for i in best))
-    return claim(f"layers.spread.{picture}.top", layers=where, value=values[best[0]])
+    names = listed(sorted(layers[i] for i in best))
+    return claim(f"layers.spread.{picture}.top", layers=names, value=values[best[0]])
 
 
 def spread_reading(

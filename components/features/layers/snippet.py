@@ -130,10 +130,10 @@ def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
 
 
 def cka_snippet(
-    card: ModelCard, texts: Sequence[SnippetText], other: ModelCard | None = None
+    card: ModelCard, texts: Sequence[SnippetText], other_card: ModelCard | None = None
 ) -> str:
     """A script that leaves `matrix`, `debiased` and `shuffled`: (layers, other layers) each."""
-    second = ["theirs = ours"] if other is None else _loaded(other, "theirs")
+    second = ["theirs = ours"] if other_card is None else _loaded(other_card, "theirs")
     return _joined(
         "import numpy",
         *_torch(),
@@ -190,8 +190,8 @@ def variance_snippet(n: int) -> str:
 
 def _loaded(card: ModelCard, name: str) -> list[str]:
     """Lines that load a model and leave its word vectors under a name."""
-    how = f"{card.max_length}, segments={card.has_segments}"
-    return [*load_lines(card), f"{name} = word_vectors(tokenizer, model, {how})"]
+    arguments = f"{card.max_length}, segments={card.has_segments}"
+    return [*load_lines(card), f"{name} = word_vectors(tokenizer, model, {arguments})"]
 
 
 def _torch() -> list[str]:

@@ -24,8 +24,8 @@ from components.features.masks.controls import (
 from components.features.masks.figures import Color
 from components.features.masks.measures import (
     Damage,
-    Lab,
-    LabRow,
+    PaddedBatch,
+    PaddedText,
     Saving,
     damage,
     saving,
@@ -60,15 +60,15 @@ class Masks:
         unfit: a requested length that is too short or too long, or "".
     """
 
-    lab: Lab | None
-    row: LabRow | None
+    lab: PaddedBatch | None
+    row: PaddedText | None
     layer: int
     padding: Choice
     left_out: tuple[str, ...]
     unfit: str
 
     @property
-    def batch(self) -> tuple[Lab, LabRow]:
+    def batch(self) -> tuple[PaddedBatch, PaddedText]:
         """The batch, and the text whose layers are shown."""
         if self.lab is None or self.row is None:
             raise ValueError("Every text is blank, so there is no batch; ask `lab` first.")
@@ -101,19 +101,21 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
     named = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
     usable = {label: sentence for label, sentence in named.items() if sentence.text.strip()}
     longest = _longest(view, service, list(usable.values()))
-    padding, asked = pad_within(longest, card.max_length), PAD_TO.asked(view) or ""
+    padding, requested = pad_within(longest, card.max_length), PAD_TO.asked(view) or ""
     chosen = padding.of(view)
     lab = None
     if usable:
         pad_to = longest if chosen == LONGEST else int(chosen)
-        lab = _lab(view, service, usable, pad_to=pad_to)
+        lab = _padded_batch(view, service, usable, pad_to=pad_to)
     return Masks(
         lab=lab,
         row=None if lab is None else _chosen_row(view, lab),
         layer=view.layer_among(range(card.n_layers + 1)),
         padding=padding,
         left_out=tuple(label for label in named if label not in usable),
-        unfit=asked if asked.isascii() and asked.isdigit() and asked != chosen else "",
+        unfit=requested
+        if requested.isascii() and requested.isdigit() and requested != chosen
+        else "",
     )
 
 
@@ -155,14 +157,14 @@ def own_savings(masks: Masks) -> list[Saving]:
     return [saving(lengths, n) for n in (1, 2, 4, 8) if n < 2 * len(lengths)]
 
 
-def repetition(row: LabRow, limit: int) -> Number:
+def repetition(row: PaddedText, limit: int) -> Number:
     """The number of repetitions of a text; by default it then exceeds the limit by a fifth."""
     tokens = row.alone
     total = tokens.n_tokens + tokens.n_truncated
     body = max(1, total - int(tokens.special_tokens_mask.sum()))
-    most = max(1, min(REPEAT.high, 10 * MAX_CHARACTERS // (len(tokens.text) + 1)))
-    least = 1 if total > limit else min(most, -(-6 * limit // (5 * body)))
-    return repeat_within(row.label, least, most)
+    maximum = max(1, min(REPEAT.high, 10 * MAX_CHARACTERS // (len(tokens.text) + 1)))
+    default = 1 if total > limit else min(maximum, -(-6 * limit // (5 * body)))
+    return repeat_within(row.label, default, maximum)
 
 
 def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: int) -> OverLimit:
@@ -181,14 +183,14 @@ def _longest(view: ViewState, service: EncoderService, sentences: Sequence[Sente
     return max((tokens.n_tokens for tokens in tokenized), default=1)
 
 
-def _lab(
+def _padded_batch(
     view: ViewState, service: EncoderService, named: Mapping[str, Sentence], *, pad_to: int
-) -> Lab:
+) -> PaddedBatch:
     texts, pairs = _texts(list(named.values()))
     masked = MASK.of(view)
     both = encode_both(service, view.model, texts, pairs=pairs, pad_to=pad_to, masked=masked)
-    rows = (LabRow(label, *each) for label, each in zip(named, both, strict=True))
-    return Lab(tuple(rows), pad_to, masked)
+    rows = (PaddedText(label, *encodings) for label, encodings in zip(named, both, strict=True))
+    return PaddedBatch(tuple(rows), pad_to, masked)
 
 
 def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
@@ -198,13 +200,13 @@ def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
 def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
     """The number of position vectors, starting at that of the first position in a text."""
     named = (p for p in service.parameters(card.id) if "position_embeddings" in p.name)
-    found = next(named, None)
-    if found is None:
+    table = next(named, None)
+    if table is None:
         return None
-    return found.shape[0] - int(service.embedding_parts(card.id, "").position_ids[0])
+    return table.shape[0] - int(service.embedding_parts(card.id, "").position_ids[0])
 
 
-def _chosen_row(view: ViewState, lab: Lab) -> LabRow:
+def _chosen_row(view: ViewState, lab: PaddedBatch) -> PaddedText:
     rows = {row.label: row for row in lab.rows}
     return rows[SENTENCE.among(rows).of(view)]
 

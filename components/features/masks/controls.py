@@ -43,7 +43,9 @@ REPEAT = number(PAGE, "repeat", between=(1, 600), default=1)
 
 def color_within(card: ModelCard) -> Choice:
     """The colour options for a model: segments only if it has some."""
-    return COLOR.among(c for c, own in COLORS.items() if own != "segment" or card.has_segments)
+    return COLOR.among(
+        c for c, quantity in COLORS.items() if quantity != "segment" or card.has_segments
+    )
 
 
 def pad_within(longest: int, limit: int) -> Choice:
@@ -53,7 +55,7 @@ def pad_within(longest: int, limit: int) -> Choice:
     return PAD_TO.among((LONGEST, *map(str, sizes)), default=str(usual))
 
 
-def repeat_within(letter: str, least: int, most: int) -> Number:
+def repeat_within(letter: str, default: int, maximum: int) -> Number:
     """The number of repetitions of a sentence; by default enough to exceed the limit."""
-    asked = REPEAT.between(1, most, default=least)
-    return replace(asked, label=say("masks.repeat_of", letter=letter))
+    control = REPEAT.between(1, maximum, default=default)
+    return replace(control, label=say("masks.repeat_of", letter=letter))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.content.language import say
-from components.features.masks.measures import Lab, LabRow, token_labels
+from components.features.masks.measures import PaddedBatch, PaddedText, token_labels
 from components.figures.frames import spread
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
@@ -28,7 +28,7 @@ _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 
 @dataclass(frozen=True)
-class _Scale:
+class _Heights:
     """The heights of positions: real ones have height 1, those with only padding share less."""
 
     longest: int
@@ -46,7 +46,7 @@ class _Scale:
 
 
 def batch_grid(
-    lab: Lab,
+    lab: PaddedBatch,
     layer: int,
     *,
     color: Color,
@@ -55,7 +55,7 @@ def batch_grid(
     height: int = 430,
 ) -> go.Figure:
     """The batch, a column for each text and a row for each position, with padding hatched."""
-    heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
+    heights = _Heights(max(lab.lengths), lab.pad_to - max(lab.lengths))
     cells = _Cells(lab, layer, color, named=heights.named)
     layout = {
         "xaxis": _text_axis(lab),
@@ -72,7 +72,7 @@ def batch_grid(
 class _Cells:
     """The real tokens as a heatmap whose other cells are empty."""
 
-    lab: Lab
+    lab: PaddedBatch
     layer: int
     color: Color
     named: bool
@@ -85,7 +85,7 @@ class _Cells:
             "x": list(range(len(columns))),
             "y": [i + 0.5 for i in range(longest)],
             "z": _across([values(z) for z, _ in columns], longest),
-            "customdata": _across([told for _, told in columns], longest),
+            "customdata": _across([hovers for _, hovers in columns], longest),
             "hovertemplate": "%{customdata}<extra></extra>",
             "hoverongaps": False,
             "xgap": 3,
@@ -99,22 +99,22 @@ class _Cells:
                 trace["textfont"] = {"size": 10}
         return trace
 
-    def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
+    def _column(self, row: PaddedText) -> tuple[NDArray[Any], list[str]]:
         """The colours of one text's cells, and their hover texts."""
         cosines = row.damage.tokens[row.damage.layers.index(self.layer)]
         return self._numbers(row), self._hovers(row, cosines)
 
-    def _numbers(self, row: LabRow) -> NDArray[Any]:
+    def _numbers(self, row: PaddedText) -> NDArray[Any]:
         """(n_real,) the numbers behind the colours of one text's cells."""
         kinds = row.padded.token_type_ids
-        found: NDArray[Any] = row.mask
+        numbers: NDArray[Any] = row.mask
         if self.color == "cosine":
-            found = row.damage.tokens[row.damage.layers.index(self.layer)]
+            numbers = row.damage.tokens[row.damage.layers.index(self.layer)]
         elif self.color == "segment":
-            found = np.zeros(row.n_real) if kinds is None else kinds
-        return found[: row.n_real]
+            numbers = np.zeros(row.n_real) if kinds is None else kinds
+        return numbers[: row.n_real]
 
-    def _texts(self, row: LabRow, scale: tuple[float, float]) -> list[str]:
+    def _texts(self, row: PaddedText, scale: tuple[float, float]) -> list[str]:
         """Names, and numbers if there is room, dark on bright colours and bright on dark ones."""
         n = len(self.lab.rows)
         bright = scale[0] + 0.45 * (scale[1] - scale[0])
@@ -127,7 +127,7 @@ class _Cells:
             for name, value in both
         ]
 
-    def _hovers(self, row: LabRow, cosines: NDArray[Any]) -> list[str]:
+    def _hovers(self, row: PaddedText, cosines: NDArray[Any]) -> list[str]:
         padded, names, mask = row.padded, token_labels(row.alone), row.mask
         kinds = padded.token_type_ids
         return [
@@ -164,7 +164,7 @@ def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[li
     return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
 
 
-def _text_axis(lab: Lab) -> dict[str, Any]:
+def _text_axis(lab: PaddedBatch) -> dict[str, Any]:
     n = len(lab.rows)
     return {
         "tickvals": list(range(n)),
@@ -177,13 +177,13 @@ def _text_axis(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _column_name(row: LabRow, n: int) -> str:
+def _column_name(row: PaddedText, n: int) -> str:
     if n > 4:
         return row.label
     return f"{row.label} · {row.n_real} tokens" if n <= 2 else f"{row.label} · {row.n_real}"
 
 
-def _position_axis(heights: _Scale) -> dict[str, Any]:
+def _position_axis(heights: _Heights) -> dict[str, Any]:
     return {
         "title": {"text": say("masks.figure.position")},
         **_position_ticks(heights),
@@ -194,7 +194,7 @@ def _position_axis(heights: _Scale) -> dict[str, Any]:
     }
 
 
-def _position_ticks(heights: _Scale) -> dict[str, Any]:
+def _position_ticks(heights: _Heights) -> dict[str, Any]:
     step = max(1, -(-heights.longest // 16))
     real = list(range(0, heights.longest, step))
     at = [i + 0.5 for i in real]
@@ -204,7 +204,7 @@ def _position_ticks(heights: _Scale) -> dict[str, Any]:
     return {"tickvals": at, "ticktext": [str(i) for i in real]}
 
 
-def _padding(lab: Lab, layer: int, heights: _Scale) -> list[dict[str, Any]]:
+def _padding(lab: PaddedBatch, layer: int, heights: _Heights) -> list[dict[str, Any]]:
     """One hatched bar for each text's padding."""
     places = [i for i, row in enumerate(lab.rows) if row.n_padding]
     rows = [lab.rows[i] for i in places]
@@ -224,20 +224,20 @@ def _padding(lab: Lab, layer: int, heights: _Scale) -> list[dict[str, Any]]:
     ]
 
 
-def _padding_hover(row: LabRow, layer: int) -> str:
+def _padding_hover(row: PaddedText, layer: int) -> str:
     first, last = row.n_real, row.padded.n_tokens - 1
-    where = f"position {first}" if first == last else f"positions {first} to {last}"
+    positions = f"position {first}" if first == last else f"positions {first} to {last}"
     kinds = row.padded.token_type_ids
     segment = "" if kinds is None else f" · segment {kinds[last]}"
     length = float(row.damage.lengths[row.damage.layers.index(layer), first:].mean())
     return (
-        f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{where} · "
+        f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{positions} · "
         f"ID {row.padded.token_ids[last]} · mask {row.mask[last]}{segment}<br>layer {layer}: "
         f"vectors of length {length:.4f} on average, for no word"
     )
 
 
-def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, Any]]:
+def _padding_labels(lab: PaddedBatch, heights: _Heights, color: Color) -> list[dict[str, Any]]:
     few = len(lab.rows) <= 4
     return [
         {
@@ -261,7 +261,7 @@ _ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
 _MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
-def mask_range(lab: Lab) -> tuple[float, float]:
+def mask_range(lab: PaddedBatch) -> tuple[float, float]:
     """One scale for all of the page's cosines: 0 to 1, lower only if a cosine is negative."""
     damages = [row.damage for row in lab.rows]
     lowest = min(float(min(d.tokens.min(), d.mean_all.min(), d.pooled or 0.0)) for d in damages)
@@ -269,7 +269,7 @@ def mask_range(lab: Lab) -> tuple[float, float]:
 
 
 def layer_lines(
-    row: LabRow,
+    row: PaddedText,
     layer: int,
     *,
     scale: tuple[float, float],
@@ -309,7 +309,7 @@ def layer_lines(
 
 
 def token_heatmap(
-    row: LabRow, *, scale: tuple[float, float], title: str, height: int = 390
+    row: PaddedText, *, scale: tuple[float, float], title: str, height: int = 390
 ) -> go.Figure:
     """Each real token of a text at each layer: its cosine with itself in the text alone."""
     names = [plain(name, 16) for name in token_labels(row.alone)]
@@ -349,7 +349,7 @@ def token_heatmap(
 _Line = tuple[str, NDArray[Any], str]
 
 
-def _main_lines(row: LabRow) -> list[_Line]:
+def _main_lines(row: PaddedText) -> list[_Line]:
     lines = [
         (row.alone.tokens[0], row.damage.first, CATEGORICAL[0]),
         (say("masks.line.mean"), row.damage.mean, CATEGORICAL[2]),
@@ -374,7 +374,7 @@ def _line(x: list[int], name: str, array: NDArray[Any], color: str) -> dict[str,
     }
 
 
-def _token_lines(row: LabRow, x: list[int]) -> list[dict[str, Any]]:
+def _token_lines(row: PaddedText, x: list[int]) -> list[dict[str, Any]]:
     """The real tokens as faint lines, or as the band that they fill."""
     cosines = row.damage.tokens
     if row.n_real > _MAX_LINES:
@@ -395,7 +395,7 @@ def _token_lines(row: LabRow, x: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def _pooled(row: LabRow, name: str) -> list[dict[str, Any]]:
+def _pooled(row: PaddedText, name: str) -> list[dict[str, Any]]:
     if row.damage.pooled is None:
         return []
     point = _line([row.damage.layers[-1]], name, np.array([row.damage.pooled]), CATEGORICAL[4])
@@ -406,7 +406,7 @@ def _pooled_label(pooled: float | None, name: str) -> list[_Line]:
     return [] if pooled is None else [(name, np.array([pooled]), CATEGORICAL[4])]
 
 
-def _tokens_label(row: LabRow) -> list[_Line]:
+def _tokens_label(row: PaddedText) -> list[_Line]:
     """A name for the faint lines (or for the band of all tokens), at the lowest of them."""
     last = row.damage.tokens[-1]
     if row.n_real > _MAX_LINES:

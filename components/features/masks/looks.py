@@ -38,21 +38,21 @@ def closer(masks: Masks, view: ViewState, service: EncoderService, card: ModelCa
 
 
 def _sorting(masks: Masks, service: EncoderService, card: ModelCard) -> None:
-    found = sample_saving(service, card)
-    with st.expander(str(saving_title(found)), icon=":material/sort:"):
-        st.markdown(str(saving_reading(found, len(baseline_sentences()))))
+    of_sample = sample_saving(service, card)
+    with st.expander(str(saving_title(of_sample)), icon=":material/sort:"):
+        st.markdown(str(saving_reading(of_sample, len(baseline_sentences()))))
         st.caption(say("masks.saving.own"))
         names = table("masks.column")
-        own = [
+        rows = [
             {
-                names["size"]: each.size,
-                names["given"]: each.given,
-                names["by_length"]: each.by_length,
-                names["padding"]: percent(each.padding_sorted),
+                names["size"]: saving.size,
+                names["given"]: saving.given,
+                names["by_length"]: saving.by_length,
+                names["padding"]: percent(saving.padding_sorted),
             }
-            for each in own_savings(masks)
+            for saving in own_savings(masks)
         ]
-        kit.table(own, key="masks_saving")
+        kit.table(rows, key="masks_saving")
 
 
 def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
@@ -60,13 +60,13 @@ def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCa
     question = say("masks.limit.question", token=card.max_length + 1)
     with st.expander(question, icon=":material/content_cut:"):
         times = inputs.number(view, repetition(row, card.max_length))
-        found = over_limit(service, card, row.alone, times)
-        n_kept, n_cut = found.tokens.n_tokens, found.tokens.n_truncated
-        title = str(cut_title(found.tokens))
+        over = over_limit(service, card, row.alone, times)
+        n_kept, n_cut = over.tokens.n_tokens, over.tokens.n_truncated
+        title = str(cut_title(over.tokens))
         kit.chart(
-            limit_bar(n_kept, n_cut, limit=found.limit, title=title),
+            limit_bar(n_kept, n_cut, limit=over.limit, title=title),
             key="masks_limit",
             alt=say("masks.limit.alt", title=title),
         )
-        claims = limit_reading(found.tokens, found.limit, found.n_positions)
+        claims = limit_reading(over.tokens, over.limit, over.n_positions)
         st.markdown(" ".join(map(str, claims)))

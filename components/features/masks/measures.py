@@ -17,8 +17,8 @@ from components.core.schema import Encoding, FloatArray, IntArray, ModelCard, To
 __all__ = [
     "SIZES",
     "Damage",
-    "Lab",
-    "LabRow",
+    "PaddedBatch",
+    "PaddedText",
     "Saving",
     "arrays",
     "damage",
@@ -66,7 +66,7 @@ class Damage:
 
 
 @dataclass(frozen=True, eq=False)
-class LabRow:
+class PaddedText:
     """One text of the batch: alone, padded, and the comparison of both."""
 
     label: str
@@ -87,9 +87,9 @@ class LabRow:
     @property
     def mask(self) -> IntArray:
         """(n_tokens,) the mask given to the model: all ones if masking is off."""
-        own = self.padded.attention_mask
+        mask = self.padded.attention_mask
         switched_off = self.padded.passport.settings.get("mask") == "ones"
-        return np.ones_like(own) if switched_off else own
+        return np.ones_like(mask) if switched_off else mask
 
     @property
     def pad_token(self) -> str:
@@ -98,10 +98,10 @@ class LabRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Lab:
+class PaddedBatch:
     """A batch padded to one length, with the mask or without."""
 
-    rows: tuple[LabRow, ...]
+    rows: tuple[PaddedText, ...]
     pad_to: int
     masked: bool
 
@@ -201,9 +201,9 @@ def token_labels(tokens: Tokens) -> list[str]:
 
 
 def _label(tokens: Tokens, i: int) -> str:
-    piece, which = tokens.tokens[i], int(tokens.text_ids[i])
-    text = (tokens.pair or "") if which == 1 else tokens.text
-    if which < 0 or piece.removeprefix("##").casefold() in text.casefold():
+    piece, text_id = tokens.tokens[i], int(tokens.text_ids[i])
+    text = (tokens.pair or "") if text_id == 1 else tokens.text
+    if text_id < 0 or piece.removeprefix("##").casefold() in text.casefold():
         return piece
     start, end = tokens.offsets[i]
     return text[start:end].strip() or "␣"
@@ -243,7 +243,7 @@ class ShapeStep:
 
 def shape_steps(card: ModelCard, n_texts: int, n_tokens: int) -> list[ShapeStep]:
     """Every step for a batch of `n_texts` padded to `n_tokens`."""
-    ids, vectors, one = (
+    ids, vectors, pooled = (
         (n_texts, n_tokens),
         (n_texts, n_tokens, card.n_dims),
         (n_texts, card.n_dims),
@@ -265,12 +265,12 @@ def shape_steps(card: ModelCard, n_texts: int, n_tokens: int) -> list[ShapeStep]
             vectors,
             say("masks.shape.output"),
         ),
-        _pooler(card, one),
-        ShapeStep("output[0][:, 0]", _TEXTS, one, say("masks.shape.first")),
+        _pooler(card, pooled),
+        ShapeStep("output[0][:, 0]", _TEXTS, pooled, say("masks.shape.first")),
         ShapeStep(
             "(output[0] * mask).sum(1) / mask.sum(1)",
             _TEXTS,
-            one,
+            pooled,
             say("masks.shape.mean"),
         ),
     ]
@@ -305,7 +305,7 @@ def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
 # --- The numbers of Padding & masks as rows and arrays
 
 
-def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:
+def summary_rows(row: PaddedText, layer: int) -> dict[str, Any]:
     """One text at one layer: its amount of padding, and its similarity to its unpadded self."""
     damage = row.damage
     at = damage.layers.index(layer)
@@ -321,7 +321,7 @@ def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:
     }
 
 
-def token_rows(row: LabRow) -> list[dict[str, Any]]:
+def token_rows(row: PaddedText) -> list[dict[str, Any]]:
     """One row for each position: token, ID, mask, segment, cosine at each layer, vector length.
 
     Padding has no counterpart in the text alone, so it has a length but no cosine.
@@ -345,7 +345,7 @@ def token_rows(row: LabRow) -> list[dict[str, Any]]:
     ]
 
 
-def arrays(lab: Lab) -> dict[str, NDArray[Any]]:
+def arrays(lab: PaddedBatch) -> dict[str, NDArray[Any]]:
     """Everything as arrays, one row for each text; NaN as the cosine of padding."""
     rows = lab.rows
     cosines = np.full((len(rows), len(lab.layers), lab.pad_to), np.nan, dtype=np.float32)

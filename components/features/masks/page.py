@@ -16,7 +16,13 @@ from components.features.masks.compute import Masks, color_of_cells
 from components.features.masks.controls import MASK, SENTENCE, color_within
 from components.features.masks.explain import FORMULA
 from components.features.masks.figures import batch_grid, layer_lines, mask_range, token_heatmap
-from components.features.masks.measures import Lab, arrays, shape_steps, summary_rows, token_rows
+from components.features.masks.measures import (
+    PaddedBatch,
+    arrays,
+    shape_steps,
+    summary_rows,
+    token_rows,
+)
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
@@ -62,8 +68,8 @@ def problems(masks: Masks) -> None:
     """Notes on what was left out, cut or impossible, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
     claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
-    for each in claims:
-        st.caption(str(each))
+    for problem in claims:
+        st.caption(str(problem))
 
 
 def nothing() -> None:
@@ -84,9 +90,9 @@ def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
 
 def words(masks: Masks) -> None:
     """The reading, and the meaning of the hatching."""
-    shown = (*masks.batch, masks.layer)
-    kit.reading(reading.masks_reading(*shown), sure=reading.masks_sure(*shown))
-    if note := reading.padding_note(*shown):
+    selection = (*masks.batch, masks.layer)
+    kit.reading(reading.masks_reading(*selection), sure=reading.masks_sure(*selection))
+    if note := reading.padding_note(*selection):
         st.caption(str(note))
 
 
@@ -106,8 +112,8 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
     """
     lab, _ = masks.batch
     case = "on" if lab.masked else "off"
-    how = say(f"masks.page.picture.{case}", layer=masks.layer, pad_to=lab.pad_to)
-    caption = f"{masks.key}\n{how}\n{export.caption(masks.passport)}"
+    case_note = say(f"masks.page.picture.{case}", layer=masks.layer, pad_to=lab.pad_to)
+    caption = f"{masks.key}\n{case_note}\n{export.caption(masks.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
         kit.download_files(
             _FILE,
@@ -163,7 +169,7 @@ def _pooler_name(card: ModelCard) -> str:
 def _numbers(masks: Masks) -> None:
     lab, row = masks.batch
     st.markdown(say("masks.page.summary", layer=masks.layer))
-    summary = [summary_rows(each, masks.layer) for each in lab.rows]
+    summary = [summary_rows(text, masks.layer) for text in lab.rows]
     kit.table(summary, key="masks_summary", after=3)
     st.markdown(say("masks.page.positions", label=row.label))
     positions = pd.DataFrame(token_rows(row)).drop(columns="sentence")
@@ -183,7 +189,7 @@ def _under_the_hood(masks: Masks, card: ModelCard) -> None:
     )
 
 
-def _shapes(card: ModelCard, lab: Lab) -> list[dict[str, str]]:
+def _shapes(card: ModelCard, lab: PaddedBatch) -> list[dict[str, str]]:
     return [
         {
             "code": f"`{step.code}`",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from components.content.language import Claim, claim
 from components.content.wording import escape, percent, placed, quoted, two
 from components.core.schema import Tokens
-from components.features.masks.measures import Lab, LabRow, Saving, token_labels
+from components.features.masks.measures import PaddedBatch, PaddedText, Saving, token_labels
 
 __all__ = [
     "batch_title",
@@ -33,19 +33,19 @@ _LONGEST_QUOTE = 40
 # The batch
 
 
-def batch_title(lab: Lab, row: LabRow, layer: int) -> Claim:
+def batch_title(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
     """The finding of the main picture, for one text (or for another if it has no padding)."""
-    told = _told(lab, row, layer)
-    if told is None:
+    described = _text_to_describe(lab, row, layer)
+    if described is None:
         return claim("masks.title.none")
-    padded = [each for each in lab.rows if each.n_padding]
-    if lab.masked and all(_is_unchanged(each, layer) for each in padded):
+    padded = [text for text in lab.rows if text.n_padding]
+    if lab.masked and all(_is_unchanged(text, layer) for text in padded):
         return claim("masks.title.unchanged")
     mask = "on" if lab.masked else "off"
-    return claim(f"masks.title.{mask}", label=told.label, similarity=_at(told, layer))
+    return claim(f"masks.title.{mask}", label=described.label, similarity=_at(described, layer))
 
 
-def layers_title(row: LabRow) -> Claim:
+def layers_title(row: PaddedText) -> Claim:
     """The finding of one text's lines over the layers, based on its mean."""
     low = float(row.damage.mean.min())
     if not row.n_padding:
@@ -54,50 +54,52 @@ def layers_title(row: LabRow) -> Claim:
     return claim(f"masks.layers.{case}", label=row.label, similarity=low)
 
 
-def masks_reading(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+def masks_reading(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
     """The share of padding, its effect on a text, and the effect of averaging it in."""
-    told = _told(lab, row, layer)
+    described = _text_to_describe(lab, row, layer)
     n = len(lab.rows) * lab.pad_to
-    if told is None:
+    if described is None:
         return [claim("masks.share.none", n=n)]
-    case = "own" if told is row else "other"
+    case = "own" if described is row else "other"
     return [
-        claim(f"masks.share.{case}", share=lab.share, n=n, label=row.label, other=told.label),
-        _effect_claim(lab, told, layer),
+        claim(f"masks.share.{case}", share=lab.share, n=n, label=row.label, other=described.label),
+        _effect_claim(lab, described, layer),
         claim(
             "masks.average",
-            label=told.label,
-            pad=escape(told.pad_token),
-            similarity=float(told.damage.mean_all[told.damage.layers.index(layer)]),
+            label=described.label,
+            pad=escape(described.pad_token),
+            similarity=float(described.damage.mean_all[described.damage.layers.index(layer)]),
         ),
     ]
 
 
-def masks_sure(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+def masks_sure(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
     """The compared vectors, the text that changes most, and a note that padding has vectors too."""
-    told, worst = _told(lab, row, layer), _worst(lab, layer)
-    if told is None or worst is None:
+    described, worst = _text_to_describe(lab, row, layer), _worst(lab, layer)
+    if described is None or worst is None:
         return []
-    lengths = told.damage.lengths[told.damage.layers.index(layer)]
-    pad, real = float(lengths[told.n_real :].mean()), float(lengths[: told.n_real].mean())
+    lengths = described.damage.lengths[described.damage.layers.index(layer)]
+    pad, real = float(lengths[described.n_real :].mean()), float(lengths[: described.n_real].mean())
     claims = [
         claim("masks.sure.compared"),
-        claim("masks.sure.lengths", pad=escape(told.pad_token), length=pad, real=real),
+        claim("masks.sure.lengths", pad=escape(described.pad_token), length=pad, real=real),
     ]
-    if two(_at(worst, layer)) != two(_at(told, layer)):
+    if two(_at(worst, layer)) != two(_at(described, layer)):
         claims.append(claim("masks.sure.worst", label=worst.label, similarity=_at(worst, layer)))
     return claims
 
 
-def padding_note(lab: Lab, row: LabRow, layer: int) -> Claim | None:
+def padding_note(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim | None:
     """The treatment of padding by the mask; None without padding."""
-    told = _told(lab, row, layer)
-    if told is None:
+    described = _text_to_describe(lab, row, layer)
+    if described is None:
         return None
-    return claim(f"masks.note.{'off' if told.mask[-1] else 'on'}", pad=escape(told.pad_token))
+    return claim(
+        f"masks.note.{'off' if described.mask[-1] else 'on'}", pad=escape(described.pad_token)
+    )
 
 
-def _effect_claim(lab: Lab, row: LabRow, layer: int) -> Claim:
+def _effect_claim(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
     """The effect of padding on a text's tokens, or without the mask on its mean."""
     cosines = row.damage.tokens[row.damage.layers.index(layer)].tolist()
     numbers = {"label": row.label, "layer": layer, "lowest": min(cosines)}
@@ -116,22 +118,22 @@ def _effect_claim(lab: Lab, row: LabRow, layer: int) -> Claim:
     )
 
 
-def _at(row: LabRow, layer: int) -> float:
+def _at(row: PaddedText, layer: int) -> float:
     return float(row.damage.mean[row.damage.layers.index(layer)])
 
 
-def _worst(lab: Lab, layer: int) -> LabRow | None:
+def _worst(lab: PaddedBatch, layer: int) -> PaddedText | None:
     """The padded text whose mean moved furthest at a layer; None without padding."""
     padded = [row for row in lab.rows if row.n_padding]
     return min(padded, key=lambda row: _at(row, layer), default=None)
 
 
-def _told(lab: Lab, row: LabRow, layer: int) -> LabRow | None:
+def _text_to_describe(lab: PaddedBatch, row: PaddedText, layer: int) -> PaddedText | None:
     """The text to describe: the chosen one, or the most changed one if that has no padding."""
     return row if row.n_padding else _worst(lab, layer)
 
 
-def _is_unchanged(row: LabRow, layer: int) -> bool:
+def _is_unchanged(row: PaddedText, layer: int) -> bool:
     """True if the similarities of mean and tokens are all displayed as 1.00."""
     tokens = row.damage.tokens[row.damage.layers.index(layer)]
     return two(min(_at(row, layer), float(tokens.min()))) == _UNCHANGED
@@ -140,7 +142,9 @@ def _is_unchanged(row: LabRow, layer: int) -> bool:
 # Problems, the saving by sorting, and the limit
 
 
-def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: int) -> list[Claim]:
+def problems(
+    lab: PaddedBatch | None, *, left_out: Sequence[str], unfit: str, limit: int
+) -> list[Claim]:
     """Notes on what was left out, cut or impossible, one sentence each.
 
     Args:
@@ -160,32 +164,32 @@ def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: int
     return claims + [claim("masks.problem.cut", label=label, n=n) for label, n in cut]
 
 
-def saving_title(found: Saving) -> Claim:
+def saving_title(measured: Saving) -> Claim:
     """The saving by sorting, in one line."""
-    before, after = found.padding_given, found.padding_sorted
-    if found.saved <= 0:
+    before, after = measured.padding_given, measured.padding_sorted
+    if measured.saved <= 0:
         return claim("masks.saving.nothing", after=after)
     case = "little" if percent(before) == percent(after) else "cuts"
     return claim(f"masks.saving.{case}", before=before, after=after)
 
 
-def saving_reading(found: Saving, n_texts: int) -> Claim:
+def saving_reading(measured: Saving, n_texts: int) -> Claim:
     """The saving by sorting many texts by length."""
     return claim(
         "masks.saving.sample",
         n=n_texts,
-        size=found.size,
-        before=found.padding_given,
-        after=found.padding_sorted,
+        size=measured.size,
+        before=measured.padding_given,
+        after=measured.padding_sorted,
     )
 
 
 def cut_title(tokens: Tokens) -> Claim:
     """The number of a text's tokens that fit."""
-    kept, lost = tokens.n_tokens, tokens.n_truncated
-    if not lost:
-        return claim("masks.limit.title_fits", n=kept)
-    return claim("masks.limit.title_cut", total=kept + lost, kept=kept, n=lost)
+    n_kept, n_lost = tokens.n_tokens, tokens.n_truncated
+    if not n_lost:
+        return claim("masks.limit.title_fits", n=n_kept)
+    return claim("masks.limit.title_cut", total=n_kept + n_lost, kept=n_kept, n=n_lost)
 
 
 def limit_reading(tokens: Tokens, limit: int, n_positions: int | None) -> list[Claim]:
@@ -196,13 +200,13 @@ def limit_reading(tokens: Tokens, limit: int, n_positions: int | None) -> list[C
         limit: the model's maximum number of tokens.
         n_positions: positions of a text for which the model has a vector; None if unknown.
     """
-    total, lost = tokens.n_tokens + tokens.n_truncated, tokens.n_truncated
+    total, n_lost = tokens.n_tokens + tokens.n_truncated, tokens.n_truncated
     claims = [claim("masks.limit.total", n=total, limit=limit)]
-    if not lost:
+    if not n_lost:
         return claims
     rest = tokens.text[int(tokens.offsets[:, 1].max()) :]
     case = "lost_from" if rest.strip() else "lost"
-    claims.append(claim(f"masks.limit.{case}", n=lost, rest=quoted(rest, _LONGEST_QUOTE)))
+    claims.append(claim(f"masks.limit.{case}", n=n_lost, rest=quoted(rest, _LONGEST_QUOTE)))
     if n_positions is not None:
         claims.append(claim("masks.limit.positions", n=n_positions))
     return claims

@@ -69,14 +69,14 @@ def picture(portrait: Portrait) -> None:
 def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
     """The reading, and below it the first pair's cosine on its ruler."""
     words(portrait)
-    shown = ruler_of(portrait, ruler)
-    if shown is None:
+    on_ruler = ruler_of(portrait, ruler)
+    if on_ruler is None:
         return
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        draw_ruler(shown, scale=portrait.scale, key="meaning_ruler", height=160)
+        draw_ruler(on_ruler, scale=portrait.scale, key="meaning_ruler", height=160)
     with right, st.container(key="ruler_words"):
-        st.markdown(str(ruler_reading(shown)))
+        st.markdown(str(ruler_reading(on_ruler)))
 
 
 def explain(portrait: Portrait, card: ModelCard) -> None:

@@ -77,10 +77,10 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
     ]
     near = nearest_tokens(view, states, service)
     spoken = told(states)
-    spoken += nearest_reading(near.picked, near.names, near.found, layers, None)
+    spoken += nearest_reading(near.picked, near.names, near.neighbours, layers, None)
     pairs = pairs_of(states)
-    spoken += pairs_reading(pairs, states.labels, states.own, states.layer, None)
-    titles += [pairs_title(pairs, states.labels, states.own)]
+    spoken += pairs_reading(pairs, states.labels, states.own_mask, states.layer, None)
+    titles += [pairs_title(pairs, states.labels, states.own_mask)]
     title = str(titles[-1])
     figures += [pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)]
     compared = compared_layers(view, states.card, states.card, service)

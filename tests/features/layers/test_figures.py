@@ -16,7 +16,7 @@ from components.features.layers.figures import (
     token_names,
     variance_lines,
 )
-from components.features.layers.measures import Alike, Measure
+from components.features.layers.measures import LayerSimilarity, Measure
 
 RANDOM = np.random.default_rng(0)
 SCALE = (-0.2, 1.0)
@@ -99,7 +99,7 @@ def test_few_bytes_go_to_the_browser() -> None:
 
 def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
     cka = RANDOM.uniform(size=(3, 5)).astype(np.float32)
-    found = Alike(cka, cka / 4, cka / 2, 9)
+    found = LayerSimilarity(cka, cka / 4, cka / 2, 9)
     figure = spaces_heatmap(found, names=("<X>", "Y"), title="A finding")
     np.testing.assert_allclose(drawn(figure), cka, atol=1e-4)
     beside = np.array(figure.data[0].customdata, float)
@@ -112,7 +112,7 @@ def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
 
 def test_what_is_not_a_number_is_a_gap() -> None:
     cka = np.array([[1, np.nan], [np.nan, 1]], np.float32)
-    figure = spaces_heatmap(Alike(cka, cka, cka, 2), names=("X", "Y"), title="")
+    figure = spaces_heatmap(LayerSimilarity(cka, cka, cka, 2), names=("X", "Y"), title="")
     assert "NaN" not in figure.to_json()
 
 

@@ -17,7 +17,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import PartState
 from components.features.layers.measures import (
     KINDS,
-    Alike,
+    LayerSimilarity,
     Measure,
     MeasureKind,
     alike,
@@ -100,18 +100,18 @@ def odd_measure(chance: Chance, draw: Draw, kind: MeasureKind) -> Measure:
 def check_measure(chance: Chance, draw: Draw) -> Iterator[Claim]:
     kind = chance.choice(KINDS)
     found = odd_measure(chance, draw, kind)
-    labels = [chance.choice(LABELS) for _ in found.own]
+    labels = [chance.choice(LABELS) for _ in found.own_mask]
     title = layers_picture_title(found, labels[0])
     baseline = odd_values(draw, 8) if chance.random() < 0.5 else None
     layer, state = chance.randrange(8), chance.choice((TRAINED, UNTRAINED))
     claims = layers_reading(found, labels, layer, baseline, state)
     yield from [title, *claims]
-    counted = [i for i, own in enumerate(found.own) if own] or list(range(len(labels)))
+    counted = [i for i, own in enumerate(found.own_mask) if own] or list(range(len(labels)))
     if kind == "first":
         counted = [i for i in counted if i > 0] or counted
     check_measure_title(title, found, counted)
     rest = list(claims)
-    if not found.own.any():
+    if not found.own_mask.any():
         assert all(quoted(label) in rest[0].numbers["tokens"] for label in labels)
         assert rest.pop(0).key == "layers.empty"
     if layer not in found.layers:
@@ -282,7 +282,7 @@ def check_alike(chance: Chance, draw: Draw) -> Iterator[Claim]:
     if chance.random() < 0.3:
         cka[draw.random(shape) < chance.choice((0.3, 1))] = np.nan
     debiased[draw.random(shape) < 0.3] = np.nan
-    found = Alike(cka, debiased, shuffled, chance.choice((2, 10)))
+    found = LayerSimilarity(cka, debiased, shuffled, chance.choice((2, 10)))
     claims, sure = alike_reading(found, ("*X*", "Y"), same=same)
     title = alike_title(found, same=same)
     yield from [title, *claims, *sure]

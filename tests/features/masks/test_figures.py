@@ -21,7 +21,7 @@ from components.features.masks.figures import (
     mask_range,
     token_heatmap,
 )
-from components.features.masks.measures import Lab, LabRow
+from components.features.masks.measures import PaddedBatch, PaddedText
 from components.figures.theme import CATEGORICAL
 from tests.support.masks import lab_of
 
@@ -31,21 +31,21 @@ OURS = re.compile(r'<br>|<extra></extra>|</?span( style="color:#[0-9A-Fa-f]{6}")
 
 
 @pytest.fixture
-def lab(service: EncoderService) -> Lab:
+def lab(service: EncoderService) -> PaddedBatch:
     return lab_of(service, A, B)
 
 
-def grid(lab: Lab, layer: int = 6, color: Any = "cosine") -> dict[str, Any]:
+def grid(lab: PaddedBatch, layer: int = 6, color: Any = "cosine") -> dict[str, Any]:
     scale = mask_range(lab)
     return batch_grid(lab, layer, color=color, scale=scale, title="T").to_plotly_json()
 
 
-def lines(lab: Lab, row: int = 0, layer: int = 6) -> dict[str, Any]:
+def lines(lab: PaddedBatch, row: int = 0, layer: int = 6) -> dict[str, Any]:
     how = {"scale": mask_range(lab), "pooler": "pooler_output", "title": "T"}
     return layer_lines(lab.rows[row], layer, **how).to_plotly_json()
 
 
-def tokens(lab: Lab, row: int = 0) -> dict[str, Any]:
+def tokens(lab: PaddedBatch, row: int = 0) -> dict[str, Any]:
     return token_heatmap(lab.rows[row], scale=mask_range(lab), title="T").to_plotly_json()
 
 
@@ -61,7 +61,9 @@ def strings(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("layer", [0, 3, 6])
-def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(lab: Lab, layer: int) -> None:
+def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(
+    lab: PaddedBatch, layer: int
+) -> None:
     cells = grid(lab, layer)["data"][0]
     for column, row in enumerate(lab.rows):
         found = [line[column] for line in cells["z"][: row.n_real]]
@@ -72,13 +74,13 @@ def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(lab: Lab, 
             assert f"position {i} · ID {row.padded.token_ids[i]} · mask 1 · segment 0" in hover
 
 
-def test_where_a_text_has_ended_its_column_is_empty(lab: Lab) -> None:
+def test_where_a_text_has_ended_its_column_is_empty(lab: PaddedBatch) -> None:
     cells = grid(lab)["data"][0]
     assert [line[1] is None for line in cells["z"]] == [False] * 4 + [True] * 3
     assert [line[1] for line in cells["text"]][4:] == ["", "", ""]
 
 
-def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: Lab) -> None:
+def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: PaddedBatch) -> None:
     (bar,) = grid(lab)["data"][1:]
     assert bar["marker"]["pattern"]["shape"] == "/"
     assert bar["base"] == [7, 4]
@@ -89,7 +91,7 @@ def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: Lab) -> None:
     assert f"vectors of length {length:.4f} on average, for no word" in bar["customdata"][1]
 
 
-def test_the_ticks_are_positions_and_end_at_the_last(lab: Lab) -> None:
+def test_the_ticks_are_positions_and_end_at_the_last(lab: PaddedBatch) -> None:
     axis = grid(lab)["layout"]["yaxis"]
     assert axis["ticktext"] == [*map(str, range(7)), "31"]
     assert axis["range"][1] == 0
@@ -101,7 +103,7 @@ def test_no_padding_has_no_hatch(service: EncoderService) -> None:
 
 def test_mask_and_segment_colours_are_those_numbers(service: EncoderService) -> None:
     both = encode_both(service, BUNDLED_ID, [A], pairs=[B], pad_to=32, masked=False)
-    lab = Lab((LabRow("A", *both[0]),), 32, False)
+    lab = PaddedBatch((PaddedText("A", *both[0]),), 32, False)
     kinds = lab.rows[0].alone.token_type_ids
     assert kinds is not None
     for color, expected in (("mask", np.ones(10)), ("segment", kinds)):
@@ -132,7 +134,7 @@ def test_many_or_long_texts_keep_the_scale_instead_of_numbers(service: EncoderSe
 
 def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> None:
     (row,) = lab_of(service, "python " * 600, pad_to=512).rows
-    lab = Lab(tuple(replace(row, label=label) for label in "ABCDEFGH"), 512, False)
+    lab = PaddedBatch(tuple(replace(row, label=label) for label in "ABCDEFGH"), 512, False)
     size = sum(len(json.dumps(draw(lab))) for draw in (grid, lines, tokens))
     assert size < 1_500_000
 
@@ -140,7 +142,7 @@ def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> N
 # The lines
 
 
-def test_the_lines_are_first_token_means_and_tokens(lab: Lab) -> None:
+def test_the_lines_are_first_token_means_and_tokens(lab: PaddedBatch) -> None:
     traces = lines(lab)["data"]
     damage = lab.rows[0].damage
     named = {trace["name"]: trace for trace in traces if trace.get("name")}
@@ -171,12 +173,12 @@ def test_a_model_without_pooler_has_no_point_for_it(tiny_service: EncoderService
     assert not any("pooler" in text for text in strings(lines(lab, layer=3)))
 
 
-def test_the_chosen_layer_is_marked(lab: Lab) -> None:
+def test_the_chosen_layer_is_marked(lab: PaddedBatch) -> None:
     (mark,) = lines(lab, layer=2)["layout"]["shapes"]
     assert mark["x0"] == mark["x1"] == 2
 
 
-def test_the_heatmap_has_every_token_at_every_layer(lab: Lab) -> None:
+def test_the_heatmap_has_every_token_at_every_layer(lab: PaddedBatch) -> None:
     (cells,) = tokens(lab)["data"]
     np.testing.assert_allclose(cells["z"], lab.rows[0].damage.tokens.T, atol=5.1e-6)
     assert tokens(lab)["layout"]["yaxis"]["ticktext"][5] == "python"

@@ -12,7 +12,7 @@ import pytest
 from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Encoding, Passport
-from components.features.masks.measures import Damage, Lab, LabRow, saving
+from components.features.masks.measures import Damage, PaddedBatch, PaddedText, saving
 from components.features.masks.reading import (
     batch_title,
     cut_title,
@@ -59,7 +59,7 @@ def encoding(labels: list[str], n_pad: int, *, mask: str, lost: int) -> Encoding
     )
 
 
-def odd_lab(seed: int) -> Lab:
+def odd_lab(seed: int) -> PaddedBatch:
     """A batch that no model gave: spread, within noise, all the same, about 1, negative."""
     chance, draw = random.Random(seed), np.random.default_rng(seed)
 
@@ -77,15 +77,15 @@ def odd_lab(seed: int) -> Lab:
         padded = encoding(labels, pad_to - n, mask=mask, lost=lost)
         lengths = draw.uniform(0, 9, (4, pad_to)).astype(np.float32)
         damage = Damage(LAYERS, cosines(4, n), cosines(4), cosines(4), None, lengths)
-        rows.append(LabRow("ABCDEFGH"[i], alone, padded, damage))
-    return Lab(tuple(rows), pad_to, masked)
+        rows.append(PaddedText("ABCDEFGH"[i], alone, padded, damage))
+    return PaddedBatch(tuple(rows), pad_to, masked)
 
 
 def reads_as_one(values: Any) -> bool:
     return f"{float(np.min(values)):.2f}" == "1.00"
 
 
-def assert_true(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+def assert_true(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
     """All claims of a batch, each checked against its rows."""
     padded = [each for each in lab.rows if each.n_padding]
     title, over_layers = batch_title(lab, row, layer), layers_title(row)
@@ -166,7 +166,7 @@ def test_every_sentence_is_true_of_any_batch() -> None:
 # What is not possible, sorting, the limit
 
 
-def assert_problems(lab: Lab | None, blank: tuple[str, ...], asked: str) -> list[Claim]:
+def assert_problems(lab: PaddedBatch | None, blank: tuple[str, ...], asked: str) -> list[Claim]:
     claims = problems(lab, left_out=blank, unfit=asked.strip(), limit=512)
     keys = [claim.key.rpartition(".")[2] for claim in claims]
     cut = [row.alone.n_truncated for row in lab.rows if row.alone.n_truncated] if lab else []
@@ -219,7 +219,7 @@ def assert_limit(chance: random.Random) -> list[Claim]:
 A, B = "I love my pet python", "I love coding in python"
 
 
-def said(lab: Lab, layer: int = 6, row: int = 0) -> str:
+def said(lab: PaddedBatch, layer: int = 6, row: int = 0) -> str:
     shown = (lab, lab.rows[row], layer)
     claims = [batch_title(*shown), *masks_reading(*shown)]
     return " ".join(map(str, claims)).replace("\\", "").replace("**", "")

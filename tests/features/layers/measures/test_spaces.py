@@ -13,7 +13,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
 from components.features.layers.measures import (
     MAX_WORDS,
-    Words,
+    WordVectors,
     alike,
     join,
     sample_choice,
@@ -188,8 +188,8 @@ def test_two_models_share_the_same_words(tiny_service: EncoderService) -> None:
 
 
 def test_shared_words_keep_their_order_and_leave_out_the_others() -> None:
-    first = Words(((0, 0, 0), (0, 0, 1), (0, 0, 2)), np.arange(3.0).reshape(1, 3, 1))
-    second = Words(((0, 0, 2), (0, 0, 0)), np.array([[[20.0], [0.0]]]))
+    first = WordVectors(((0, 0, 0), (0, 0, 1), (0, 0, 2)), np.arange(3.0).reshape(1, 3, 1))
+    second = WordVectors(((0, 0, 2), (0, 0, 0)), np.array([[[20.0], [0.0]]]))
     ours, theirs = shared(first, second)
     assert ours.ravel().tolist() == [0, 2]
     assert theirs.ravel().tolist() == [0, 20]
