@@ -1,4 +1,4 @@
-"""How far the words of the examples part, against the model's own numbers."""
+"""The angles between the words of the examples, against the model's own numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,3 @@ def test_each_example_s_first_two_words_are_compared(service: EncoderService) ->
             a, b = vectors[0][row], vectors[1][row]
             cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
             assert np.cos(np.radians(found[example.key][row])) == pytest.approx(cosine, abs=1e-5)
-
-
-def test_an_example_for_another_model_has_none(tiny_service: EncoderService) -> None:
-    assert "case" not in example_angles(tiny_service, "folder:bert")

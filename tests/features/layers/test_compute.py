@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
 from components.features.layers.compute import (
+    HiddenStates,
     alike_table,
     arrays,
     by_hand,
     compared_layers,
     encode_all,
+    hidden_states,
     measure_table,
     nearest_tokens,
     pairs_of,
@@ -38,10 +41,47 @@ from components.features.layers.controls import (
     WORDS,
     other_in,
 )
+from components.features.layers.figures import (
+    layers_heatmap,
+    pairs_heatmap,
+    spaces_heatmap,
+)
 from components.features.layers.measures import measure
-from components.ui.state.view import DEFAULT
-from tests.features.layers.shown import of, shown, told
-from tests.support.texts import LONG
+from components.features.layers.reading import (
+    alike_reading,
+    layers_picture_title,
+    layers_reading,
+    nearest_reading,
+    pairs_reading,
+    pairs_title,
+    pooler_reading,
+)
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.claims import read
+from tests.support.texts import LONG, TYPED
+from tests.support.tiny_models import ALL
+
+
+def of(*texts: str, pair: str | None = None, model: str = BUNDLED_ID, **controls: Any) -> ViewState:
+    sentences = tuple(Sentence(text, pair) for text in texts)
+    return ViewState(model, sentences, controls={PAGE: controls} if controls else {})
+
+
+def shown(view: ViewState, service: EncoderService) -> HiddenStates:
+    return hidden_states(view, service, service.load(view.model), None)
+
+
+def told(states: HiddenStates) -> list[Claim]:
+    trained = states.card.provenance.encoder
+    return layers_reading(states.measure, states.labels, states.layer, states.chance, trained)
+
+
+NAMES = {
+    "start": "cosine to layer 0",
+    "before": "cosine to layer before",
+    "first": "cosine to [CLS]",
+    "length": "vector length",
+}
 
 # One sentence
 
@@ -49,6 +89,7 @@ from tests.support.texts import LONG
 @pytest.mark.parametrize("name", MEASURE.options)
 def test_picture_and_table_are_the_chosen_measure(service: EncoderService, name: str) -> None:
     states = shown(MEASURE.put(DEFAULT, name), service)
+    assert states.measured == NAMES[states.measure.kind]
     encoding = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     own = measure(encoding, MEASURES[name])
     np.testing.assert_array_equal(states.measure.values, own.values)
@@ -56,16 +97,6 @@ def test_picture_and_table_are_the_chosen_measure(service: EncoderService, name:
     np.testing.assert_array_equal(table.iloc[:, 2:].to_numpy(float).T, own.values)
     assert table["token"].tolist() == list(encoding.tokens)
     assert told(states)[0].key.endswith(own.kind)
-
-
-def test_what_is_measured_has_a_name(service: EncoderService) -> None:
-    named = [shown(MEASURE.put(DEFAULT, name), service).measured for name in MEASURE.options]
-    assert named == [
-        "cosine to layer 0",
-        "cosine to layer before",
-        "cosine to [CLS]",
-        "vector length",
-    ]
 
 
 def test_cosines_keep_one_scale_whatever_is_looked_at(service: EncoderService) -> None:
@@ -83,16 +114,13 @@ def test_cosines_keep_one_scale_whatever_is_looked_at(service: EncoderService) -
     assert lengths == {(0.0, float(chosen[-1].measure.values.max()))}
 
 
-def test_the_chosen_word_s_token_is_followed_until_another_is_picked(
+def test_the_chosen_sentence_s_word_is_followed_until_another_token_is_picked(
     service: EncoderService,
 ) -> None:
     assert shown(DEFAULT, service).picked == 5
     assert shown(TOKEN.put(DEFAULT, 2), service).picked == 2
     assert shown(of("two words"), service).picked == 1
     assert shown(of(""), service).picked == 0
-
-
-def test_another_sentence_can_be_chosen(service: EncoderService) -> None:
     states = shown(SENTENCE.put(DEFAULT, "B"), service)
     assert (states.index, states.encoding.text) == (1, DEFAULT.sentences[1].text)
 
@@ -149,12 +177,11 @@ def test_the_nearest_token_is_that_of_scikit_learn(service: EncoderService) -> N
         assert table["cosine 0"][layer] == pytest.approx(cosines.max(), abs=1e-5)
 
 
-@pytest.mark.parametrize("layer", [0, 3, 6])
-def test_pairs_are_those_of_the_chosen_layer(service: EncoderService, layer: int) -> None:
-    states = shown(replace(DEFAULT, layer=layer), service)
+def test_pairs_are_those_of_the_chosen_layer(service: EncoderService) -> None:
+    states = shown(replace(DEFAULT, layer=3), service)
     pairs = pairs_of(states)
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
-    np.testing.assert_allclose(pairs, cosine_similarity(hidden[layer]), atol=1e-5)
+    np.testing.assert_allclose(pairs, cosine_similarity(hidden[3]), atol=1e-5)
     table = pairs_table(pairs, states.labels)
     assert list(table.columns) == [f"{i} {label}" for i, label in enumerate(states.labels)]
 
@@ -181,17 +208,11 @@ def test_layers_are_compared_over_the_words_of_the_sentences(service: EncoderSer
     assert abs(sample.alike.cka - compared.alike.cka).max() > 0.05
 
 
-def test_other_words_are_compared_anew(service: EncoderService) -> None:
-    card = service.load(BUNDLED_ID)
-    one, other = (
-        compared_layers(of("a python slept", pair=pair), card, card, service)
-        for pair in (None, "by the sea")
-    )
-    assert (one.alike.n_words, other.alike.n_words) == (3, 6)
-
-
 def test_two_models_are_compared_over_the_same_words(tiny_service: EncoderService) -> None:
     cards = [tiny_service.load(model) for model in (BUNDLED_ID, "folder:roberta")]
+    for pair, n_words in ((None, 3), ("by the sea", 6)):
+        view = of("a python slept", pair=pair)
+        assert compared_layers(view, *cards, tiny_service).alike.n_words == n_words
     compared = compared_layers(DEFAULT, *cards, tiny_service)
     assert compared.alike.cka.shape == (7, 4)
     assert not compared.is_one
@@ -224,3 +245,66 @@ def test_the_pooler_by_hand_is_the_model_s(service: EncoderService) -> None:
     assert row["by pooler output"] == pytest.approx(cosine_similarity(outputs)[0, 1], abs=1e-5)
     assert 0.7 < row["by pooler output"] < 0.95
     assert sentence_rows(encode_all(of("alone"), service)) == []
+
+
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [*TYPED.values(), RUDE], ids=[*TYPED.keys(), "an image"])
+def test_any_text_is_measured_and_looked_at(text: str, service: EncoderService) -> None:
+    assert_looks_work(of(text, "a python"), service)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [of("hello"), of("a text", pair=""), of(*map(str, range(8))), of("", "a python", "  ")],
+    ids=["one token", "an empty second text", "eight sentences", "blank beside text"],
+)
+def test_any_view_is_measured_and_looked_at(view: ViewState, service: EncoderService) -> None:
+    assert_looks_work(view, service)
+
+
+@pytest.mark.parametrize("family", ALL)
+def test_every_family_shows_what_it_has(family: str, tiny_service: EncoderService) -> None:
+    view = of("a python slept", "she walked", pair="by the sea", model=f"folder:{family}")
+    states = assert_looks_work(view, tiny_service)
+    absent = states.card.provenance.pooler.state == "absent"
+    assert (states.encoding.pooler_output is None) == absent
+    assert absent == (
+        family in {"distilbert", "electra", "electra-same-size", "bert-without-pooler"}
+    )
+
+
+def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
+    """All that is computed, drawn and said of a text, without what a model's sample takes."""
+    states = shown(view, service)
+    titles = [layers_picture_title(states.measure, states.labels[0])]
+    layers = states.encoding.layers
+    figures = [
+        layers_heatmap(
+            states.measure,
+            states.labels,
+            layer=states.layer,
+            picked=states.picked,
+            name=states.measured,
+            scale=states.scale,
+            title=str(titles[0]),
+        )
+    ]
+    near = nearest_tokens(view, states, service)
+    spoken = told(states)
+    spoken += nearest_reading(near.picked, near.names, near.neighbours, layers, None)
+    pairs = pairs_of(states)
+    spoken += pairs_reading(pairs, states.labels, states.own_mask, states.layer, None)
+    titles += [pairs_title(pairs, states.labels, states.own_mask)]
+    title = str(titles[-1])
+    figures += [pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)]
+    compared = compared_layers(view, states.card, states.card, service)
+    spoken += alike_reading(compared.alike, compared.names, same=True)[0]
+    figures += [spaces_heatmap(compared.alike, names=compared.names, title="")]
+    spoken += pooler_reading(states.card, None)[0]
+    assert read([*titles, *spoken])
+    assert not [words for words in map(str, spoken) if "<img" in words.replace(r"\<img", "")]
+    assert not [figure for figure in figures if "<img" in figure.to_json()]
+    return states

@@ -46,23 +46,19 @@ def of_tokens(n: int, n_layers: int = 4):
 def test_the_picture_has_every_token_at_every_layer(n: int) -> None:
     measure, figure = of_tokens(n)
     np.testing.assert_allclose(drawn(figure), measure.values, atol=1e-4)
-    assert figure.data[0].zmin, figure.data[0].zmax == SCALE
+    assert (figure.data[0].zmin, figure.data[0].zmax) == SCALE
     assert len(set(figure.data[0].x)) == n
     assert figure.layout.xaxis.type == "category"
     assert figure.layout.xaxis.tickvals is None
     assert len(figure.layout.shapes) == 2
 
 
-def test_few_tokens_have_their_numbers_on_the_cells_and_many_have_not() -> None:
-    for n, there in ((16, True), (17, False)):
-        _, figure = of_tokens(n)
-        assert all((trace.texttemplate == "%{z:.2f}") == there for trace in figure.data)
-        assert [trace.showscale for trace in figure.data] != [False, False]
-
-
-def test_numbers_are_dark_on_bright_cells_and_bright_on_dark_ones() -> None:
-    _, figure = of_tokens(6)
-    bright, dark = figure.data
+def test_few_tokens_have_numbers_dark_on_bright_cells_and_bright_on_dark_ones() -> None:
+    bright, dark = of_tokens(16)[1].data
+    (many,) = of_tokens(17)[1].data
+    assert (many.texttemplate, many.showscale is False) == (None, False)
+    assert bright.texttemplate == dark.texttemplate == "%{z:.2f}"
+    assert (bright.showscale, dark.showscale) == (True, False)
     assert bright.textfont.color == "#111111"
     assert dark.textfont.color == "#ffffff"
     assert np.nanmin(np.array(bright.z, float)) > np.nanmax(np.array(dark.z, float))

@@ -84,13 +84,14 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     assert "(7, 7, 384)" in frame(app, "shape")["shape"].tolist()
 
 
-def test_choices_are_written_into_the_address() -> None:
-    app = field(opened().button_group, "layers_measure").set_value("Length").run()
+def test_choices_are_written_into_the_address_and_a_cut_is_said() -> None:
+    app = field(opened(on(LONG)).button_group, "layers_measure").set_value("Length").run()
     app = to_layer(app, 2)
     assert_whole(app)
     assert shown_view(app).layer == 2
     assert dict(shown_view(app).controls[PAGE]) == {"measure": "Length"}
     assert "at layer 2: " in said(app)
+    assert say("layers.notes.lost.text", n=90) in everything_said(app)
 
 
 def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> None:
@@ -101,13 +102,6 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
     np.testing.assert_allclose(seen(app, "layers_vector"), hidden[:, 4], atol=1e-4)
     assert "The token most similar to “pet” is" in said(app, "reading_nearest")
-
-
-@pytest.mark.slow
-def test_a_long_text_says_what_is_left_out() -> None:
-    app = opened(SECTION.put(on(LONG), "Token pairs"))
-    assert chart(app, "layers_pairs")
-    assert say("layers.notes.lost.text", n=90) in everything_said(app)
 
 
 @pytest.mark.slow

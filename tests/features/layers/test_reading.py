@@ -1,4 +1,4 @@
-"""What is concluded layer by layer, beside oracles, for inputs as odd as they come."""
+"""The conclusions of Layer by layer beside oracles, for inputs as odd as they come."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from components.features.layers.measures import (
     Measure,
     MeasureKind,
     alike,
+    measure,
     nearest,
     token_pairs,
 )
@@ -37,7 +38,6 @@ from components.features.layers.reading import (
     spread_titles,
     text_notes,
 )
-from tests.features.layers.shown import of, shown
 from tests.support.claims import read, unreached
 
 TRAINED = PartState("trained", "The checkpoint has weights.")
@@ -396,20 +396,16 @@ def all_poolers(service: EncoderService) -> Iterator[list[Claim]]:
                 yield [*claims, *sure]
 
 
-def test_the_bundled_pooler_shows_no_sign_of_training(service: EncoderService) -> None:
-    claims, _ = pooler_reading(service.load(BUNDLED_ID), 0.0)
-    assert str(claims[0]).startswith("No sign that the pooler was trained. Every bias")
-
-
 # As they are read
 
 
 def test_sentences_are_read_whole(service: EncoderService) -> None:
-    states = shown(of("I love my pet python"), service)
-    assert str(layers_picture_title(states.measure, "[CLS]")) == (
+    encoding = service.encode(BUNDLED_ID, ["I love my pet python"])[0]
+    measured = measure(encoding, "start")
+    assert str(layers_picture_title(measured, "[CLS]")) == (
         "Layer 6: similarity to the starting vectors is 0.31"
     )
-    told = layers_reading(states.measure, states.labels, 6, None, TRAINED)
+    told = layers_reading(measured, encoding.tokens, 6, None, TRAINED)
     assert [str(each) for each in told] == [
         "By layer 6, the model has changed “python” least since layer 0 (cosine similarity "
         "**0.43**) and “my” most (**0.20**).",
@@ -418,15 +414,6 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
             "similarity of **0.05** on average."
         ),
     ]
-
-
-def test_a_first_token_is_called_what_it_is() -> None:
-    found = Measure("first", (0, 1), odd_values(np.random.default_rng(4), 2, 3),
-                    np.array([False, True, True]), None)  # fmt: skip
-    told = layers_reading(found, ("<s>", "a", "b"), 1, None, TRAINED)
-    text = " ".join(map(str, [layers_picture_title(found, "<s>"), *told]))
-    assert "CLS" not in text
-    assert quoted("<s>") in text
 
 
 def test_layers_compared_with_the_model_s_own_numbers() -> None:

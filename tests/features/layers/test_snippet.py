@@ -27,6 +27,7 @@ from components.features.layers.snippet import (
     variance_snippet,
 )
 from components.ui.widgets.export import to_npz
+from tests.support.snippets import run
 from tests.support.tiny_models import FAMILIES
 
 TEXTS = (("A python slept under the lamp", None), ("She is an engineer", "One word, {many} means"))
@@ -34,11 +35,9 @@ RUDE = 'She said "python"\n{x} <b> 🐍 [MASK]'
 MODELS = [BUNDLED_ID, *(f"folder:{family}" for family in FAMILIES)]
 
 
-def run(code: str, root: Path) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "snippet"}
-    exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
+def run_in(root: Path, code: str) -> dict[str, Any]:
     assert "components" not in code
-    return namespace
+    return run(code.replace("path/to/", f"{root}/"))
 
 
 def snippet_texts(texts: Sequence[tuple[str, str | None]]) -> list[SnippetText]:
@@ -58,7 +57,7 @@ def test_the_measures_are_the_page_s(
     tiny_service: EncoderService, tiny_root: Path, model: str, text: str, pair: str | None
 ) -> None:
     card = tiny_service.load(model)
-    found = run(layers_snippet(card, text, pair), tiny_root)
+    found = run_in(tiny_root, layers_snippet(card, text, pair))
     own = measures(tiny_service.encode(model, [text], pairs=[pair])[0])
     for kind, expected in own.items():
         np.testing.assert_allclose(found[kind].numpy(), expected.values, rtol=1e-4, atol=2e-5)
@@ -84,7 +83,7 @@ def test_cka_is_the_page_s_for_one_model_and_for_two(
     assert first.shape[1] == len(ours.keys)
     second_card = None if other is None else tiny_service.load(other)
     code = cka_snippet(tiny_service.load(BUNDLED_ID), snippet_texts(TEXTS), second_card)
-    numbers, own = run(code, tiny_root), alike(first, second)
+    numbers, own = run_in(tiny_root, code), alike(first, second)
     assert np.isfinite(own.debiased).all()
     np.testing.assert_allclose(numbers["matrix"].numpy(), own.cka, atol=1e-5)
     np.testing.assert_allclose(numbers["debiased"].numpy(), own.debiased, atol=1e-5)
@@ -98,7 +97,7 @@ def test_the_pooler_is_the_model_s(
     model = f"folder:{name}"
     linear = "pooler" if name == "albert" else "pooler.dense"
     code = pooler_snippet(tiny_service.load(model), *TEXTS[1], linear=linear)
-    found = run(code, tiny_root)
+    found = run_in(tiny_root, code)
     own = tiny_service.encode(model, [TEXTS[1][0]], pairs=[TEXTS[1][1]])[0].pooler_output
     np.testing.assert_allclose(found["own"].numpy(), own, atol=1e-5)
     np.testing.assert_allclose(found["by_hand"].numpy(), own, atol=1e-5)
@@ -112,5 +111,5 @@ def test_the_variance_is_taken_from_the_page_s_npz(
     npz = to_npz({"sample_vectors": vectors}, encoding.passport)
     (tmp_path / "layer-by-layer.npz").write_bytes(npz)
     monkeypatch.chdir(tmp_path)
-    shares = run(variance_snippet(5), tmp_path)["shares"].numpy()
+    shares = run(variance_snippet(5))["shares"].numpy()
     np.testing.assert_allclose(shares, variance_shares(vectors, 5), atol=1e-5)

@@ -57,10 +57,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(inner)
 
 
-# The batch
-
-
-@pytest.mark.parametrize("layer", [0, 3, 6])
+@pytest.mark.parametrize("layer", [0, 6])
 def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(
     lab: PaddedBatch, layer: int
 ) -> None:
@@ -74,13 +71,10 @@ def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(
             assert f"position {i} · ID {row.padded.token_ids[i]} · mask 1 · segment 0" in hover
 
 
-def test_where_a_text_has_ended_its_column_is_empty(lab: PaddedBatch) -> None:
-    cells = grid(lab)["data"][0]
-    assert [line[1] is None for line in cells["z"]] == [False] * 4 + [True] * 3
-    assert [line[1] for line in cells["text"]][4:] == ["", "", ""]
-
-
 def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: PaddedBatch) -> None:
+    whole = replace(lab, rows=lab.rows[:1], pad_to=7)
+    unpadded = replace(whole.rows[0], padded=whole.rows[0].alone)
+    assert len(grid(replace(whole, rows=(unpadded,)))["data"]) == 1
     (bar,) = grid(lab)["data"][1:]
     assert bar["marker"]["pattern"]["shape"] == "/"
     assert bar["base"] == [7, 4]
@@ -91,14 +85,13 @@ def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: PaddedBatch) -
     assert f"vectors of length {length:.4f} on average, for no word" in bar["customdata"][1]
 
 
-def test_the_ticks_are_positions_and_end_at_the_last(lab: PaddedBatch) -> None:
-    axis = grid(lab)["layout"]["yaxis"]
+def test_ticks_are_positions_and_a_column_is_empty_below_its_text(lab: PaddedBatch) -> None:
+    figure = grid(lab)
+    cells, axis = figure["data"][0], figure["layout"]["yaxis"]
+    assert [line[1] is None for line in cells["z"]] == [False] * 4 + [True] * 3
+    assert [line[1] for line in cells["text"]][4:] == ["", "", ""]
     assert axis["ticktext"] == [*map(str, range(7)), "31"]
     assert axis["range"][1] == 0
-
-
-def test_no_padding_has_no_hatch(service: EncoderService) -> None:
-    assert len(grid(lab_of(service, A, A, pad_to=7))["data"]) == 1
 
 
 def test_mask_and_segment_colours_are_those_numbers(service: EncoderService) -> None:
@@ -139,11 +132,11 @@ def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> N
     assert size < 1_500_000
 
 
-# The lines
-
-
 def test_the_lines_are_first_token_means_and_tokens(lab: PaddedBatch) -> None:
-    traces = lines(lab)["data"]
+    drawn = lines(lab, layer=2)
+    (mark,) = drawn["layout"]["shapes"]
+    assert mark["x0"] == mark["x1"] == 2
+    traces = drawn["data"]
     damage = lab.rows[0].damage
     named = {trace["name"]: trace for trace in traces if trace.get("name")}
     expected = {
@@ -161,30 +154,21 @@ def test_the_lines_are_first_token_means_and_tokens(lab: PaddedBatch) -> None:
     assert all("%{y:.4f}" in trace["hovertemplate"] for trace in traces)
 
 
-def test_many_tokens_are_a_band(service: EncoderService) -> None:
+def test_many_tokens_are_a_band_and_a_model_without_pooler_has_no_point(
+    service: EncoderService, tiny_service: EncoderService
+) -> None:
+    bare = lab_of(tiny_service, "a python", pad_to=16, model="folder:electra")
+    assert not any("pooler" in text for text in strings(lines(bare, layer=3)))
     lab = lab_of(service, "python " * 30, pad_to=64)
     (band,) = (trace for trace in lines(lab)["data"] if trace.get("fill"))
     low, high = lab.rows[0].damage.tokens.min(axis=1), lab.rows[0].damage.tokens.max(axis=1)
     np.testing.assert_allclose(band["y"], [*high, *low[::-1]], atol=5.1e-6)
 
 
-def test_a_model_without_pooler_has_no_point_for_it(tiny_service: EncoderService) -> None:
-    lab = lab_of(tiny_service, "a python", pad_to=16, model="folder:electra")
-    assert not any("pooler" in text for text in strings(lines(lab, layer=3)))
-
-
-def test_the_chosen_layer_is_marked(lab: PaddedBatch) -> None:
-    (mark,) = lines(lab, layer=2)["layout"]["shapes"]
-    assert mark["x0"] == mark["x1"] == 2
-
-
 def test_the_heatmap_has_every_token_at_every_layer(lab: PaddedBatch) -> None:
     (cells,) = tokens(lab)["data"]
     np.testing.assert_allclose(cells["z"], lab.rows[0].damage.tokens.T, atol=5.1e-6)
     assert tokens(lab)["layout"]["yaxis"]["ticktext"][5] == "python"
-
-
-# Together
 
 
 def test_all_pictures_share_one_scale(service: EncoderService) -> None:

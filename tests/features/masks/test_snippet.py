@@ -61,21 +61,16 @@ def test_the_snippet_gives_the_pages_cosines(
 ) -> None:
     code = masks_snippet(card, TEXTS, pad_to=pad_to, masked=masked)
     assert_same_numbers(code, service, BUNDLED_ID, TEXTS, pad_to=pad_to, masked=masked)
+    assert "components" not in code
+    assert max(map(len, code.splitlines())) <= 100
 
 
 @pytest.mark.slow
-def test_awkward_texts_are_read_back(service: EncoderService, card: ModelCard) -> None:
-    texts = [(name, text, None) for name, text in AWKWARD.items()]
-    code = masks_snippet(card, texts, pad_to=32, masked=False)
-    assert_same_numbers(code, service, BUNDLED_ID, texts, pad_to=32, masked=False)
-    assert all(character.isprintable() or character == "\n" for character in code)
-
-
-@pytest.mark.slow
-def test_a_text_over_the_limit_is_cut_alike(service: EncoderService, card: ModelCard) -> None:
-    texts = [("long", "word " * 600, None)]
+def test_awkward_and_long_texts_are_read_back(service: EncoderService, card: ModelCard) -> None:
+    texts = [(name, text, None) for name, text in [*AWKWARD.items(), ("long", "word " * 600)]]
     code = masks_snippet(card, texts, pad_to=512, masked=False)
     assert_same_numbers(code, service, BUNDLED_ID, texts, pad_to=512, masked=False)
+    assert all(character.isprintable() or character == "\n" for character in code)
 
 
 @pytest.mark.slow
@@ -88,12 +83,6 @@ def test_every_kind_of_model_has_a_snippet_that_gives_our_numbers(
     code = code.replace(f"path/to/{name}", str(tiny_root / name))
     how = {"pad_to": MAX_LENGTH, "masked": False}
     assert_same_numbers(code, tiny_service, card.id, TEXTS, **how)
-
-
-def test_the_snippet_uses_transformers_and_nothing_of_ours(card: ModelCard) -> None:
-    code = masks_snippet(card, TEXTS, pad_to=32, masked=False)
-    assert "components" not in code
-    assert max(map(len, code.splitlines())) <= 100
 
 
 # Shapes

@@ -119,42 +119,18 @@ def test_it_prints_the_page_s_table_without_pairs_of_references(
     assert capsys.readouterr().out.splitlines()[6].startswith("random pairs, mean 7.0000 8.0000")
 
 
-def test_the_poolings_differ_for_a_word_of_several_tokens(
-    service: EncoderService, card: ModelCard
-) -> None:
-    words = named(PYTHONS)[1:3]
-    cosines = [
-        compared(service, BUNDLED_ID, words, pooling).cosines[-1, 0, 1] for pooling in POOLINGS
-    ]
-    assert np.ptp(cosines) > 0.01
-
-
 @pytest.mark.slow
 def test_awkward_texts_are_written_so_that_python_reads_them_back(
     service: EncoderService, card: ModelCard
 ) -> None:
     words = named([(f"{kind} of {text}", text, "python") for kind, text in AWKWARD.items()])
-    code = cosine_snippet(card, words, "mean", centred=False)
-    namespace = run(code)
-    assert list(namespace["words"]) == [word.name for word in words]
-    assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
-
-
-def test_the_code_shows_no_control_and_no_direction_characters(card: ModelCard) -> None:
-    words = named([(kind, text, "python") for kind, text in AWKWARD.items()])
+    long = "word " * 100 + "python " + "word " * 500 + "end"
+    assert service.tokenize(BUNDLED_ID, [long])[0].n_truncated > 0
+    words += named([("beyond the limit", long, "python")])
     code = cosine_snippet(card, words, "mean", centred=False)
     assert all(character.isprintable() or character == "\n" for character in code)
     assert "日本語" in code
-
-
-@pytest.mark.slow
-def test_a_text_longer_than_the_model_is_cut_in_the_same_place(
-    service: EncoderService, card: ModelCard
-) -> None:
-    long = "word " * 100 + "python " + "word " * 500 + "end"
-    words = named([("A python", long, "python"), ("snake", "snake", "snake")])
-    code = cosine_snippet(card, words, "mean", centred=False)
-    assert service.tokenize(BUNDLED_ID, [long])[0].n_truncated > 0
+    assert list(run(code)["words"]) == [word.name for word in words]
     assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
 
 
@@ -179,6 +155,8 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     assert_same_numbers(code, comparison)
     plain = compared(service, BUNDLED_ID, words, pooling)
     assert np.abs(plain.cosines - comparison.cosines).max() > 0.05
+    assert "components" not in code
+    assert max(map(len, code.splitlines())) <= 100
 
 
 @pytest.mark.slow
@@ -226,10 +204,3 @@ def test_two_words_of_one_name_keep_their_own_numbers(
     )
     code = cosine_snippet(card, words, "mean", centred=False)
     assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
-
-
-def test_the_snippet_uses_transformers_and_nothing_of_ours(card: ModelCard) -> None:
-    code = cosine_snippet(card, named(PYTHONS), "mean", centred=True)
-    assert "components" not in code
-    assert "from transformers import AutoModel, AutoTokenizer" in code
-    assert max(map(len, code.splitlines())) <= 100
