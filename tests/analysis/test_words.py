@@ -67,6 +67,7 @@ def test_a_phrase_is_all_its_tokens_and_none_of_its_neighbours(service: EncoderS
 def test_a_piece_is_whole_even_where_the_span_cuts_it(service: EncoderService) -> None:
     assert pieces(service, "pythons", (0, 1)) == ["python"]
     assert pieces(service, "pythons", (2, 7)) == ["python", "##s"]
+    assert pieces(service, "My [MASK] is a python", (3, 9)) == ["[MASK]"]
 
 
 def test_the_whole_text_is_every_token_but_the_added_ones(service: EncoderService) -> None:
@@ -74,19 +75,6 @@ def test_the_whole_text_is_every_token_but_the_added_ones(service: EncoderServic
     positions = token_positions(tokens, (0, len(ENGINEER)))
     np.testing.assert_array_equal(positions, np.flatnonzero(tokens.text_ids == 0))
     assert not tokens.special_tokens_mask[positions].any()
-
-
-def test_a_typed_special_token_is_a_word_like_any_other(service: EncoderService) -> None:
-    text = "My [MASK] is a python"
-    assert pieces(service, text, (3, 9)) == ["[MASK]"]
-
-
-def test_padding_moves_no_word(service: EncoderService) -> None:
-    span = find_word(ENGINEER, "Engineer") or (0, 0)
-    np.testing.assert_array_equal(
-        token_positions(tokens_of(service, ENGINEER), span),
-        token_positions(tokens_of(service, ENGINEER, pad_to=64), span),
-    )
 
 
 def test_words_of_the_pair_are_found_in_the_pair(service: EncoderService) -> None:
@@ -184,16 +172,6 @@ def test_pooling_is_numpys(vectors: np.ndarray) -> None:
     assert {pool(vectors, pooling).dtype for pooling in POOLINGS} == {np.dtype(np.float32)}
 
 
-def test_there_are_three_poolings_and_mean_comes_first() -> None:
-    assert POOLINGS == ("mean", "first", "last")
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_of_one_token_every_pooling_is_the_token(pooling: Pooling) -> None:
-    vectors = np.random.default_rng(0).normal(size=(7, 1, 5)).astype(np.float32)
-    np.testing.assert_array_equal(pool(vectors, pooling), vectors[:, 0])
-
-
 # Vectors
 
 
@@ -208,24 +186,9 @@ def test_a_word_has_one_vector_for_each_layer(service: EncoderService, pooling: 
     np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-6)
 
 
-def test_only_the_layers_of_the_encoding_have_vectors(service: EncoderService) -> None:
-    whole = service.encode(BUNDLED_ID, [ENGINEER])[0]
-    some = service.encode(BUNDLED_ID, [ENGINEER], layers=[5, 0])[0]
-    span = find_word(ENGINEER, "Engineer") or (0, 0)
-    np.testing.assert_allclose(
-        word_vectors(some, span), word_vectors(whole, span)[[5, 0]], rtol=0, atol=1e-6
-    )
-
-
 def test_a_word_of_the_pair_has_vectors_too(service: EncoderService) -> None:
     encoding = service.encode(BUNDLED_ID, ["Which snake?"], pairs=["A python"])[0]
     position = encoding.tokens.index("python")
     np.testing.assert_array_equal(
         word_vectors(encoding, (2, 8), text_id=1), encoding.hidden[:, position]
     )
-
-
-def test_a_missing_word_has_no_vector(service: EncoderService) -> None:
-    encoding = service.encode(BUNDLED_ID, ["\x00"])[0]
-    with pytest.raises(RequestError):
-        word_vectors(encoding, (0, 1))

@@ -1,4 +1,4 @@
-"""What people typed stands in sentences as typed, whatever Markdown would make of it."""
+"""Typed text stands in sentences as typed, although Markdown would change it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPLACED = re.compile(
 
 
 def unescaped(text: str) -> str:
-    """What Markdown makes of backslashes before punctuation."""
+    """The text without backslashes before punctuation, as Markdown shows it."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
 
 

@@ -38,6 +38,8 @@ def test_the_palette_is_okabe_and_itos_in_our_order() -> None:
 
 def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_one() -> None:
     assert len({NEUTRAL, *map(color_of, range(MAX_SENTENCES))}) == MAX_SENTENCES + 1
+    assert [color_of(i) for i in range(len(CATEGORICAL))] == list(CATEGORICAL)
+    assert color_of(3 * len(CATEGORICAL) + 2) == CATEGORICAL[2]
 
 
 def test_streamlits_theme_has_the_same_colours() -> None:
@@ -52,18 +54,10 @@ def test_streamlits_theme_has_the_same_colours() -> None:
     assert dark["linkColor"] == dark["blueColor"] == CATEGORICAL[5]
 
 
-def test_colors_go_round() -> None:
-    n = len(CATEGORICAL)
-    assert [color_of(i) for i in range(n)] == list(CATEGORICAL)
-    assert color_of(n) == CATEGORICAL[0]
-    assert color_of(3 * n + 2) == CATEGORICAL[2]
-
-
 def test_dashes_tell_lines_of_one_color_apart() -> None:
-    assert len(set(DASHES)) == len(DASHES) >= 5
-    assert DASHES[0] == "solid"
     known = {"solid", "dot", "dash", "longdash", "dashdot", "longdashdot"}
     assert set(DASHES) <= known
+    assert len(set(DASHES)) == len(DASHES) >= 5
 
 
 def test_what_was_typed_is_shown_and_has_no_effect() -> None:
@@ -71,12 +65,9 @@ def test_what_was_typed_is_shown_and_has_no_effect() -> None:
     assert plain("&lt;b&gt;") == "&amp;lt;b&amp;gt;"
     assert plain("two\nlines\t and  spaces ") == "two lines and spaces"
     assert plain("") == ""
-
-
-def test_long_texts_are_cut_before_they_are_escaped() -> None:
     assert plain("x" * 24) == "x" * 24
     assert plain("x" * 25) == "x" * 23 + "…"
-    assert plain("&" * 30, 4) == "&amp;&amp;&amp;…"
+    assert plain("&" * 30, 4) == "&amp;&amp;&amp;…"  # cut before it is escaped
 
 
 @given(texts, st.integers(1, 60))
@@ -107,6 +98,9 @@ def test_a_figure_has_its_finding_as_title_and_leaves_colors_to_the_page() -> No
     assert layout["showlegend"] is False
     assert not {"paper_bgcolor", "plot_bgcolor", "colorway"} & set(layout)
     assert layout["font"] == {"size": SMALLEST}
+    own = figure([], {"margin": {"l": 1}, "showlegend": True}, title="", height=300).layout
+    assert (own.margin.l, own.margin.t) == (1, layout["margin"]["t"])  # the others keep their room
+    assert own.showlegend is True
 
 
 def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
@@ -127,14 +121,6 @@ def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
     assert built.data[1].colorbar.tickfont.size == 20  # what a figure says itself stays
     assert built.data[1].colorbar.title.font.size == SMALLEST
     assert "xaxis" not in figure([{"type": "treemap"}], {}, title="", height=90).to_dict()["layout"]
-
-
-def test_a_figures_own_layout_wins() -> None:
-    built = figure([], {"margin": {"l": 1}, "showlegend": True}, title="", height=300)
-    assert built.layout.margin.l == 1
-    usual = figure([], {}, title="", height=300).layout.margin
-    assert built.layout.margin == usual.update(l=1)  # the other sides keep their room
-    assert built.layout.showlegend is True
 
 
 def test_a_mistyped_property_is_an_error() -> None:

@@ -1,4 +1,4 @@
-"""Kinds, labels, what was lost, the table: beside transformers and brute force."""
+"""Kinds, labels, lost parts, tables and pieces: beside transformers and brute force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from components.analysis.tokens import cut_words, kinds, labels, lost_spans, source, token_rows
+from components.analysis.tokens import (
+    cut_words,
+    find_pieces,
+    kinds,
+    labels,
+    lost_spans,
+    source,
+    token_rows,
+)
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
 from tests.support.tiny_models import FAMILIES
@@ -36,7 +44,7 @@ def reference(tiny_root: Path) -> dict[str, Any]:
 
 
 def shared(one: tuple[int, int], other: tuple[int, int]) -> int:
-    """How many characters two spans share."""
+    """The number of characters that two spans share."""
     return min(one[1], other[1]) - max(one[0], other[0])
 
 
@@ -219,3 +227,40 @@ def test_added_tokens_can_be_left_out(service: EncoderService) -> None:
     tokens = service.tokenize(BUNDLED_ID, ["I love [MASK]"], pad_to=12)[0]
     rows = token_rows(tokens, service.vocabulary(BUNDLED_ID), special=False)
     assert [row["token"] for row in rows] == ["i", "love", "[MASK]"]
+
+
+# Pieces that a query finds in the vocabulary
+
+
+@pytest.mark.parametrize("kind", ["all", "start", "continuation", "special"])
+@pytest.mark.parametrize("query", ["an", "##an", "##", "", "[", "python", "sinan", "ZZ", "é"])
+def test_pieces_that_begin_with_a_query_are_found(
+    service: EncoderService, query: str, kind: Any
+) -> None:
+    vocabulary = service.vocabulary(BUNDLED_ID)
+    expected = [
+        i
+        for i, piece in enumerate(vocabulary.pieces)
+        if (piece.startswith(query) or piece.removeprefix("##").startswith(query))
+        and kind in ("all", vocabulary.kinds[i])
+    ]
+    found = find_pieces(vocabulary, query, kind=kind)
+    assert sorted(found) == expected
+    exact = [i for i in found if query in (vocabulary.pieces[i], vocabulary.texts[i])]
+    assert found[: len(exact)] == sorted(exact)
+    assert found[len(exact) :] == sorted(set(found) - set(exact))
+
+
+def test_a_query_is_looked_for_as_typed_and_as_read(service: EncoderService) -> None:
+    vocabulary = service.vocabulary(BUNDLED_ID)
+    assert find_pieces(vocabulary, "An") == []
+    assert find_pieces(vocabulary, "An", "an") == find_pieces(vocabulary, "an")
+    assert find_pieces(vocabulary, "an", "an") == find_pieces(vocabulary, "an")
+
+
+@by_family
+def test_an_empty_query_gives_every_piece_once(tiny_service: EncoderService, family: str) -> None:
+    vocabulary = tiny_service.vocabulary(f"folder:{family}")
+    assert find_pieces(vocabulary, "") == list(range(len(vocabulary.pieces)))
+    each = [find_pieces(vocabulary, "", kind=k) for k in ("start", "continuation", "special")]
+    assert sorted([*each[0], *each[1], *each[2]]) == list(range(len(vocabulary.pieces)))
