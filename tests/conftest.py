@@ -1,4 +1,4 @@
-"""How tests are run: threads, workers and garbage; what they share is in support/fixtures.py."""
+"""The threads, workers and garbage of a test run; shared fixtures are in support/fixtures.py."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays: looking through it for garbage takes a third of that.
+    """Keep what is imported and collected: a search in it for garbage takes a third of that time.
 
     It is not looked through later either, when tests leave some; and what they leave, a twentieth
     as often as Python would, which took a twentieth of all time.

@@ -34,7 +34,7 @@ def add(first: float, second: float) -> float:
 def uses(
     monkeypatch: pytest.MonkeyPatch, open_with: Callable[..., EncoderService], tiny_root: Path
 ) -> dict[str, Use]:
-    """What keeps files, by what they are."""
+    """The code that keeps files, by their kind."""
 
     def code(folder: Path) -> object:
         with compiled.umap_functions():

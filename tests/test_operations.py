@@ -1,4 +1,4 @@
-"""What operators are given names only what there is: the dashboard, the alerts, their page."""
+"""The dashboard, the alerts and their page name only metrics and settings that exist."""
 
 from __future__ import annotations
 

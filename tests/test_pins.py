@@ -1,4 +1,4 @@
-"""What is installed: every package pinned, locked by its hashes, and every action by its commit."""
+"""Every package is pinned and locked by its hashes, and every action by its commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _pins() -> dict[str, Version]:
 
 
 def _stated(*extras: str) -> list[Requirement]:
-    """What the app and the named extras ask for; without names, what `make test` installs."""
+    """The requirements of the app and the named extras; by default the development ones."""
     project = PYPROJECT["project"]
     groups = [project["optional-dependencies"][name] for name in extras or ("dev",)]
     return [Requirement(line) for group in (project["dependencies"], *groups) for line in group]

@@ -50,7 +50,7 @@ def short(path: Path) -> str:
 
 
 def assert_none(offenders: Iterator[str] | list[str]) -> None:
-    """No file breaks the rule; those that do are named, with where and how."""
+    """Fail if a file breaks the rule, with the list of those that do."""
     found = list(offenders)
     assert not found, "\n" + "\n".join(found)
 
@@ -70,7 +70,7 @@ def n_lines(path: Path) -> int:
 
 
 def part_of(path: Path) -> str:
-    """Which part of the house a file belongs to: "core", ..., "pages", "app" or "main"."""
+    """The part of the house that a file belongs to: "core", ..., "pages", "app" or "main"."""
     parts = path.relative_to(ROOT).parts
     if parts[0] == "components":
         return parts[1].removesuffix(".py")

@@ -1,4 +1,4 @@
-"""Who may import whom, and which libraries where: every place that breaks it is listed."""
+"""The allowed imports between parts, and of libraries: every place that breaks one is listed."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def top_is_light(path: Path, found: Import) -> bool:
 
 
 def stays_pure(path: Path) -> bool:
-    """Whether a file of `ui` or of a feature says or computes, and so must not draw."""
+    """True if a file of `ui` or of a feature computes or words, and so must not draw."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     if parts[:2] == ("components", "ui"):
         return parts[-1] in HEADLESS

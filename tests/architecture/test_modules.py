@@ -1,4 +1,4 @@
-"""What every module says and states, and what stays out of all of them."""
+"""The docstring and `__all__` of every module, and calls that are allowed in none."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_results_are_remembered_in_one_store() -> None:
 
 
 def test_no_process_runs_python_between_fork_and_exec() -> None:
-    """Where another thread holds a lock at that moment, it never begins."""
+    """If another thread holds a lock at that moment, the process never begins."""
     assert_none(
         f"{short(path)}:{node.value.lineno}"
         for path in SOURCES
@@ -98,10 +98,6 @@ def test_nothing_is_validated_by_assert() -> None:
 
 
 # Modules
-
-
-def test_every_module_says_why_it_exists() -> None:
-    assert_none(short(path) for path in SOURCES if not ast.get_docstring(tree_of(path)))
 
 
 def test_all_names_what_a_module_has() -> None:

@@ -26,7 +26,7 @@ def test_the_tests_mirror_the_house() -> None:
 
 
 def is_room(folder: Path) -> bool:
-    """Whether there is a folder of that name, or a file whose tests are many."""
+    """True if there is a folder of that name, or a file with many tests."""
     room = ROOT / "components" / folder
     return room.is_dir() or room.with_suffix(".py").is_file()
 
@@ -41,7 +41,7 @@ def test_our_own_code_is_not_mocked() -> None:
 
 
 def test_no_test_file_imports_another() -> None:
-    """What several need stands beside them, or in `tests/support`."""
+    """Shared code stands beside the tests that need it, or in `tests/support`."""
     assert_none(
         f"{short(path)}:{found.line} imports {found.name}"
         for path in TESTS
@@ -52,7 +52,7 @@ def test_no_test_file_imports_another() -> None:
 
 
 def test_support_has_what_several_rooms_need() -> None:
-    """What the tests of one room alone need stands beside them."""
+    """Code that the tests of one room alone need stands beside them."""
     wide = {ROOT / "tests" / part for part in (".", "core", "features", "support", "ui")}
     assert_none(
         f"{short(path)} is for {sorted(map(short, folders)) or 'nobody'}"

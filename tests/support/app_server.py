@@ -72,7 +72,7 @@ class AppServer:
 
 
 def end_of(log: Path) -> str:
-    """What a server said last."""
+    """The end of a server's log."""
     return log.read_text(encoding="utf-8", errors="replace")[-8000:]
 
 

@@ -1,4 +1,4 @@
-"""What every `EncoderService` keeps to, wherever it computes: checks that take any of them.
+"""The contract of every `EncoderService`, wherever it computes: checks that take any of them.
 
 Each check gets the service, a plain local one beside it, and the bundled model as transformers runs
 it. Callers must not be able to tell services apart: not by numbers, types, errors or progress.

@@ -22,7 +22,7 @@ from tests.support.tiny_models import ALL, build
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
-    """What the set-up has compiled for maps is there for all workers and their apps."""
+    """Share the code compiled for maps by the set-up with all workers and their apps."""
     folder = compiled_folder(Settings.from_env())
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     keep_compiled(folder)
@@ -84,7 +84,7 @@ def bundled_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def facts() -> dict[str, Any]:
-    """What was measured on bert-base-uncased and on the bundled model."""
+    """Measurements of bert-base-uncased and of the bundled model."""
     path = Path(__file__).parents[1] / "data" / "bert_facts.json"
     return json.loads(path.read_text(encoding="utf-8"))
 

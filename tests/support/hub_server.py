@@ -13,6 +13,7 @@ the reply to give, so a test can break whatever it likes:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
@@ -20,21 +21,55 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.support.hub_repository import Repository
-
 __all__ = ["Faults", "HubServer", "Reply", "Repository", "Request", "error", "hub_server"]
 
+LARGE = (".safetensors", ".bin", ".model", ".h5", ".onnx", ".pt")
 _ROUTES = (
     re.compile(r"/api/models/(?P<repo>.+?)/tree/(?P<revision>[^/]+)"),
     re.compile(r"/api/models/(?P<repo>.+?)/revision/(?P<revision>[^/]+)"),
     re.compile(r"/api/models/(?P<repo>.+)"),
     re.compile(r"/(?P<repo>.+?)/resolve/(?P<revision>[^/]+)/(?P<file>.+)"),
 )
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A folder seen as a repository with one commit."""
+
+    folder: Path
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Every file's bytes, by its path in the folder."""
+        paths = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
+
+    @cached_property
+    def commit(self) -> str:
+        """A hash of names and contents, 40 hexadecimal digits."""
+        digest = hashlib.sha1(usedforsecurity=False)
+        for name, data in self.files.items():
+            digest.update(f"{name} {len(data)}\n".encode() + data)
+        return digest.hexdigest()
+
+    def is_large(self, name: str) -> bool:
+        """True if the hub would keep this file outside of git."""
+        return name.endswith(LARGE)
+
+    def blob_id(self, name: str) -> str:
+        """Git's own hash of a file."""
+        data = self.files[name]
+        return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+    def sha256(self, name: str) -> str:
+        """The SHA-256 of a file."""
+        return hashlib.sha256(self.files[name]).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -51,7 +86,7 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """What is asked for: "info", "tree" or "file"."""
+        """The kind of request: "info", "tree" or "file"."""
         if self.file is not None:
             return "file"
         return "tree" if "/tree/" in self.path else "info"

@@ -21,7 +21,7 @@ __all__ = ["main", "serve"]
 
 _READY = ("lance_namespace", "pandas", "pyarrow.dataset", "components.corpus.store.indexing",
           "components.corpus.store.store", "tests.support.corpus_store")  # fmt: skip
-"""What takes long to import and starts no thread."""
+"""Modules that take long to import and start no thread."""
 
 
 def main(task: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the bundled model gives to pairs of words, measured once in a run of all workers."""
+"""The baseline and the ruler of the bundled model, measured once in a run of all workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory can be reached from somewhere: what a session holds, for instance."""
+"""The memory that can be reached from somewhere, for instance from a session."""
 
 from __future__ import annotations
 

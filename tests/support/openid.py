@@ -44,7 +44,7 @@ PEOPLE: Mapping[str, Mapping[str, Any]] = {
     "ada": {"name": "Ada Admin", "email": "ada@example.org", "email_verified": True},
     "mallory": {"name": "Mallory", "email": "ada@example.org", "email_verified": False},
 }
-"""Who has an account there, by subject; the last claims an address that is not verified."""
+"""The accounts there, by subject; the last claims an address that is not verified."""
 _SECONDS = 120.0
 
 
@@ -128,12 +128,12 @@ def sign_in(client: Any, app: str, provider: str, name: str, /, **claims: Any) -
 
 
 def owner_of(name: str, issuer: str = ISSUER) -> str:
-    """Whose things somebody's are."""
+    """The name under which a person's things are kept."""
     return person_of({**claims(name), "iss": issuer}, Settings(sign_in="required")).owner
 
 
 def claims(name: str) -> dict[str, Any]:
-    """What Streamlit tells a page of somebody who has signed in."""
+    """The claims that Streamlit gives a page about a person who has signed in."""
     return {"is_logged_in": True, "iss": ISSUER, "sub": name, **PEOPLE[name]}
 
 

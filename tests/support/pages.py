@@ -153,7 +153,7 @@ def table(app: AppTest) -> pd.DataFrame:
 
 
 def reading(app: AppTest) -> str:
-    """What the page says in words."""
+    """The page's main reading."""
     return said(app)
 
 
@@ -175,21 +175,8 @@ def messages(app: AppTest) -> list[str]:
 
 def assert_only_own_markup(app: AppTest) -> None:
     """No HTML of the page has a tag that the app does not write itself."""
-    own = {
-        "p",
-        "ul",
-        "li",
-        "strong",
-        "em",
-        "code",
-        "span",
-        "div",
-        "b",
-        "mark",
-        "del",
-        "small",
-        "br",
-    }
+    own = {*("p", "ul", "li", "br", "div", "span"), *("b", "strong", "em", "small", "code")}
+    own |= {"mark", "del"}
     for element in app.get("html"):
         assert set(re.findall(r"</?([a-zA-Z]+)", element.proto.body)) <= own
 
@@ -208,7 +195,7 @@ def plainly_said(app: AppTest) -> str:
 
 
 def said(app: AppTest, key: str = "reading") -> str:
-    """What the page says in words, in the one reading with this key; bold as in Markdown."""
+    """The text of the one reading with this key; bold as in Markdown."""
     (found,) = [
         read(element.proto.body)
         for block in blocks(app)
@@ -286,7 +273,7 @@ def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
 
 
 def given(app: AppTest, key: str) -> dict[str, Any]:
-    """What a component was given."""
+    """The data that a component was given."""
     return json.loads(_component(app, key).json)
 
 
@@ -296,7 +283,7 @@ def to_layer(app: AppTest, layer: int) -> AppTest:
 
 
 def layer_of(app: AppTest) -> int:
-    """Where the layer bar stands."""
+    """The layer that the layer bar is at."""
     return given(app, "layer")["layer"]
 
 
@@ -307,7 +294,7 @@ def _component(app: AppTest, key: str) -> Any:
 
 @contextmanager
 def offered_files() -> Iterator[dict[str, Callable[[], bytes]]]:
-    """What each download button drawn inside gives, by the name of its file."""
+    """The content that each download button drawn inside gives, by the name of its file."""
     offered: dict[str, Callable[[], bytes]] = {}
     button = st.download_button
 

@@ -36,7 +36,7 @@ serve.run(build({"replicas": 1, "cores": 1}), name=NAME, route_prefix="/", block
 
 
 def has_ray() -> bool:
-    """Whether the extra is installed."""
+    """True if the extra is installed."""
     return find_spec("ray") is not None
 
 

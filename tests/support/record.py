@@ -28,16 +28,8 @@ ODD = (
 SECOND = "folder:bert"
 """A tiny random model, with a pooler and segments."""
 FEW = (
-    "home",
-    "tokens",
-    "masks",
-    "embedding_layer",
-    "layers",
-    "attention head",
-    "anatomy",
-    "meaning",
-    "why",
-    "senses",
+    *("home", "tokens", "masks", "embedding_layer", "layers"),
+    *("attention head", "anatomy", "meaning", "why", "senses"),
 )
 """The views whose numbers are kept beside the tests."""
 
@@ -121,7 +113,7 @@ def numbers_of(app: AppTest) -> dict[str, list[float]]:
 
 
 def summary(numbers: list[float]) -> list[float]:
-    """How many numbers there are, their mean, standard deviation, least and most."""
+    """The count of the numbers, their mean, standard deviation, least and most."""
     if not numbers:
         return [0]
     own = np.array(numbers)

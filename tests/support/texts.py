@@ -1,4 +1,4 @@
-"""What people type, and what they might: every page takes any of it."""
+"""Texts that people type, or might: every page takes any of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TYPED = {
     "not normal forms": "ﬁne ｐｙｔｈｏｎ ﷽",
     "private and unassigned": "\ue000 \U000fffff \uffff",
 }
-"""What a page must take, whatever was typed."""
+"""Typed texts that a page must take."""
 
 AWKWARD = {
     "double quotes": 'She said "python" and \'python\' and """python"""',
@@ -48,7 +48,7 @@ AWKWARD = {
     "braces of a format": "{python} {max_length} {pool}",
     "beyond the first plane": "𝓹𝔂 python 𐍈",
 }
-"""What a snippet must write down so that Python reads it back."""
+"""Texts that a snippet must write so that Python reads them back."""
 LABELS = (
     *("the", "python", "##on", "[CLS]", "[SEP]", "[UNK]", "[PAD]", "<s>", "a", "A", ".", "*", "`"),
     *("🐍", "👩‍👧", "🇺🇦", "שלי", "مرحبا", "蟒", "ﬁ", "e\u0301", "<b>", "$x$", ":snake:", "Ġthe"),

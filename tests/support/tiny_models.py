@@ -34,13 +34,7 @@ from transformers import (
 __all__ = ["ALL", "FAMILIES", "VARIANTS", "build", "family_of"]
 
 FAMILIES: tuple[str, ...] = (
-    "bert",
-    "distilbert",
-    "roberta",
-    "xlm-roberta",
-    "mpnet",
-    "albert",
-    "electra",
+    *("bert", "distilbert", "roberta", "xlm-roberta", "mpnet", "albert", "electra"),
 )
 VARIANTS: tuple[str, ...] = ("electra-same-size", "bert-without-pooler", "bert-sharded")
 ALL: tuple[str, ...] = FAMILIES + VARIANTS

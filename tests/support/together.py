@@ -16,7 +16,7 @@ SECONDS = 60.0
 
 
 def together(n: int, call: Callable[[int], Any]) -> list[Any]:
-    """What n threads that start at once get; an exception counts as a result."""
+    """The results of n threads that start at once; an exception counts as a result."""
     start = threading.Barrier(n)
 
     def one(i: int) -> Any:

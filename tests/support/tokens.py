@@ -1,4 +1,4 @@
-"""What the page Tokens & IDs shows, read from a headless run."""
+"""The contents of the page Tokens & IDs, read from a headless run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def showing(
 
 
 def strip(app: AppTest, key: str = "token_strip") -> dict[str, Any]:
-    """What the strip of tokens was given."""
+    """The data that the strip of tokens was given."""
     return pages.given(app, key)
 
 

@@ -24,7 +24,7 @@ _EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of one run of a page.
+    """The result of one run of a page.
 
     Attributes:
         ids: of its widgets.
@@ -39,7 +39,7 @@ class Seen:
         return next(own for own in self.ids if own.endswith(f"-{key}"))
 
     def has(self, key: str) -> bool:
-        """Whether there is such a widget."""
+        """True if there is such a widget."""
         return any(own.endswith(f"-{key}") for own in self.ids)
 
 
