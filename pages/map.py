@@ -1,7 +1,7 @@
 """Map: tokens, words or sentences, with those close together that the model treats as similar."""
 
 from components.features.map import controls, page
-from components.features.map.compute import asked_map
+from components.features.map.compute import requested_map
 from components.features.map.page import toolbar
 from components.ui.frame import shell
 from components.ui.models import runtime
@@ -11,11 +11,11 @@ from components.ui.widgets import kit
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
 card = runtime.load(view.model, height=page.HEIGHT)
-asked = asked_map(view, card)
+requested = requested_map(view, card)
 with kit.box():
-    toolbar(view, asked)
-shown = page.first_map(view, card, asked)
-if shown is not None:
-    page.one_or_two(view, shown, card, asked)
-    page.explain(shown, card)
-    page.downloads(shown, downloads)
+    toolbar(view, requested)
+display = page.first_map(view, card, requested)
+if display is not None:
+    page.one_or_two(view, display, card, requested)
+    page.explain(display, card)
+    page.downloads(display, downloads)

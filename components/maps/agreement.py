@@ -90,11 +90,6 @@ class Agreement:
         """True if the share lies above chance."""
         return whole_percent(self.interval[0]) > whole_percent(self.chance)
 
-    @property
-    def is_below(self) -> bool:
-        """True if the share lies below chance."""
-        return whole_percent(self.interval[1]) < whole_percent(self.chance)
-
     def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
         """Return two labels of at least so many points, the one that keeps together better first.
 
@@ -144,7 +139,7 @@ def agreement(
             itself.
         distances: (n_points, k) their distances, in ascending order.
     """
-    case = _Case(labels, sentence)
+    case = _LabelledPoints(labels, sentence)
     allowed = case.allowed(np.arange(case.n)[:, None], indices)
     same = case.codes[:, None] == case.codes[indices]
     tied = _nearest(distances, allowed)
@@ -186,7 +181,7 @@ def _observations(
     return numbers
 
 
-class _Case:
+class _LabelledPoints:
     """Labels as numbers, -1 for none, and the points that may be neighbours of each other."""
 
     def __init__(self, labels: Sequence[str], sentence: IntArray) -> None:
@@ -216,26 +211,30 @@ class _Case:
         return chances
 
     def summed(
-        self, shares: NDArray[Any], found: NDArray[np.bool_], observations: NDArray[Any]
+        self, shares: NDArray[Any], has_neighbour: NDArray[np.bool_], observations: NDArray[Any]
     ) -> Agreement | None:
         """Return the agreement of all points that have a neighbour to be compared with."""
-        if not found.any():
+        if not has_neighbour.any():
             return None
-        codes, share, chance = self.codes[found], shares[found], self.chances()[found]
+        codes, share, chance = (
+            self.codes[has_neighbour],
+            shares[has_neighbour],
+            self.chances()[has_neighbour],
+        )
         n_own = np.bincount(codes, minlength=len(self.names))
-        sums = [np.bincount(codes, each, minlength=len(self.names)) for each in (share, chance)]
-        own = np.unique(np.stack([observations[found], codes]), axis=1)
-        n_apart = np.bincount(own[1], minlength=len(self.names)).tolist()
+        sums = [np.bincount(codes, values, minlength=len(self.names)) for values in (share, chance)]
+        groups = np.unique(np.stack([observations[has_neighbour], codes]), axis=1)
+        n_apart = np.bincount(groups[1], minlength=len(self.names)).tolist()
         kinds = [
             LabelShare(name, int(n), float(alike / n), float(drawn / n), apart)
             for name, n, alike, drawn, apart in zip(self.names, n_own, *sums, n_apart, strict=True)
             if n > 1
         ]
         kinds.sort(key=lambda kind: (-kind.excess, kind.name))
-        means, every = (float(share.mean()), float(chance.mean())), len(np.unique(own[0]))
+        means, n_groups = (float(share.mean()), float(chance.mean())), len(np.unique(groups[0]))
         most = int(n_own.argmax())
         commonest = self.names[most], float(n_own[most] / len(codes))
-        return Agreement(*means, len(codes), tuple(kinds), every, *commonest)
+        return Agreement(*means, len(codes), tuple(kinds), n_groups, *commonest)
 
 
 def _excess(share: float, chance: float) -> float:

@@ -67,8 +67,8 @@ def cluster(coordinates: FloatArray, *, least: int | None = None) -> IntArray:
         return _by_size(_hdbscan(places, size))
     chosen = np.random.default_rng(_SEED).choice(len(places), MAX_CLUSTERED, replace=False)
     chosen.sort()
-    found = _hdbscan(places[chosen], max(2, round(size * MAX_CLUSTERED / len(places))))
-    return _by_size(found[_nearest(places[chosen], places)])
+    sampled = _hdbscan(places[chosen], max(2, round(size * MAX_CLUSTERED / len(places))))
+    return _by_size(sampled[_nearest(places[chosen], places)])
 
 
 def cluster_labels(
@@ -91,7 +91,7 @@ def cluster_labels(
         )
     names = () if points.unit == "sentences" else points.names
     words = typical_of(points.terms, points.sentence, labels, names=names, n_words=n_words)
-    found = [
+    all_labels = [
         ClusterLabel(
             cluster=number,
             words=words[number],
@@ -100,7 +100,7 @@ def cluster_labels(
         )
         for number in words
     ]
-    return tuple(sorted(found, key=lambda label: (-label.n_points, label.cluster)))
+    return tuple(sorted(all_labels, key=lambda label: (-label.n_points, label.cluster)))
 
 
 def _checked(coordinates: FloatArray) -> FloatArray:
@@ -118,8 +118,8 @@ def _hdbscan(places: FloatArray, least: int) -> IntArray:
 
     if len(places) < max(least, _MIN_SAMPLES):
         return np.full(len(places), -1, dtype=np.int64)
-    own = HDBSCAN(min_cluster_size=least, min_samples=_MIN_SAMPLES, copy=True)
-    labels: IntArray = own.fit(places).labels_.astype(np.int64)
+    clusterer = HDBSCAN(min_cluster_size=least, min_samples=_MIN_SAMPLES, copy=True)
+    labels: IntArray = clusterer.fit(places).labels_.astype(np.int64)
     return labels
 
 

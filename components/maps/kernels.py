@@ -55,7 +55,7 @@ def keep_largest(
     later = least[begin:]
     half = halves[begin:]
     for i in range(m):
-        row, own_half, own = products[i], half[i], begin + i
+        row, own_half, point = products[i], half[i], begin + i
         low = later[i]
         for at in range(0, n_columns, _CHUNK):
             end = min(at + _CHUNK, n_columns)
@@ -67,9 +67,9 @@ def keep_largest(
             for j in range(at, end):
                 key, back = row[j] - half[j], row[j] - own_half
                 if key > low and j != i:
-                    low = _insert(values[own], columns[own], key, begin + j)
+                    low = _insert(values[point], columns[point], key, begin + j)
                 if j >= m and back > later[j]:
-                    later[j] = _insert(values[begin + j], columns[begin + j], back, own)
+                    later[j] = _insert(values[begin + j], columns[begin + j], back, point)
         later[i] = low
 
 
@@ -86,10 +86,10 @@ def squared_distances(places: Any, some: Any, squares: Any) -> None:
         row = squares[i]
         row[:] = 0
         for axis in range(len(places)):
-            own = places[axis]
-            here = own[some[i]]
+            values = places[axis]
+            value = values[some[i]]
             for j in range(len(row)):
-                apart = own[j] - here
+                apart = values[j] - value
                 row[j] += apart * apart
 
 
@@ -133,9 +133,9 @@ def middle_ranks(distances: Any, chosen: Any, slack: Any, ranks: Any) -> None:
     for i in range(len(distances)):
         row = distances[i]
         for place in range(chosen.shape[1]):
-            here = row[chosen[i, place]]
-            apart = slack[0] + slack[1] * abs(here)
-            low, high = here - apart, here + apart
+            distance = row[chosen[i, place]]
+            apart = slack[0] + slack[1] * abs(distance)
+            low, high = distance - apart, distance + apart
             count = np.int32(1)
             for j in range(len(row)):
                 count += np.int32(row[j] < low) + np.int32(row[j] <= high)

@@ -79,11 +79,11 @@ def optimize(
     n_threads = min(n_threads or os.cpu_count() or 1, _MOST_THREADS, -(-n // _POINTS_A_THREAD))
     tasks = list(pairwise(n * i // n_threads for i in range(n_threads + 1)))
     with ThreadPoolExecutor(n_threads) as pool:
-        each: Callable[..., Iterable[None]] = pool.map if n_threads > 1 else map
+        map_tasks: Callable[..., Iterable[None]] = pool.map if n_threads > 1 else map
         for epoch, draw in enumerate(random.randint(0, 2**31, n_epochs)):
             left = np.float32(1 - epoch / n_epochs)
             one_round = partial(move, now, then, *edges, draw, left, _MOMENTUM * left, *curve)
-            list(each(one_round, tasks))
+            list(map_tasks(one_round, tasks))
             then[:, n:] = then[:, :run]
             now, then = then, now
             report((epoch + 1) / n_epochs)
@@ -124,9 +124,9 @@ def pca(rows: FloatArray, n_components: int) -> FloatArray:
         axes = np.linalg.svd(centred, full_matrices=False)[2][:n_axes]
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[np.arange(n_axes), largest])[:, None]
-    found = centred @ axes.T.astype(np.float32)
-    spread = np.abs(found).max(axis=0)
-    coordinates[:, :n_axes] = np.where(spread > _FLAT * spread[0], found, 0.0)
+    projected = centred @ axes.T.astype(np.float32)
+    spread = np.abs(projected).max(axis=0)
+    coordinates[:, :n_axes] = np.where(spread > _FLAT * spread[0], projected, 0.0)
     return coordinates
 
 
@@ -141,8 +141,8 @@ def links(neighbors: Neighbors, n_neighbors: int, *, on_wait: OnProgress | None 
     others = slice(0, n_neighbors - 1)
     indices = np.column_stack([np.arange(n), neighbors.indices[:, others]])
     distances = np.column_stack([np.zeros(n, np.float32), neighbors.distances[:, others]])
-    with umap_functions(on_wait) as own:
-        graph, *_ = own.fuzzy_simplicial_set(
+    with umap_functions(on_wait) as umap_module:
+        graph, *_ = umap_module.fuzzy_simplicial_set(
             np.empty((n, 1), np.float32),  # only its length is read if neighbours are given
             n_neighbors,
             np.random.RandomState(0),
@@ -174,8 +174,8 @@ def umap(
         report: receives the share of rounds done; an exception from it ends the work.
         on_wait: called while another map is being made.
     """
-    with umap_functions(on_wait) as own:
-        a, b = own.find_ab_params(1.0, min_dist)
+    with umap_functions(on_wait) as umap_module:
+        a, b = umap_module.find_ab_params(1.0, min_dist)
     begin = _umap_start(start, seed)
     return optimize(graph, begin, a=a, b=b, n_epochs=n_epochs, seed=seed, report=report)
 
@@ -218,7 +218,7 @@ def tsne(
     begin = (start / spread * 1e-4 if spread > 0 else start).astype(np.float64)
     done = count(1)  # openTSNE restarts the count of iterations in each phase
 
-    def told(*_: object) -> None:
+    def report_round(*_: object) -> None:
         report(next(done) / (_N_EARLY + _N_LATE))
 
     drawn = TSNE(
@@ -231,7 +231,7 @@ def tsne(
         max_step_norm=None,
         negative_gradient_method="bh",  # interpolation is slower here, and has no third dimension
         n_jobs=threads,
-        callbacks=told,
+        callbacks=report_round,
         callbacks_every_iters=1,
     ).fit(affinities=likely, initialization=begin)
     return np.asarray(drawn, np.float32)
@@ -239,7 +239,7 @@ def tsne(
 
 def _lengths(space: VectorSpace, neighbors: Neighbors) -> NDArray[np.float64]:
     """(n, k) distances to neighbours between the space's rows, none of them quite zero."""
-    found = neighbors.distances.astype(np.float64) / space.scale
+    distances = neighbors.distances.astype(np.float64) / space.scale
     # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
-    lengths = np.sqrt(2 * found) if space.metric == "cosine" else found
+    lengths = np.sqrt(2 * distances) if space.metric == "cosine" else distances
     return np.maximum(lengths, 1e-6)

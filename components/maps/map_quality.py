@@ -22,9 +22,9 @@ from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.maps.neighbors import Neighbors
 from components.maps.progress import Report, silent
-from components.maps.vector_space import Metric, VectorSpace
+from components.maps.vector_space import VectorSpace
 
-__all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "MapQuality", "measure", "measure_in"]
+__all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "MapQuality", "measure"]
 
 
 FEWEST = 4
@@ -63,31 +63,6 @@ class MapQuality:
 
 
 def measure(
-    vectors: object,
-    coordinates: FloatArray,
-    metric: Metric,
-    *,
-    neighbors: Neighbors | None = None,
-    k: int = 15,
-    sample: int | None = N_SAMPLE,
-    seed: int = 0,
-) -> MapQuality:
-    """Return the share of the vectors' neighbourhoods that a map keeps.
-
-    Args:
-        vectors: (n, d), n at least 4.
-        coordinates: (n, 2) or (n, 3), their places on the map.
-        metric: the metric of distances between vectors.
-        neighbors: the vectors' nearest neighbours, if they are known.
-        k: the number of compared neighbours; reduced to less than half the points.
-        sample: the number of measured points if there are more than `ALL_UP_TO`; None for all.
-        seed: seeds the sample.
-    """
-    space = VectorSpace.of(vectors, metric)
-    return measure_in(space, coordinates, neighbors=neighbors, k=k, sample=sample, seed=seed)
-
-
-def measure_in(
     space: VectorSpace,
     coordinates: FloatArray,
     *,
@@ -97,7 +72,17 @@ def measure_in(
     seed: int = 0,
     report: Report = silent,
 ) -> MapQuality:
-    """`measure` for vectors that are prepared already."""
+    """Return the share of the vectors' neighbourhoods that a map keeps.
+
+    Args:
+        space: the vectors, at least 4.
+        coordinates: (n, 2) or (n, 3), their places on the map.
+        neighbors: the vectors' nearest neighbours, if they are known.
+        k: the number of compared neighbours; reduced to less than half the points.
+        sample: the number of measured points if there are more than `ALL_UP_TO`; None for all.
+        seed: seeds the sample.
+        report: receives the share done; an exception from it ends the work.
+    """
     n = space.n_points
     if len(coordinates) != n or n < FEWEST or k < 1:
         raise RequestError(
@@ -123,19 +108,21 @@ def measure_in(
     on_map = np.array([0.0, rounding], kind)
 
     def count(some: IntArray) -> NDArray[np.float64]:
-        here, there = full[some] @ full.T, _map_distances(places, some)
-        np.subtract(half_squares, here, out=here)
-        here[np.arange(len(some)), some] = there[np.arange(len(some)), some] = np.inf
+        in_full_space, on_the_map = full[some] @ full.T, _map_distances(places, some)
+        np.subtract(half_squares, in_full_space, out=in_full_space)
+        in_full_space[np.arange(len(some)), some] = on_the_map[np.arange(len(some)), some] = np.inf
         near = None if true is None else true[some]
-        return _counts(_Side(here, in_full, k, near), _Side(there, on_map, k))
+        return _counts(
+            _Distances(in_full_space, in_full, k, near), _Distances(on_the_map, on_map, k)
+        )
 
     counts = _summed(blocks, count, report)
     false, missed, shared, n_tied, n_flat = counts.tolist()
     worst = len(points) * k * (2 * n - 3 * k - 1) / 2
     recall = shared / (len(points) * k)
     is_flat = space.all_same or n_flat == len(points)
-    kept = 1 - false / worst, 1 - missed / worst, recall
-    return MapQuality(*kept, k, len(points), int(n_tied), is_flat)
+    shares = 1 - false / worst, 1 - missed / worst, recall
+    return MapQuality(*shares, k, len(points), int(n_tied), is_flat)
 
 
 def _summed(
@@ -154,7 +141,7 @@ def _summed(
     return counts
 
 
-class _Side:
+class _Distances:
     """The distances of some points from all, on the map or in the full space.
 
     Attributes:
@@ -209,25 +196,25 @@ class _Side:
         return chance, excess
 
 
-def _counts(here: _Side, there: _Side) -> NDArray[np.float64]:
+def _counts(full: _Distances, placed: _Distances) -> NDArray[np.float64]:
     """Return five sums over points.
 
     They are the ranks above k of map neighbours and of true neighbours, the number of neighbours
     that are both, and the numbers of points whose true neighbours are ambiguous, or all equally
     far.
     """
-    is_open = here.is_open | there.is_open
-    told, rows = ~is_open, np.flatnonzero(is_open)
-    false = here.excess(there.nearest)[told].sum()
-    missed = there.excess(here.nearest)[told].sum()
-    shared = _n_shared(there.nearest[told], here.nearest[told])
-    found = np.array([false, missed, shared, here.is_open.sum(), here.is_flat.sum()], np.float64)
-    step = max(1, _BLOCK_BYTES // (64 * here.distances.shape[1]))
+    is_open = full.is_open | placed.is_open
+    is_plain, rows = ~is_open, np.flatnonzero(is_open)
+    false = full.excess(placed.nearest)[is_plain].sum()
+    missed = placed.excess(full.nearest)[is_plain].sum()
+    shared = _n_shared(placed.nearest[is_plain], full.nearest[is_plain])
+    counts = np.array([false, missed, shared, full.is_open.sum(), full.is_flat.sum()], np.float64)
+    step = max(1, _BLOCK_BYTES // (64 * full.distances.shape[1]))
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
-        (true, below), (near, beyond) = here.expected(some), there.expected(some)
-        found[:3] += (near * below).sum(), (true * beyond).sum(), (near * true).sum()
-    return found
+        (true, below), (near, beyond) = full.expected(some), placed.expected(some)
+        counts[:3] += (near * below).sum(), (true * beyond).sum(), (near * true).sum()
+    return counts
 
 
 def _sample(n: int, sample: int | None, seed: int) -> IntArray:
@@ -249,9 +236,9 @@ def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
     """(m, k) the columns of each row's k smallest distances, in no order."""
     from components.maps.kernels import nearest_columns
 
-    found = np.zeros((len(distances), k), np.int64)
-    nearest_columns(distances, np.empty(found.shape, distances.dtype), found)
-    return found
+    columns = np.zeros((len(distances), k), np.int64)
+    nearest_columns(distances, np.empty(columns.shape, distances.dtype), columns)
+    return columns
 
 
 def _n_shared(first: IntArray, second: IntArray) -> int:

@@ -21,7 +21,7 @@ from components.core.schema import FloatArray, IntArray
 from components.maps.progress import FINDING, OnProgress, Stages
 from components.maps.vector_space import Metric, VectorSpace
 
-__all__ = ["Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
+__all__ = ["Neighbors", "map_neighbors", "nearest", "neighbors_of"]
 
 _BLOCK_BYTES = 32 << 20
 _PAIR_BYTES = 8 << 20
@@ -51,27 +51,19 @@ class Neighbors:
         return int(self.indices.shape[1])
 
 
-def nearest(
-    vectors: object, k: int, metric: Metric, *, on_progress: OnProgress | None = None
-) -> Neighbors:
+def nearest(space: VectorSpace, k: int, *, on_progress: OnProgress | None = None) -> Neighbors:
     """Return each vector's k nearest neighbours, or all others if there are fewer.
 
     50,000 vectors take seconds; twice as many take four times as long.
 
     Args:
-        vectors: (n, d).
+        space: the vectors.
         k: the number of neighbours, at least 1.
-        metric: "cosine" or "euclidean".
         on_progress: receives the share done; an exception from it ends the search.
 
     Raises:
-        RequestError: the vectors are not finite, k is below 1, or the metric is unknown.
+        RequestError: k is below 1.
     """
-    return nearest_in(VectorSpace.of(vectors, metric), k, on_progress=on_progress)
-
-
-def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = None) -> Neighbors:
-    """`nearest` for vectors that are prepared already."""
     if k < 1:
         raise RequestError(f"{k} neighbours were asked for; at least 1 is needed.")
     k = min(k, space.n_points - 1)
@@ -79,8 +71,8 @@ def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = N
     report = stages.stage(FINDING)
     indices = np.empty((space.n_points, k), np.int64)
     distances = np.empty((space.n_points, k), np.float32)
-    for rows, found, measured in _blocks(space, k):
-        indices[rows], distances[rows] = found, measured
+    for rows, near, measured in _blocks(space, k):
+        indices[rows], distances[rows] = near, measured
         report(rows.stop / space.n_points)
     stages.done(FINDING)
     return Neighbors(indices, distances, space.metric)
@@ -118,9 +110,9 @@ def map_neighbors(coordinates: FloatArray, k: int) -> Neighbors:
     distances, indices = np.reshape(distances, (n, -1)), np.reshape(indices, (n, -1))
     distances = np.where(indices == np.arange(n)[:, None], np.inf, distances)
     order = np.lexsort((indices, distances), axis=1)[:, :k]
-    found = np.take_along_axis(indices, order, 1).astype(np.int64)
+    nearest_points = np.take_along_axis(indices, order, 1).astype(np.int64)
     measured = np.take_along_axis(distances, order, 1).astype(np.float32)
-    return Neighbors(found, measured, "euclidean")
+    return Neighbors(nearest_points, measured, "euclidean")
 
 
 Block = tuple[slice, IntArray, FloatArray]
@@ -145,7 +137,7 @@ def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
 
     def chosen(rows: slice, products: FloatArray) -> Block:
         keep_largest(products, halves, rows.start, values, columns, least)
-        return rows, *_kept(space, rows, values, columns, k)
+        return rows, *_by_largest_keys(space, rows, values, columns, k)
 
     with ThreadPoolExecutor(1) as pool:
         waiting: Future[Block] | None = None
@@ -161,7 +153,7 @@ def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
             yield waiting.result()
 
 
-def _kept(
+def _by_largest_keys(
     space: VectorSpace, rows: slice, values: FloatArray, columns: NDArray[np.int32], k: int
 ) -> tuple[IntArray, FloatArray]:
     """Return the k nearest of each row of a block by its largest keys, ascending."""
@@ -177,8 +169,8 @@ def _kept(
     step = max(1, _BLOCK_BYTES // (4 * space.n_points))
     for begin in range(0, len(full), step):
         some = full[begin : begin + step]
-        again = points[some]
-        indices[some], distances[some] = _select(space, again, space.keys(again), k)
+        searched = points[some]
+        indices[some], distances[some] = _select(space, searched, space.keys(searched), k)
     return indices, distances
 
 
@@ -197,14 +189,14 @@ def _select(
     first = np.searchsorted(row, np.arange(len(points)))
     kth = key[first + k - 1]
     margin = _margin(kth, lengths)
-    kept = key >= (kth - margin)[row]
-    row, column, key = row[kept], column[kept], key[kept]
+    is_candidate = key >= (kth - margin)[row]
+    row, column, key = row[is_candidate], column[is_candidate], key[is_candidate]
     maybe = key <= (kth + margin)[row]
     order = np.lexsort((column, maybe, row))
     row, column = row[order], column[order]
     place = np.arange(len(row)) - np.searchsorted(row, np.arange(len(points)))[row]
-    kept = place < k + _SPARE
-    return _measured(space, points, row[kept], column[kept], place[kept], k)
+    is_candidate = place < k + _SPARE
+    return _measured(space, points, row[is_candidate], column[is_candidate], place[is_candidate], k)
 
 
 def _measured(

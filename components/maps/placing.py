@@ -1,9 +1,16 @@
-"""Maps drawn in other processes, so that pages stay responsive; same numbers. No streamlit."""
+"""Maps drawn in other processes, so that pages stay responsive; same numbers. No streamlit.
+
+Arrays go to these processes and back in files, without pickles. The functions that
+`components.jobs.worker` calls there are here too.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -14,14 +21,15 @@ import numpy as np
 from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.jobs import Processes, Sentences
-from components.maps import entries
-from components.maps.layer_maps import How, LayerMaps
+from components.maps import prepare
+from components.maps.map_quality import MapQuality
+from components.maps.neighbors import Neighbors
 from components.maps.progress import OnProgress
-from components.maps.projection import Map
+from components.maps.projection import Map, project
 from components.maps.request import MapSettings
-from components.maps.stability import Stability
+from components.maps.stability import Stability, stability
 
-__all__ = ["N_PROCESSES", "Placing"]
+__all__ = ["N_PROCESSES", "Placing", "check_stability", "draw", "warm_up"]
 
 N_PROCESSES = 2
 """Two, so that a small map need not wait behind a large one."""
@@ -30,6 +38,7 @@ _SENTENCES = Sentences(
     "else is lost: draw again, with fewer points.",
     failed="This map could not be drawn; the log says why. Try other settings.",
 )
+_VECTORS, _MAP = "vectors.npy", "map.npz"
 
 
 class Placing:
@@ -40,8 +49,8 @@ class Placing:
     """
 
     def __init__(self, compiled: Path | None = None) -> None:
-        self._always = {"compiled": str(compiled) if compiled is not None else ""}
-        warm = (_entry(entries.warm_up), self._always)
+        self._compiled = {"compiled": str(compiled) if compiled is not None else ""}
+        warm = (_entry(warm_up), self._compiled)
         self.processes = Processes(N_PROCESSES, warm=warm, sentences=_SENTENCES)
 
     def __enter__(self) -> Self:
@@ -66,23 +75,10 @@ class Placing:
     def project(
         self, vectors: FloatArray, settings: MapSettings, on_progress: OnProgress = lambda *_: None
     ) -> Map:
-        """`projection.project` of (n, n_dims) vectors."""
+        """`projection.project`."""
         with _folder(vectors) as folder:
-            self._run(entries.draw, settings, folder, on_progress)
-            return entries.read_map(folder / entries.RESULT)
-
-    def project_layers(
-        self,
-        vectors: FloatArray,
-        settings: MapSettings,
-        *,
-        how: How,
-        on_progress: OnProgress = lambda *_: None,
-    ) -> LayerMaps:
-        """`layer_maps.project_layers` of (n_layers, n, n_dims) vectors."""
-        with _folder(vectors) as folder:
-            self._run(entries.draw_layers, settings, folder, on_progress, how=how)
-            return entries.read_maps(folder / entries.RESULT)
+            self._run(draw, settings, folder, on_progress)
+            return _read_map(folder / _MAP)
 
     def stability(
         self,
@@ -91,10 +87,11 @@ class Placing:
         first: Map,
         on_progress: OnProgress = lambda *_: None,
     ) -> Stability:
-        """`stability.stability` of a map."""
+        """`stability.stability` of a map of one layer."""
         with _folder(vectors, first) as folder:
-            values = self._run(entries.draw_again, settings, folder, on_progress)
-        return Stability(**{key: _frozen(value) for key, value in values.items()})
+            values = self._run(check_stability, settings, folder, on_progress)
+        lists = {name: tuple(values[name]) for name in ("seeds", "disparities")}
+        return Stability(**{**values, **lists})
 
     def _run(
         self,
@@ -102,9 +99,8 @@ class Placing:
         settings: MapSettings,
         folder: Path,
         on_progress: OnProgress,
-        **more: str,
     ) -> Any:
-        task: Mapping[str, Any] = {**self._always, "settings": settings.as_dict(), **more}
+        task: Mapping[str, Any] = {**self._compiled, "settings": settings.as_dict()}
         return self.processes.run(_entry(function), task, on_progress, folder=folder)
 
 
@@ -118,9 +114,9 @@ def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
     with TemporaryDirectory(prefix="contextlens-map-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
-            np.save(folder / entries.VECTORS, vectors, allow_pickle=False)
+            np.save(folder / _VECTORS, vectors, allow_pickle=False)
             if first is not None:
-                entries.write_map(folder / entries.RESULT, first)
+                _write_map(folder / _MAP, first)
         except OSError as exc:
             raise JobError(
                 f"There is no room on the disk to draw this map ({exc.strerror}). Free some, "
@@ -129,5 +125,68 @@ def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
         yield folder
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+# --- In the process that draws maps
+
+
+def warm_up(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
+    """Compile what a first map needs."""
+    del folder, report
+    prepare.warm_up(Path(task["compiled"]) if task["compiled"] else None)
+
+
+def draw(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
+    """Draw a map of the vectors in the folder, and write it to a file."""
+    vectors, settings = _inputs(task, folder)
+    _write_map(folder / _MAP, project(vectors, settings, on_progress=report))
+
+
+def check_stability(task: Mapping[str, Any], folder: Path, report: OnProgress) -> dict[str, Any]:
+    """Return the values of a `Stability` for the map in the folder's file."""
+    vectors, settings = _inputs(task, folder)
+    first = _read_map(folder / _MAP)
+    return asdict(stability(vectors, settings, first=first, on_progress=report))
+
+
+def _inputs(task: Mapping[str, Any], folder: Path) -> tuple[FloatArray, MapSettings]:
+    if task["compiled"]:
+        _keep_compiled(task["compiled"])
+    vectors: FloatArray = np.load(folder / _VECTORS, allow_pickle=False)
+    return vectors, MapSettings.from_dict(task["settings"])
+
+
+@cache
+def _keep_compiled(folder: str) -> None:
+    prepare.keep_compiled(Path(folder))
+
+
+def _write_map(path: Path, drawn: Map) -> None:
+    head = {
+        "method": drawn.method,
+        "reason": drawn.reason,
+        "settings": drawn.settings.as_dict(),
+        "metric": drawn.neighbors[0].metric,
+        "quality": [None if layer is None else asdict(layer) for layer in drawn.quality],
+    }
+    np.savez(
+        path,
+        allow_pickle=False,
+        head=np.array(json.dumps(head)),
+        coordinates=drawn.coordinates,
+        indices=np.stack([layer.indices for layer in drawn.neighbors]),
+        distances=np.stack([layer.distances for layer in drawn.neighbors]),
+    )
+
+
+def _read_map(path: Path) -> Map:
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    head = json.loads(str(arrays["head"]))
+    near = zip(arrays["indices"], arrays["distances"], strict=True)
+    return Map(
+        coordinates=arrays["coordinates"],
+        method=head["method"],
+        reason=head["reason"],
+        settings=MapSettings.from_dict(head["settings"]),
+        neighbors=tuple(Neighbors(*arrays, head["metric"]) for arrays in near),
+        quality=tuple(None if layer is None else MapQuality(**layer) for layer in head["quality"]),
+    )

@@ -19,10 +19,9 @@ from components.maps.request import MapRequest, MapSettings, Method
 
 __all__ = [
     "SAMPLING_SEED",
-    "Estimate",
     "Plan",
-    "estimate",
-    "layer_seconds",
+    "placing_bytes",
+    "placing_seconds",
     "plan",
     "stage_seconds",
     "usual_token_seconds",
@@ -39,48 +38,42 @@ _RANK = 7e-9
 _BLOCKS, _BYTES_A_LINK = 150 << 20, 120
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """The approximate cost of a map.
+def placing_seconds(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> float:
+    """Return the seconds to place n vectors of d dimensions at each of some layers.
 
-    Attributes:
-        seconds: wall-clock seconds once everything is imported and compiled.
-        n_bytes: peak memory, beside the vectors as given.
+    They are wall-clock seconds once everything is imported and compiled.
     """
-
-    seconds: float
-    n_bytes: int
-
-
-def estimate(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> Estimate:
-    """Return the cost of a map of n vectors of d dimensions, or of n at each of several layers."""
-    if n_layers == 1:
-        times = stage_seconds(n, d, settings, method=settings.method)
-    else:
-        times = layer_seconds(n_layers, n, d, settings, method=settings.method, joint=True)
-    return Estimate(sum(times.values()), _n_bytes(n * n_layers, d, settings))
+    times = stage_seconds(n, d, settings, method=settings.method, n_layers=n_layers)
+    return sum(times.values())
 
 
-def layer_seconds(
-    n_layers: int, n: int, d: int, settings: MapSettings, *, method: Method, joint: bool
+def placing_bytes(n: int, d: int, settings: MapSettings) -> int:
+    """Return the peak memory to place n vectors in all, beside the vectors as given."""
+    rows = 2 * 4 * n * d
+    n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
+    return _BLOCKS + rows + _BYTES_A_LINK * n * n_found
+
+
+def stage_seconds(
+    n: int, d: int, settings: MapSettings, *, method: Method, n_layers: int = 1
 ) -> dict[str, float]:
-    """Return the seconds of each stage of a map through layers, by its name, in order."""
-    one = stage_seconds(n, d, settings, method=method)
-    whole = stage_seconds(n_layers * n, d, settings, method=method)
+    """Return the seconds of each stage, by its name, in order."""
+    one = _one_layer_seconds(n, d, settings, method)
+    if n_layers == 1:
+        return one
+    whole = _one_layer_seconds(n_layers * n, d, settings, method)
     seconds = {FINDING: n_layers * one[FINDING], AXES: whole[AXES]}
-    if method != "pca" and joint:
+    if method != "pca":
         seconds[FINDING_ACROSS] = whole[FINDING]
-    if method == "umap" and joint:
+    if method == "umap":
         seconds[LINKING] = 2 * whole[LINKING]
-        seconds[ARRANGING] = 1.5 * whole[ARRANGING]
-    elif method != "pca":
-        seconds[ARRANGING] = whole[ARRANGING] * (1.0 if joint else 4.0)
+    if method != "pca":
+        seconds[ARRANGING] = whole[ARRANGING] * (1.5 if method == "umap" else 1.0)
     seconds[MEASURING] = n_layers * one[MEASURING]
     return seconds
 
 
-def stage_seconds(n: int, d: int, settings: MapSettings, *, method: Method) -> dict[str, float]:
-    """Return the seconds of each stage, by its name, in order."""
+def _one_layer_seconds(n: int, d: int, settings: MapSettings, method: Method) -> dict[str, float]:
     k = settings.n_neighbors
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
     n_measured = n if n <= ALL_UP_TO else N_SAMPLE
@@ -99,12 +92,6 @@ def stage_seconds(n: int, d: int, settings: MapSettings, *, method: Method) -> d
     precision = 2 if n <= ALL_UP_TO else 1  # in doubles
     seconds[MEASURING] = precision * n_measured * n * (_RANK + _PRODUCT * d)
     return seconds
-
-
-def _n_bytes(n: int, d: int, settings: MapSettings) -> int:
-    rows = 2 * 4 * n * d
-    n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
-    return _BLOCKS + rows + _BYTES_A_LINK * n * n_found
 
 
 SAMPLING_SEED = 0
@@ -176,7 +163,7 @@ def plan(
     order, n_texts = _order(request, able, most, per_text)
     n_points = int(min(most, max(1, round(per_text * n_texts))))
     n_layers = card.n_layers + 1 if request.layer is None else 1
-    placed = estimate(n_points, card.n_dims, request.settings, n_layers=n_layers)
+    size = n_points * n_layers
     return Plan(
         order=order,
         n_able=len(able),
@@ -186,8 +173,8 @@ def plan(
         most=most,
         layers=_layers(request, corpus, card),
         reading=round(tokens * n_texts) * token_seconds,
-        placing=placed.seconds,
-        n_bytes=2 * n_points * card.n_dims * 4 * n_layers + placed.n_bytes,
+        placing=placing_seconds(n_points, card.n_dims, request.settings, n_layers=n_layers),
+        n_bytes=2 * 4 * size * card.n_dims + placing_bytes(size, card.n_dims, request.settings),
     )
 
 
@@ -221,7 +208,9 @@ def _sizes(
     if not sample:
         return 0.0, 0.0
     cut = service.tokenize(card.id, sample)
-    tokens = float(np.mean([min(each.n_tokens, card.max_length) for each in cut]))
+    tokens = float(
+        np.mean([min(tokens_of_text.n_tokens, card.max_length) for tokens_of_text in cut])
+    )
     chosen = request.unit == "words" and corpus.spans is not None and not request.every_word
     if request.unit == "sentences" or chosen or request.only:
         return 1.0, tokens

@@ -68,8 +68,8 @@ class Points:
             sentence=self.sentence[rows],
             spans=self.spans[rows],
             names=tuple(self.names[i] for i in rows),
-            labels={title: tuple(own[i] for i in rows) for title, own in self.labels.items()},
-            measures={title: own[rows] for title, own in self.measures.items()},
+            labels={title: tuple(column[i] for i in rows) for title, column in self.labels.items()},
+            measures={title: column[rows] for title, column in self.measures.items()},
         )
 
     def rows(self, chosen: Sequence[int] | None = None) -> list[dict[str, Any]]:
@@ -79,8 +79,8 @@ class Points:
         return [
             {
                 **({} if self.unit == "sentences" else {name: self.names[i]}),
-                **{title: own[i] for title, own in self.labels.items()},
-                **{title: float(own[i]) for title, own in self.measures.items()},
+                **{title: column[i] for title, column in self.labels.items()},
+                **{title: float(column[i]) for title, column in self.measures.items()},
                 "sentence": self.text(i),
             }
             for i in wanted

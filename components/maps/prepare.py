@@ -11,7 +11,6 @@ import os
 import stat
 import sys
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,8 @@ _log = logging.getLogger("contextlens")
 
 def compiled_folder(settings: Settings) -> Path:
     """Return the folder for compiled code: the one set for numba, or one in our data folder."""
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(own) if own else settings.data_dir / "compiled"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(chosen) if chosen else settings.data_dir / "compiled"
 
 
 def main() -> None:
@@ -82,13 +81,9 @@ def keep_compiled(folder: Path) -> None:
     # numba checks only a function's own file; the code that it calls changes with these versions.
     keep_in(folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy")))
     with umap_functions() as umap:
-        from umap import aligned_umap, layouts, utils
+        from components.maps import kernels
 
-        from components.maps import kernels, layer_maps
-
-        lists = umap.numba.typed.typedlist
-        modules = (umap, aligned_umap, layouts, utils, lists, kernels, kernels)
-        for function in (layer_maps.one_epoch(), *chain(*(vars(own).values() for own in modules))):
+        for function in (*vars(umap).values(), *vars(kernels).values()):
             if isinstance(function, umap.numba.core.dispatcher.Dispatcher):
                 _enable(function)
 
@@ -101,13 +96,13 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _refusal(found: os.stat_result) -> str | None:
+def _refusal(status: os.stat_result) -> str | None:
     """Return the reason why a folder is not private; None if it is, or if we cannot tell."""
     if sys.platform == "win32":  # permissions work differently there
         return None
-    if found.st_uid != os.getuid():
+    if status.st_uid != os.getuid():
         return "belongs to another user"
-    return "can be written by others" if found.st_mode & _OTHERS_MAY_WRITE else None
+    return "can be written by others" if status.st_mode & _OTHERS_MAY_WRITE else None
 
 
 def _enable(function: Any) -> None:

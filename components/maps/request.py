@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -18,13 +18,11 @@ __all__ = [
     "EFFORTS",
     "METHODS",
     "Effort",
-    "LayerAlignment",
     "MapRequest",
     "MapSettings",
     "Method",
     "changes",
     "method_name",
-    "with_layer",
 ]
 
 
@@ -145,8 +143,6 @@ def _shown(value: object) -> str:
 
 # --- The request for a map
 
-LayerAlignment = Literal["joint", "aligned", "one"]
-
 
 @dataclass(frozen=True)
 class MapRequest:
@@ -161,7 +157,6 @@ class MapRequest:
         every_word: of a corpus with chosen words, map all words instead of those.
         special: of tokens, map also those that the tokenizer added.
         most: the largest number of points.
-        footing: how layers are drawn together, or that one is drawn alone.
         layer: the layer that is drawn alone, -1 for the pooler's output; None if all are drawn
             together.
         settings: how points are placed.
@@ -176,10 +171,14 @@ class MapRequest:
     every_word: bool = False
     special: bool = False
     most: int = 2_000
-    footing: LayerAlignment = "joint"
     layer: int | None = None
     settings: MapSettings = field(default_factory=MapSettings)
     source: str = ""
+
+    @property
+    def is_joint(self) -> bool:
+        """True if all layers share the map."""
+        return self.layer is None
 
     @property
     def key(self) -> str:
@@ -195,17 +194,19 @@ class MapRequest:
             *(self.every_word, self.special, self.most),
         )
 
-    def in_words(self) -> str:
-        """The settings in one line, for a caption."""
-        own = self.settings
-        parts = [method_name(own.method)]
-        if own.method == "umap":
-            parts[0] += "" if self.footing == "aligned" else " with an optimiser of our own"
-            parts.append(f"{own.n_neighbors} neighbours, minimum distance {own.min_dist:g}")
-        if own.method == "tsne":
-            parts.append(f"perplexity {own.n_neighbors}")
-        if own.method != "pca":
-            parts.append(f"{own.metric} distance, seed {own.seed}")
+    def in_words(self, method: Method) -> str:
+        """The settings in one line, for a caption, with the method that was used."""
+        settings = self.settings
+        parts = [method_name(method)]
+        if method == "umap":
+            parts[0] += " (own optimiser)"
+            parts.append(
+                f"{settings.n_neighbors} neighbours, minimum distance {settings.min_dist:g}"
+            )
+        if method == "tsne":
+            parts.append(f"perplexity {settings.n_neighbors}")
+        if method != "pca":
+            parts.append(f"{settings.metric} distance, seed {settings.seed}")
         where = "all layers" if self.layer is None else _layer_name(self.layer)
         return " · ".join([self.unit, where, *parts])
 
@@ -222,17 +223,12 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
         "every_word": "which words",
         "special": "special tokens",
         "most": "how many points",
-        "footing": "how layers are drawn",
+        "is_joint": "how layers are drawn",
         "layer": "the layer",
         "settings": "the map's settings",
     }
     differing = (name for name in names if getattr(old, name) != getattr(new, name))
     return tuple(dict.fromkeys(names[name] for name in differing))
-
-
-def with_layer(request: MapRequest, layer: int) -> MapRequest:
-    """Return the request for the same map of one layer."""
-    return replace(request, footing="one", layer=layer)
 
 
 def _layer_name(layer: int) -> str:

@@ -1,7 +1,7 @@
 """The part of a map that is chance: maps from three seeds are compared with each other.
 
-What differs between seeds says nothing about the vectors. This is separate from `honesty`, which
-compares one map with the vectors.
+What differs between seeds says nothing about the vectors. This is separate from `map_quality`,
+which compares one map with the vectors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.core.schema import FloatArray
 from components.maps import layouts
 from components.maps.neighbors import map_neighbors
 from components.maps.progress import AXES, LINKING, OnProgress, Stages
-from components.maps.projection import K_MEASURED, Map, plan
+from components.maps.projection import K_MEASURED, Map, choose_method
 from components.maps.request import MapSettings, method_name
 from components.maps.vector_space import VectorSpace
 
@@ -53,7 +53,7 @@ def stability(
     """Compare a map with those from the next two seeds; its neighbour graph serves all of them.
 
     Args:
-        vectors: (n, d), the vectors of `first`.
+        vectors: (n, d), the vectors of `first`, a map of one layer.
         settings: the settings of `first`.
         first: the map from `settings.seed`.
         on_progress: receives the stage and the share done; an exception from it ends the work.
@@ -62,9 +62,10 @@ def stability(
         RequestError: `first` is a map of other vectors or with other settings.
     """
     space = VectorSpace.of(vectors, settings.metric)
-    if len(first.coordinates) != space.n_points or first.settings != settings:
+    n_points = first.coordinates.shape[1]
+    if n_points != space.n_points or first.settings != settings:
         raise RequestError(
-            f"The map given is one of {len(first.coordinates)} points with settings of its own; "
+            f"The map given is one of {n_points} points with settings of its own; "
             f"{space.n_points} vectors do not go with it. Give what the map was made of."
         )
     seeds = tuple((settings.seed + i) % 2**31 for i in range(N_SEEDS))
@@ -84,16 +85,16 @@ def _runs(
     seeds: tuple[int, ...],
     on_progress: OnProgress | None,
 ) -> list[FloatArray]:
-    _, n_neighbors, _ = plan(space.n_points, settings, all_same=False)
+    _, n_neighbors, _ = choose_method(space.n_points, settings, all_same=False)
     times = {AXES: 0.02, LINKING: 0.02, **dict.fromkeys(AGAIN, 1.0), COMPARING: 0.05}
     stages = Stages(on_progress, times)
     stages.stage(AXES)
     start = layouts.pca(space.rows, settings.n_components)
     stages.stage(LINKING)
-    graph = layouts.links(first.neighbors, n_neighbors, on_wait=stages.waiting)
-    runs = [first.coordinates]
+    graph = layouts.links(first.neighbors[0], n_neighbors, on_wait=stages.waiting)
+    runs = [first.coordinates[0]]
     for name, seed in zip(AGAIN, seeds[1:], strict=True):
-        again = layouts.umap(
+        coordinates = layouts.umap(
             graph.copy(),
             start,
             min_dist=settings.min_dist,
@@ -102,7 +103,7 @@ def _runs(
             report=stages.stage(name),
             on_wait=stages.waiting,
         )
-        runs.append(again)
+        runs.append(coordinates)
     stages.done(COMPARING)
     return runs
 

@@ -90,14 +90,14 @@ def typical_of(
     weights = _class_tf_idf(counts + called * as_much)
     terms = list(ids)
     telling, common = _telling(terms), _everywhere(documents, sizes)
-    found: dict[int, tuple[str, ...]] = {}
+    typical: dict[int, tuple[str, ...]] = {}
     for row, number in enumerate(numbers.tolist()):
         if number >= 0:
             allowed = telling.copy()
-            own, times = _row(called, row)
-            allowed[own[times >= _NAMES * sizes[row]]] = True
-            found[number] = _best(_row(weights, row), terms, allowed & ~common, n_words)
-    return found
+            columns, times = _row(called, row)
+            allowed[columns[times >= _NAMES * sizes[row]]] = True
+            typical[number] = _best(_row(weights, row), terms, allowed & ~common, n_words)
+    return typical
 
 
 def count_terms(texts: Sequence[str]) -> TermCounts:
@@ -161,13 +161,13 @@ def _everywhere(documents: Any, sizes: IntArray) -> Any:
 
 def _row(table: Any, row: int) -> tuple[Any, Any]:
     """Return the columns that a row of a sparse table has, and their values."""
-    own = slice(*table.indptr[row : row + 2])
-    return table.indices[own], table.data[own]
+    entries = slice(*table.indptr[row : row + 2])
+    return table.indices[entries], table.data[entries]
 
 
 def _best(
     weights: tuple[Any, Any], terms: Sequence[str], allowed: Any, n_words: int
 ) -> tuple[str, ...]:
     """Return one cluster's terms with the largest weights; ties in alphabetical order."""
-    own = [(-weight, terms[i]) for i, weight in zip(*weights, strict=True) if allowed[i]]
-    return tuple(term for _, term in sorted(own)[:n_words])
+    ranked = [(-weight, terms[i]) for i, weight in zip(*weights, strict=True) if allowed[i]]
+    return tuple(term for _, term in sorted(ranked)[:n_words])

@@ -77,8 +77,8 @@ class VectorSpace:
             apart: FloatArray = (np.sqrt(squares) * self.scale).astype(np.float32)
             return apart
         zero = (self.half_squares[first] == 0) | (self.half_squares[second] == 0)
-        found: FloatArray = np.where(zero, 1.0, 0.5 * squares).astype(np.float32)
-        return found
+        cosine_distances: FloatArray = np.where(zero, 1.0, 0.5 * squares).astype(np.float32)
+        return cosine_distances
 
 
 def checked_vectors(vectors: object, *, n_axes: int = 2) -> FloatArray:

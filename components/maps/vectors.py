@@ -23,10 +23,10 @@ from components.maps.request import MapRequest
 __all__ = [
     "SENTENCE_POOLINGS",
     "WORD_POOLINGS",
-    "Gathered",
+    "PointVectors",
     "TextRows",
     "gather",
-    "gathered",
+    "read_points",
     "rows_of",
     "sentence_vectors",
 ]
@@ -91,9 +91,9 @@ def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
         pooled: FloatArray = encoding.pooler_output[None]
         return pooled
     real = encoding.attention_mask == 1
-    own = real & (encoding.special_tokens_mask == 0)
-    if pooling == "own" and own.any():
-        real = own
+    text_tokens = real & (encoding.special_tokens_mask == 0)
+    if pooling == "own" and text_tokens.any():
+        real = text_tokens
     hidden = encoding.hidden[:, real]
     if pooling == "cls":
         first: FloatArray = hidden[:, 0]
@@ -127,21 +127,24 @@ def _tokens(encoding: Encoding, wanted: set[str], special: bool) -> TextRows:
 def _words(encoding: Encoding, pooling: str, span: Span | None, wanted: set[str]) -> TextRows:
     text = encoding.text
     spans = split_words(text)
-    takes = [span] if span is not None else [e for e in spans if _is_word(text[slice(*e)])]
-    found = [
-        (edges, at)
-        for edges in takes
+    candidates = [span] if span is not None else [e for e in spans if _is_word(text[slice(*e)])]
+    words = [
+        (edges, positions)
+        for edges in candidates
         if not wanted or text[slice(*edges)].casefold() in wanted
-        if (at := _tokens_of(encoding, edges)).size
+        if (positions := _tokens_of(encoding, edges)).size
     ]
-    pooled = [pool(encoding.hidden[:, at], _word_pooling(pooling)) for _, at in found]
+    how: Literal["mean", "first", "last"] = (
+        "first" if pooling == "first" else "last" if pooling == "last" else "mean"
+    )
+    pooled = [pool(encoding.hidden[:, positions], how) for _, positions in words]
     empty = encoding.hidden[:, :0]
-    names = [text[slice(*edges)] for edges, _ in found]
+    names = [text[slice(*edges)] for edges, _ in words]
     starts = {start: i for i, (start, _) in enumerate(spans)}
-    places = [starts.get(edges[0], 0) for edges, _ in found]
+    places = [starts.get(edges[0], 0) for edges, _ in words]
     return TextRows(
         names,
-        np.array([edges for edges, _ in found], dtype=np.int64).reshape(-1, 2),
+        np.array([edges for edges, _ in words], dtype=np.int64).reshape(-1, 2),
         np.stack(pooled, axis=1) if pooled else empty,
         {"word": [name.casefold() for name in names], "part of text": parts_of(places, len(spans))},
         [float(i) for i in places],
@@ -160,10 +163,6 @@ def _tokens_of(encoding: Encoding, edges: Span) -> IntArray:
     return np.flatnonzero(inside)
 
 
-def _word_pooling(pooling: str) -> Literal["mean", "first", "last"]:
-    return "first" if pooling == "first" else "last" if pooling == "last" else "mean"
-
-
 def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
     """The third of n places in which each position is."""
     return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
@@ -173,7 +172,7 @@ def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class PointVectors:
     """Points and their vectors.
 
     Attributes:
@@ -189,6 +188,12 @@ class Gathered:
     layers: tuple[int, ...]
     n_cut: int
     passport: Passport | None
+
+    def at(self, layers: tuple[int, ...]) -> FloatArray:
+        """(len(layers), n_points, n_dims): the vectors of some layers."""
+        if layers == self.layers:
+            return self.vectors
+        return self.vectors[[self.layers.index(layer) for layer in layers]]
 
     @property
     def nbytes(self) -> int:
@@ -206,7 +211,7 @@ def gather(
     special: bool = False,
     labels: Mapping[str, Sequence[str]] | None = None,
     most: int = 50_000,
-) -> Gathered:
+) -> PointVectors:
     """Return the points of a corpus and their vectors.
 
     Args:
@@ -241,10 +246,11 @@ def gather(
             break
     if not n:
         raise RequestError(_nothing(unit, only))
-    kept = min(n, most)
-    return Gathered(
-        points=_points(unit, texts, rows, labels or {}, kept),
-        vectors=np.ascontiguousarray(np.concatenate([r.vectors for r in rows], axis=1)[:, :kept]),
+    n_points = min(n, most)
+    vectors = np.concatenate([row.vectors for row in rows], axis=1)
+    return PointVectors(
+        points=_points(unit, texts, rows, labels or {}, n_points),
+        vectors=np.ascontiguousarray(vectors[:, :n_points]),
         layers=layers,
         n_cut=n_cut,
         passport=passport,
@@ -253,9 +259,9 @@ def gather(
 
 def _nothing(unit: Unit, only: Sequence[str]) -> str:
     if only:
-        asked = ", ".join(f"“{word}”" for word in only[:3])
+        words = ", ".join(f"“{word}”" for word in only[:3])
         return (
-            f"No {unit.removesuffix('s')} here is {asked}. Write it as in the texts, or empty the "
+            f"No {unit.removesuffix('s')} here is {words}. Write it as in the texts, or empty the "
             "field to map them all."
         )
     return f"These texts have no {unit} to map. Choose other texts, or another kind of point."
@@ -266,29 +272,27 @@ def _points(
     texts: list[str],
     rows: list[TextRows],
     labels: Mapping[str, Sequence[str]],
-    kept: int,
+    n_points: int,
 ) -> Points:
-    sentence = np.repeat(np.arange(len(rows)), [len(row.names) for row in rows])[:kept]
+    sentence = np.repeat(np.arange(len(rows)), [len(row.names) for row in rows])[:n_points]
     titles = rows[0].columns if rows else {}
-    own = {t: tuple(v for row in rows for v in row.columns[t])[:kept] for t in titles}
+    columns = {t: tuple(v for row in rows for v in row.columns[t])[:n_points] for t in titles}
     given = {title: tuple(column[i] for i in sentence) for title, column in labels.items()}
-    clashing = {title for title in given if title in own and given[title] != own[title]}
+    clashing = {title for title in given if title in columns and given[title] != columns[title]}
     given = {f"{t} (label)" if t in clashing else t: column for t, column in given.items()}
     measures = {"sentence length in characters": np.array([len(texts[i]) for i in sentence])}
     if unit == "sentences":
-        own["part of the texts"] = tuple(parts_of(sentence, len(texts)))
+        columns["part of the texts"] = tuple(parts_of(sentence, len(texts)))
     else:
-        measures = {
-            "position in the sentence": np.array([p for row in rows for p in row.positions])[:kept],
-            **measures,
-        }
+        positions = np.array([p for row in rows for p in row.positions])[:n_points]
+        measures = {"position in the sentence": positions, **measures}
     return Points(
         unit=unit,
         texts=tuple(texts),
         sentence=sentence.astype(np.int64),
-        spans=np.concatenate([row.spans for row in rows])[:kept].astype(np.int64),
-        names=tuple(name for row in rows for name in row.names)[:kept],
-        labels={**given, **own},
+        spans=np.concatenate([row.spans for row in rows])[:n_points].astype(np.int64),
+        names=tuple(name for row in rows for name in row.names)[:n_points],
+        labels={**given, **columns},
         measures={title: values.astype(np.float32) for title, values in measures.items()},
     )
 
@@ -298,7 +302,7 @@ def _points(
 _N_TEXTS = 96  # texts encoded at a time
 
 
-def gathered(
+def read_points(
     request: MapRequest,
     corpus: Corpus,
     card: ModelCard,
@@ -307,7 +311,7 @@ def gathered(
     *,
     on_progress: OnProgress,
     note_speed: Callable[[int, float], None],
-) -> Gathered:
+) -> PointVectors:
     """Return the points with the vectors of the planned layers.
 
     Args:
@@ -330,9 +334,9 @@ def gathered(
             on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / plan.n_texts))
             texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
             start = time.monotonic()
-            found = service.encode(card.id, texts, layers=layers, checksum=card.checksum)
-            note_speed(sum(one.n_tokens for one in found), time.monotonic() - start)
-            yield from found
+            batch = service.encode(card.id, texts, layers=layers, checksum=card.checksum)
+            note_speed(sum(encoding.n_tokens for encoding in batch), time.monotonic() - start)
+            yield from batch
 
     return gather(
         encodings(),

@@ -17,11 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from components.core import BUNDLED_ID, Settings, open_service
-from components.maps.layer_maps import project_layers
 from components.maps.map_quality import measure
+from components.maps.plan import placing_seconds
 from components.maps.prepare import warm_up
-from components.maps.projection import estimate, project
+from components.maps.projection import project
 from components.maps.request import MapSettings
+from components.maps.vector_space import VectorSpace
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import interleaved
@@ -55,7 +56,7 @@ def maps(rounds: int) -> Outcome:
             Ratio(f"plain umap-learn / {effort} effort", faster, target, "at least"),
             Ratio(f"trustworthiness gained, {effort}", better, -loss, "at least", ""),
         ]
-    expected = estimate(N_POINTS, 384, MapSettings()).seconds
+    expected = placing_seconds(N_POINTS, 384, MapSettings())
     told = tuple(expected / ours[0] for ours in took["quick"])
     raw = {f"{name} s": [turn[0] for turn in turns] for name, turns in took.items()}
     raw |= {f"{name} trustworthiness": [turn[1] for turn in t] for name, t in took.items()}
@@ -63,16 +64,12 @@ def maps(rounds: int) -> Outcome:
 
 
 def layer_maps(rounds: int) -> Outcome:
-    """Seven layers of 500 tokens: one joint map, and aligned maps beside it."""
+    """Seven layers of 500 tokens on one map."""
     with saved(token_vectors(N_LAYER_POINTS, all_layers=True)) as path:
-        contenders = {how: (set_up_layers, path, how) for how in ("joint", "aligned")}
-        took = interleaved(contenders, [(seed,) for seed in range(rounds)])
-    joint = tuple(turn[0] for turn in took["joint"])
-    beside = tuple(a[0] / b for a, b in zip(took["aligned"], joint, strict=True))
-    ratios = [Ratio("joint map", joint, 4, unit="s"), Ratio("aligned / joint", beside)]
-    raw = {f"{name} s": [turn[0] for turn in turns] for name, turns in took.items()}
-    raw |= {f"{name} trustworthiness": [turn[1] for turn in t] for name, t in took.items()}
-    return Outcome(ratios, raw)
+        took = interleaved({"joint": (set_up_layers, path)}, [(seed,) for seed in range(rounds)])
+    seconds, trust = zip(*took["joint"], strict=True)
+    raw = {"joint s": list(seconds), "joint trustworthiness": list(trust)}
+    return Outcome([Ratio("joint map", seconds, 4, unit="s")], raw)
 
 
 def large_map(rounds: int) -> Outcome:
@@ -135,7 +132,7 @@ def set_up_plain(path: Path) -> Turn:
         start = time.perf_counter()
         places = own(metric="cosine", random_state=seed).fit_transform(vectors)
         took = time.perf_counter() - start
-        return took, measure(vectors, places, "cosine").trustworthiness
+        return took, measure(VectorSpace.of(vectors, "cosine"), places).trustworthiness
 
     return run
 
@@ -147,23 +144,23 @@ def set_up_ours(path: Path, effort: str) -> Turn:
     def run(seed: int) -> tuple[float, float]:
         settings = MapSettings.from_dict({"effort": effort, "seed": seed})
         start = time.perf_counter()
-        found = project(vectors, settings).honesty
+        found = project(vectors, settings).quality[0]
         took = time.perf_counter() - start
         return took, found.trustworthiness if found else 0.0
 
     return run
 
 
-def set_up_layers(path: Path, how: str) -> Turn:
+def set_up_layers(path: Path) -> Turn:
     vectors = np.load(path)
-    project_layers(vectors[:, :40], MapSettings(), how=how)  # type: ignore[arg-type]
+    project(vectors[:, :40], MapSettings())
 
     def run(seed: int) -> tuple[float, float]:
         settings = MapSettings(seed=seed)
         start = time.perf_counter()
-        found = project_layers(vectors, settings, how=how)  # type: ignore[arg-type]
+        found = project(vectors, settings)
         took = time.perf_counter() - start
-        return took, float(np.mean([one.trustworthiness for one in found.honesty if one]))
+        return took, float(np.mean([one.trustworthiness for one in found.quality if one]))
 
     return run
 
@@ -183,8 +180,9 @@ def set_up_large(path: Path) -> Callable[[int], tuple[float, ...]]:
             )
         took = calls[-1] - calls[0]
         silence = max(later - earlier for earlier, later in pairwise(calls))
-        told = estimate(*vectors.shape, settings).seconds / took
-        trust = found.honesty.trustworthiness if found.honesty else 0.0
+        told = placing_seconds(*vectors.shape, settings) / took
+        quality = found.quality[0]
+        trust = quality.trustworthiness if quality else 0.0
         return took, highest[0] / 1e9, silence, told, trust
 
     return run

@@ -13,7 +13,7 @@ from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.glossary import GLOSSARY
 from components.content.language import table
 from components.core.words import find_word, split_words
-from components.maps.projection import METHODS
+from components.maps.request import METHODS
 
 EXPLAIN = [
     import_module(f"{features.__name__}.{page.name}.explain")
@@ -138,8 +138,7 @@ def test_a_term_has_one_sentence(term: str):
 
 
 def test_every_method_of_a_map_is_explained():
-    assert table("map.methods").keys() == {*METHODS, "misread"}
-    assert table("map.layer_maps").keys() == {"joint", "aligned"}
+    assert table("map.methods").keys() == {*METHODS, "misread", "joint"}
 
 
 @pytest.mark.parametrize("page", ["map", "senses", "corpora", "pairs"])

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 
 from components.maps.compiled import umap_functions
-from components.maps.layer_maps import one_epoch
 from components.maps.projection import project
 from components.maps.request import MapSettings
 
@@ -24,7 +22,8 @@ import hashlib, sys
 from pathlib import Path
 import numpy as np
 from components.maps.prepare import warm_up
-from components.maps.projection import MapSettings, project
+from components.maps.projection import project
+from components.maps.request import MapSettings
 warm_up(Path(sys.argv[1]))
 vectors = np.random.default_rng(0).normal(size=(90, 6))
 places = project(vectors, MapSettings()).coordinates
@@ -93,11 +92,3 @@ def test_where_all_kept_code_is_cut_the_map_is_drawn_and_the_next_start_reads_it
     assert started(tmp_path)[0] == expected
     places, counts = started(tmp_path)
     assert (places, counts[1::2]) == (expected, [0, 0, 0])
-
-
-def test_what_is_compiled_for_aligned_maps_is_kept_too() -> None:
-    with umap_functions() as umap:
-        from umap import aligned_umap
-    append = umap.numba.typed.typedlist._append
-    for function in (aligned_umap.build_neighborhood_similarities, one_epoch(), append):
-        assert not isinstance(function._cache, NullCache)

@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,10 @@ import pytest
 
 from components.core import Settings
 from components.core.errors import RequestError, WorkerError
-from components.maps import layer_maps, projection, stability
+from components.maps import projection, stability
 from components.maps.placing import Placing
 from components.maps.prepare import compiled_folder
-from components.maps.projection import MapSettings
+from components.maps.request import MapSettings
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps
 
@@ -104,21 +103,18 @@ def test_a_map_is_the_one_that_is_drawn_here(
 
 
 def test_few_points_and_their_reason_come_through(placing: Placing) -> None:
-    for n in (1, 3, 5):
-        own = vectors(n, 6)
-        there = placing.project(own, MapSettings())
-        assert_same(projection.project(own, MapSettings()), there)
-        assert "at least 15 points" in there.reason
-        assert (there.honesty is None) == (n < 4)
+    there = placing.project(vectors(3, 6), MapSettings())
+    assert_same(projection.project(vectors(3, 6), MapSettings()), there)
+    assert "at least 15 points" in there.reason
+    assert there.quality == (None,)
 
 
 def test_maps_of_all_layers_are_those_drawn_here(placing: Placing) -> None:
     own = vectors(3, 60, 12)
     settings = MapSettings(metric="euclidean", seed=2)
-    there = placing.project_layers(own, settings, how="joint")
-    assert_same(layer_maps.project_layers(own, settings, how="joint"), there)
-    assert there.how == "joint"
-    assert len(there.neighbors) == len(there.honesty) == 3
+    there = placing.project(own, settings)
+    assert_same(projection.project(own, settings), there)
+    assert len(there.neighbors) == len(there.quality) == 3
 
 
 @pytest.mark.parametrize("method", ["umap", "pca"])
@@ -134,38 +130,14 @@ def test_stability_is_the_one_measured_here(placing: Placing, method: Any) -> No
 # What cannot be done
 
 
-def refusal(work: Callable[[], Any]) -> str:
-    with pytest.raises(RequestError) as caught:
-        work()
-    return str(caught.value)
-
-
 def test_refusals_are_the_same_sentences(placing: Placing) -> None:
     broken = vectors(20, 4)
     broken[3, 1] = np.nan
-    aligned = MapSettings(method="pca")
-    pairs = [
-        (
-            lambda: placing.project(broken, PCA),
-            lambda: projection.project(broken, PCA),
-        ),
-        (
-            lambda: placing.project(vectors(0, 4), PCA),
-            lambda: projection.project(vectors(0, 4), PCA),
-        ),
-        (
-            lambda: placing.project_layers(vectors(2, 20, 4), aligned, how="aligned"),
-            lambda: layer_maps.project_layers(vectors(2, 20, 4), aligned, how="aligned"),
-        ),
-        (
-            lambda: placing.stability(vectors(21, 4), PCA, projection.project(vectors(20, 4), PCA)),
-            lambda: stability.stability(
-                vectors(21, 4), PCA, first=projection.project(vectors(20, 4), PCA)
-            ),
-        ),
-    ]
-    for there, here in pairs:
-        assert refusal(there) == refusal(here)
+    with pytest.raises(RequestError, match="1 of 20 vectors hold values that are not finite"):
+        placing.project(broken, PCA)
+    drawn = projection.project(vectors(20, 4), PCA)
+    with pytest.raises(RequestError, match="21 vectors do not go with it"):
+        placing.stability(vectors(21, 4), PCA, drawn)
 
 
 # Stopped, killed
@@ -197,27 +169,6 @@ def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing
     assert killed
     own = vectors(30, 6)
     assert_same(projection.project(own, PCA), placing.project(own, PCA))
-
-
-def test_a_small_map_does_not_wait_behind_a_large_one(placing: Placing) -> None:
-    begun, end = threading.Event(), threading.Event()
-
-    def long(stage: str, share: float) -> None:
-        begun.set()
-        end.wait(WAIT)  # its process is taken for as long as this takes
-        raise StopError(stage)
-
-    def ask() -> None:
-        with pytest.raises(StopError):
-            placing.project(*long_task(), long)
-
-    other = threading.Thread(target=ask)
-    other.start()
-    assert begun.wait(WAIT)
-    assert placing.project(vectors(9, 3), PCA).coordinates.shape == (9, 2)
-    assert other.is_alive()
-    end.set()
-    other.join(WAIT)
 
 
 def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:

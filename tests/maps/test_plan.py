@@ -91,7 +91,7 @@ def test_a_map_costs_more_with_more_points(planned: Any) -> None:
         assert less.n_bytes < more.n_bytes
     assert [own.n_points for own in found] == [1_000, 5_000, 7_142]  # 50,000 in seven layers
     assert [own.n_texts for own in found] == [1_000, 5_000, 7_142]
-    alone = planned(corpus, unit="sentences", most=20_000, footing="one", layer=2)
+    alone = planned(corpus, unit="sentences", most=20_000, layer=2)
     assert alone.n_points == 20_000
     assert alone.layers == (2,), "all layers of so many are too much to keep"
     vectors = alone.n_points * 384 * 4
@@ -100,7 +100,7 @@ def test_a_map_costs_more_with_more_points(planned: Any) -> None:
 
 def test_a_map_costs_more_where_more_is_done(planned: Any) -> None:
     corpus = many(3_000)
-    one = planned(corpus, footing="one", layer=3, settings=MapSettings())
+    one = planned(corpus, layer=3, settings=MapSettings())
     joint = planned(corpus, settings=MapSettings())
     full = planned(corpus, settings=MapSettings(effort="full"))
     assert one.seconds < joint.seconds < full.seconds

@@ -91,14 +91,3 @@ def test_twenty_tabs_with_large_maps_leave_a_place_for_a_small_one(turns: Turns)
     assert turns.next() == "tab 0"
     turns.start("small", MAPS, SMALL, YOU)
     assert turns.next() == "small"
-
-
-def test_large_maps_of_visitors_take_turns(turns: Turns) -> None:
-    for i in range(3):
-        turns.start(f"mine {i}", MAPS, LARGE, ME)
-    turns.start("yours", MAPS, LARGE, YOU)
-    began = []
-    for _ in range(4):
-        began.append(turns.next())
-        turns.end(began[-1])
-    assert began.index("yours") < began.index("mine 2")

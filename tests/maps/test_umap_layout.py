@@ -14,9 +14,10 @@ from components.core import EncoderService
 from components.maps import layouts
 from components.maps.compiled import umap_functions
 from components.maps.layouts import optimize
-from components.maps.map_quality import measure, measure_in
-from components.maps.neighbors import map_neighbors, nearest_in
-from components.maps.projection import MapSettings, project
+from components.maps.map_quality import measure
+from components.maps.neighbors import map_neighbors, nearest
+from components.maps.projection import project
+from components.maps.request import MapSettings
 from components.maps.vector_space import VectorSpace
 from tests.support.maps import QUICK, drawn_map, map_view
 
@@ -34,7 +35,7 @@ def clusters(n: int = 700, d: int = 20) -> np.ndarray:
 def linked(vectors: np.ndarray, n_components: int = 2) -> tuple[VectorSpace, Any, np.ndarray]:
     """The space of some vectors, its fuzzy graph, and a start for it."""
     space = VectorSpace.of(vectors, "euclidean")
-    graph = layouts.links(nearest_in(space, 15), 15)
+    graph = layouts.links(nearest(space, 15), 15)
     start = layouts.pca(space.rows, n_components)
     return space, graph, (10 * start / np.abs(start).max()).astype(np.float32)
 
@@ -51,8 +52,7 @@ def by_umap_learn(graph: Any, start: np.ndarray, seed: int) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [40, 700, 2500])
-@pytest.mark.parametrize("n_components", [2, 3])
+@pytest.mark.parametrize(("n", "n_components"), [(40, 2), (700, 3), (2500, 2)])
 def test_the_number_of_threads_and_tasks_changes_nothing(
     n: int, n_components: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,7 +78,7 @@ def test_maps_are_as_good_as_umap_learns_on_the_same_links(kind: str) -> None:
     space, graph, start = linked(vectors)
 
     def kept(places: np.ndarray) -> tuple[float, float, float]:
-        found = measure_in(space, places.astype(np.float32), k=15)
+        found = measure(space, places.astype(np.float32), k=15)
         return found.trustworthiness, found.continuity, found.recall
 
     theirs = np.mean([kept(by_umap_learn(graph, start, s)) for s in SEEDS], axis=0)
@@ -109,7 +109,7 @@ def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
     view = map_view(layer=6, footing="one", word="all", **QUICK)
     vectors = drawn_map(service, view).vectors[0]
     assert len(vectors) == 677
-    ours = project(vectors, MapSettings()).coordinates
+    ours = project(vectors, MapSettings()).coordinates[0]
     theirs = [by_umap_learn_alone(vectors, seed) for seed in (0, 1)]
     near = [map_neighbors(places, 15).indices for places in (ours, *theirs)]
     like, itself = (
@@ -118,7 +118,10 @@ def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
     )
     assert 0.72 < itself < 0.84
     assert like > itself - 0.06
-    kept = [measure(vectors, places, "cosine").trustworthiness for places in (ours, *theirs)]
+    kept = [
+        measure(VectorSpace.of(vectors, "cosine"), places).trustworthiness
+        for places in (ours, *theirs)
+    ]
     assert min(kept) > 0.99
     assert max(kept) - min(kept) < 0.005
 

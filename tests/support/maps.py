@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.features.map.controls import PAGE
 from components.features.map.corpora import corpus_of
 from components.features.map.request import request_of
-from components.maps import layer_maps, projection, vectors
-from components.maps.picture import Picture
 from components.maps.plan import plan, usual_token_seconds
+from components.maps.projection import project
+from components.maps.result import MapResult
+from components.maps.vectors import read_points
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["QUICK", "TEXTS", "drawn_map", "map_view"]
@@ -36,49 +37,23 @@ def map_view(*texts: str, layer: int | None = None, **controls: Any) -> ViewStat
     return replace(DEFAULT, sentences=sentences, layer=layer, controls={PAGE: own} if own else {})
 
 
-def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = None) -> Picture:
+def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = None) -> MapResult:
     """The map that a view asks for, of a corpus if one is given."""
     card = service.load(view.model)
     corpus = corpus_of(view) if corpus is None else corpus
     assert corpus is not None
     request = request_of(view, card, corpus.key)
-    own = plan(request, corpus, card, service, usual_token_seconds(card))
-    gathered = vectors.gathered(
+    planned = plan(request, corpus, card, service, usual_token_seconds(card))
+    gathered = read_points(
         request,
         corpus,
         card,
-        own,
+        planned,
         service,
         on_progress=lambda *_: None,
         note_speed=lambda *_: None,
     )
     layers = gathered.layers if request.layer is None else (request.layer,)
-    rows = gathered.vectors[[gathered.layers.index(layer) for layer in layers]]
-    kept = {
-        "request": request,
-        "corpus": corpus,
-        "gathered": gathered,
-        "n_able": own.n_able,
-        "layers": layers,
-        "vectors": rows,
-    }
-    if len(layers) == 1:
-        one = projection.project(rows[0], request.settings)
-        return Picture(
-            coordinates=one.coordinates[None],
-            method=one.method,
-            reason=one.reason,
-            neighbors=(one.neighbors,),
-            honesty=(one.honesty,),
-            **kept,
-        )
-    how: Literal["aligned", "joint"] = "aligned" if request.footing == "aligned" else "joint"
-    every = layer_maps.project_layers(rows, request.settings, how=how)
-    return Picture(
-        coordinates=every.coordinates,
-        method=every.method,
-        reason=every.reason,
-        neighbors=every.neighbors,
-        honesty=every.honesty,
-        **kept,
-    )
+    vectors = gathered.at(layers)
+    drawn = project(vectors, request.settings)
+    return MapResult(request, corpus, gathered, planned.n_able, layers, vectors, drawn)

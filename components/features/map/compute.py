@@ -26,14 +26,14 @@ from components.features.map.controls import COLOR, FIND, FIND_SELECT, NEAR, PAN
 from components.features.map.corpora import corpus_of
 from components.features.map.figures import (
     Coloring,
-    Marks,
+    MapMarks,
     Ranges,
     coloring,
     enlarged,
     map_frames,
     map_ranges,
 )
-from components.features.map.marks import Marked
+from components.features.map.marks import MarkedPoints
 from components.features.map.reading import (
     MapReading,
     label_agreement,
@@ -46,16 +46,14 @@ from components.features.map.request import request_of
 from components.features.map.snippet import (
     MapText,
     map_vectors_snippet,
-    redraw_layers_snippet,
-    redraw_snippet,
 )
 from components.jobs import Visitor
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
 from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors, neighbors_of
-from components.maps.picture import Picture
 from components.maps.points import Points, Unit, context
 from components.maps.request import MapRequest
+from components.maps.result import MapResult
 from components.maps.typical import typical_of
 from components.maps.vectors import TextRows, rows_of
 from components.ui.models.background import maps
@@ -76,18 +74,17 @@ __all__ = [
     "LAYER",
     "NOTHING",
     "N_NEAREST",
-    "Again",
-    "Asked",
-    "MapShown",
-    "asked_map",
-    "drawing_snippet",
+    "MapDisplay",
+    "MapRecipe",
+    "RequestedMap",
     "linked_points",
     "map_arrays",
+    "map_display",
     "map_shapes",
-    "map_shown",
     "map_table",
     "nearest_to",
     "once",
+    "requested_map",
     "sense_tests",
     "vectors_snippet",
 ]
@@ -98,19 +95,19 @@ __all__ = [
 T = TypeVar("T")
 
 
-def once(picture: Picture, name: str, *given: Hashable, compute: Callable[[], T]) -> T:
+def once(result: MapResult, name: str, *given: Hashable, compute: Callable[[], T]) -> T:
     """Return a named value of a map, from the cache or computed now.
 
     Args:
-        picture: the map. A cached value must not refer to it, or its vectors stay in memory.
+        result: the map. A cached value must not refer to it, or its vectors stay in memory.
         name: the name of the value.
         given: everything else that it depends on.
         compute: computes it.
     """
-    passport = picture.gathered.passport
+    passport = result.gathered.passport
     weights = "" if passport is None else passport.checksum
     return remembered(
-        f"map: {name}", picture.request.key, weights, picture.digest, *given, compute=compute
+        f"map: {name}", result.request.key, weights, result.digest, *given, compute=compute
     )
 
 
@@ -132,19 +129,19 @@ def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
     return COLOR.among({"": usual, **others}, default="")
 
 
-def color_of(view: ViewState, picture: Picture) -> str:
+def color_of(view: ViewState, result: MapResult) -> str:
     """The column that a view names, if the points of a map have it."""
-    points = picture.points
+    points = result.points
     names = [*points.labels, *points.measures, GROUPS, NOTHING]
     names += ["token"] if points.unit == "tokens" else []
-    names += [LAYER] if len(picture.layers) > 1 else []
-    own = {name.removesuffix(_GIVEN): name for name in names} | {name: name for name in names}
-    usual = _usual(picture.request, picture.corpus)
-    return own.get(COLOR.among(own, default=usual).of(view), GROUPS)
+    names += [LAYER] if len(result.layers) > 1 else []
+    columns = {name.removesuffix(_GIVEN): name for name in names} | {name: name for name in names}
+    usual = _usual(result.request, result.corpus)
+    return columns.get(COLOR.among(columns, default=usual).of(view), GROUPS)
 
 
 def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
-    own = {
+    columns = {
         "words": ["word", "part of text"],
         "tokens": ["token", "kind of token", "part of text"],
         "sentences": ["part of the texts"],
@@ -153,7 +150,7 @@ def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
     if unit != "sentences":
         measures.insert(0, "position in the sentence")
     given = [] if corpus is None else list(corpus.labels)
-    return list(dict.fromkeys([*given, *own, GROUPS, LAYER, *measures, NOTHING]))
+    return list(dict.fromkeys([*given, *columns, GROUPS, LAYER, *measures, NOTHING]))
 
 
 def _usual(request: MapRequest, corpus: Corpus | None) -> str:
@@ -169,8 +166,8 @@ def _usual(request: MapRequest, corpus: Corpus | None) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """The map that the page is asked for.
+class RequestedMap:
+    """The map that a view asks for.
 
     Attributes:
         corpus: the texts; None if a file must be chosen first, or if there is a problem.
@@ -185,7 +182,7 @@ class Asked:
     problem: str = ""
 
 
-def asked_map(view: ViewState, card: ModelCard) -> Asked:
+def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
     """Return the texts and the map that a view asks for."""
     problem, corpus = "", None
     try:
@@ -194,7 +191,7 @@ def asked_map(view: ViewState, card: ModelCard) -> Asked:
         problem = str(exc)
     request = request_of(view, card, "" if corpus is None else corpus.key)
     color = color_choice(request, corpus)
-    return Asked(corpus, None if corpus is None else request, color, problem)
+    return RequestedMap(corpus, None if corpus is None else request, color, problem)
 
 
 # --- The points nearest to a typed text
@@ -203,7 +200,7 @@ N_NEAREST = 10
 
 
 @dataclass(frozen=True)
-class Near:
+class NearestPoints:
     """The points nearest to a typed text.
 
     Attributes:
@@ -219,42 +216,43 @@ class Near:
     problem: str = ""
 
 
-def nearest_to(picture: Picture, row: int, text: str) -> Near:
+def nearest_to(result: MapResult, row: int, text: str) -> NearestPoints:
     """The points of a map nearest to a text at one of its layers; the text is encoded once."""
     try:
-        return once(picture, "near to", row, text, compute=lambda: _nearest(picture, row, text))
+        return once(result, "near to", row, text, compute=lambda: _nearest(result, row, text))
     except ContextlensError as exc:  # not cached: it may work next time
-        return Near("", (), (), escape(str(exc)))
+        return NearestPoints("", (), (), escape(str(exc)))
 
 
-def _nearest(picture: Picture, row: int, text: str) -> Near:
-    found = _rows(picture, row, text)
-    at = _chosen(picture, found)
+def _nearest(result: MapResult, row: int, text: str) -> NearestPoints:
+    candidates = _rows(result, row, text)
+    at = _chosen(result, candidates)
     if at is None:
-        unit = picture.points.unit
-        problem = str(not_one_claim(unit, text, found.names))
-        return Near("", (), (), problem)
-    vector: FloatArray = found.vectors[-1, at]
-    cosines = cosine_matrix(np.concatenate([vector[None], picture.vectors[row]]))[0, 1:]
+        unit = result.points.unit
+        problem = str(not_one_claim(unit, text, candidates.names))
+        return NearestPoints("", (), (), problem)
+    vector: FloatArray = candidates.vectors[-1, at]
+    cosines = cosine_matrix(np.concatenate([vector[None], result.vectors[row]]))[0, 1:]
     rows = np.argsort(-cosines, kind="stable")[:N_NEAREST]
-    return Near(found.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
+    return NearestPoints(candidates.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
 
 
-def _rows(picture: Picture, row: int, text: str) -> TextRows:
+def _rows(result: MapResult, row: int, text: str) -> TextRows:
     """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
-    request, layer = picture.request, picture.layers[row]
+    request, layer = result.request, result.layers[row]
     layers = None if layer < 0 else [layer]
     (encoding,) = service().encode(request.model, [text], layers=layers)
-    return rows_of(encoding, picture.points.unit, request.pooling, None, set(), special=False)
+    return rows_of(encoding, result.points.unit, request.pooling, None, set(), special=False)
 
 
-def _chosen(picture: Picture, found: TextRows) -> int | None:
+def _chosen(result: MapResult, candidates: TextRows) -> int | None:
     """The index of the word or token that a text stands for; None if that is unclear."""
-    if len(found.names) == 1:
+    names = [name.casefold() for name in candidates.names]
+    if len(names) == 1:
         return 0
-    known = {name.casefold() for name in picture.points.names}
-    own = [i for i, name in enumerate(found.names) if name.casefold() in known]
-    return own[0] if len({found.names[i].casefold() for i in own}) == 1 else None
+    on_map = {name.casefold() for name in result.points.names}
+    matches = [i for i, name in enumerate(names) if name in on_map]
+    return matches[0] if len({names[i] for i in matches}) == 1 else None
 
 
 # --- The findings at one layer
@@ -303,104 +301,95 @@ class Finding:
     one_name: bool
 
 
-def finding(picture: Picture, row: int, by: str, order: tuple[str, ...] = ()) -> Finding:
+def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Finding:
     """The finding on a map at one layer.
 
     Args:
-        picture: the map.
-        row: the layer's row in the picture's arrays.
+        result: the map.
+        row: the layer's row in the arrays of the map.
         by: the column that colours the points.
         order: the categories of another map, whose colours are kept.
     """
-    return once(picture, "finding", row, by, order, compute=lambda: _find(picture, row, by, order))
-
-
-def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Finding:
-    points = picture.points
-    groups, labels = _groups(picture, row)
+    points = result.points
+    groups, labels = _groups(result, row)
     plain = by in {NOTHING, LAYER}
-    extra = {GROUPS: _group_names(groups, labels)}
     column = by if by in points.labels else None
-    named = labels if points.n_points >= _LABELLED else ()
-    senses = _senses(picture, column)
-    said = _reading(picture, row, column, groups, senses)
-    parts = (picture.request.key, row, by, order)
+    senses = _senses(result, column)
+    reading = _reading(result, row, column, groups, senses)
+    parts = (result.request.key, row, by, order)
+    extra = {GROUPS: _group_names(groups, labels)}
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
         color=coloring(points, "" if plain else by, extra=extra, order=order),
         every_layer=by == LAYER,
         column=column,
         groups=groups,
-        group_labels=named,
-        titles=_titles(picture, row, column, groups, senses),
+        group_labels=labels if points.n_points >= _LABELLED else (),
+        titles=_titles(result, row, column, groups, senses),
         course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
-        reading=tuple(map(str, said.claims)),
-        sure=tuple(map(str, said.sure)),
+        reading=tuple(map(str, reading.claims)),
+        sure=tuple(map(str, reading.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,
     )
 
 
-def _groups(picture: Picture, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
+def _groups(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
     """The groups on one layer's map, and their names."""
 
     def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
-        places = picture.coordinates[row]
+        places = result.map.coordinates[row]
         groups = cluster(places)
-        return groups, cluster_labels(picture.points, places, groups)
+        return groups, cluster_labels(result.points, places, groups)
 
-    return once(picture, "groups", row, compute=compute)
+    return once(result, "groups", row, compute=compute)
 
 
 def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
     """The name of each point's group."""
-    named = _words_of(labels)
+    words = {label.cluster: ", ".join(label.words) for label in labels}
     return tuple(
-        named.get(group, "") or ("" if group < 0 else f"group {group + 1}")
+        words.get(group, "") or ("" if group < 0 else f"group {group + 1}")
         for group in groups.tolist()
     )
 
 
-def _words_of(labels: tuple[ClusterLabel, ...]) -> Mapping[int, str]:
-    return {own.cluster: ", ".join(own.words) for own in labels}
-
-
 def _titles(
-    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
+    result: MapResult, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
 ) -> tuple[str, ...]:
     """The finding at each layer; groups are known only at the shown one."""
-    points = picture.points
+    points = result.points
     if senses is not None:
-        return tuple(senses_title_at(senses.word, own, senses.trial) for own in senses.curve)
+        return tuple(senses_title_at(senses.word, at, senses.trial) for at in senses.curve)
     return tuple(
         map_title(
             points,
-            agreed=label_agreement(points, column, own) if column else None,
+            agreed=label_agreement(points, column, near) if column else None,
             column=column,
             clusters=groups if i == row else None,
-            honesty=picture.honesty[i],
+            quality=result.map.quality[i],
         )
-        for i, own in enumerate(picture.neighbors)
+        for i, near in enumerate(result.map.neighbors)
     )
 
 
 def _reading(
-    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
+    result: MapResult, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
 ) -> MapReading:
     if senses is not None:
-        curve, trial, layer = senses.curve, senses.trial, picture.layers[row]
+        curve, trial, layer = senses.curve, senses.trial, result.layers[row]
         return MapReading(senses_claim(senses.word, curve, trial, layer), senses_sure(curve, trial))
     clusters = groups if column is None else None
-    return map_reading(picture.points, picture.neighbors[row], column=column, clusters=clusters)
+    return map_reading(result.points, result.map.neighbors[row], column=column, clusters=clusters)
 
 
-def _senses(picture: Picture, column: str | None) -> SenseTests | None:
+def _senses(result: MapResult, column: str | None) -> SenseTests | None:
     """The tests of a word's senses at each layer; None for other maps."""
-    if column != "sense" or len(picture.layers) < 2:
+    if column != "sense" or len(result.layers) < 2:
         return None
     return once(
-        picture,
+        result,
         "senses",
-        compute=lambda: sense_tests(picture.points, picture.vectors, picture.layers),
+        compute=lambda: sense_tests(result.points, result.vectors, result.layers),
     )
 
 
@@ -421,7 +410,7 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     if trial.problem:
         return None
     curve = tuple(
-        separation(scaled(own), trial, layer) for own, layer in zip(vectors, layers, strict=True)
+        separation(scaled(rows), trial, layer) for rows, layer in zip(vectors, layers, strict=True)
     )
     return SenseTests(word, trial, curve)
 
@@ -435,13 +424,13 @@ _MAX_NUMBERED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class MapShown:
+class MapDisplay:
     """A map as the page shows it.
 
     Attributes:
-        picture: the map that was drawn.
+        result: the map that was drawn.
         is_stale: True if the controls have changed since.
-        row: the shown layer's row in the picture's arrays.
+        row: the shown layer's row in the arrays of the map.
         finding: the finding at this layer.
         wanted: the search text; "" for none.
         near_to: the text whose nearest points are requested; "" for none.
@@ -449,19 +438,19 @@ class MapShown:
         panel: the look beside the map.
     """
 
-    picture: Picture
+    result: MapResult
     is_stale: bool
     row: int
     finding: Finding
     wanted: str
     near_to: str
-    marked: Marked
+    marked: MarkedPoints
     panel: str
 
     @property
     def points(self) -> Points:
         """The description of each point."""
-        return self.picture.points
+        return self.result.points
 
     @property
     def title(self) -> str:
@@ -471,19 +460,23 @@ class MapShown:
     @property
     def layer(self) -> int:
         """The shown layer; -1 for the pooler's output."""
-        return self.picture.layers[self.row]
+        return self.result.layers[self.row]
 
     @property
     def places(self) -> FloatArray:
         """(n_points, 2 or 3) coordinates on the map."""
-        places: FloatArray = self.picture.coordinates[self.row]
+        places: FloatArray = self.result.map.coordinates[self.row]
         return places
 
     @cached_property
     def frames(self) -> list[Ranges]:
         """The axis ranges at each layer; in three dimensions, those of all the layer's points."""
-        layers = self.picture.coordinates
-        return map_frames(layers) if layers.shape[2] == 2 else [map_ranges(own) for own in layers]
+        layers = self.result.map.coordinates
+        return (
+            map_frames(layers)
+            if layers.shape[2] == 2
+            else [map_ranges(places) for places in layers]
+        )
 
     @property
     def enlarged(self) -> float:
@@ -493,18 +486,18 @@ class MapShown:
     @property
     def vectors(self) -> FloatArray:
         """(n_points, n_dims) in the full space."""
-        vectors: FloatArray = self.picture.vectors[self.row]
+        vectors: FloatArray = self.result.vectors[self.row]
         return vectors
 
     @property
     def neighbors(self) -> Neighbors:
         """The true neighbours at the shown layer."""
-        return self.picture.neighbors[self.row]
+        return self.result.map.neighbors[self.row]
 
     @property
-    def honesty(self) -> MapQuality | None:
+    def quality(self) -> MapQuality | None:
         """The quality of the shown layer's map."""
-        return self.picture.honesty[self.row]
+        return self.result.map.quality[self.row]
 
     @property
     def point(self) -> int | None:
@@ -512,24 +505,24 @@ class MapShown:
         return self.marked.point
 
     @cached_property
-    def found(self) -> tuple[int, ...] | None:
+    def matches(self) -> tuple[int, ...] | None:
         """The points that match the search; None without a search."""
         if not self.wanted:
             return None
         rows: NDArray[np.int64] = once(
-            self.picture,
+            self.result,
             "found",
             self.wanted,
-            compute=lambda: np.array(map_marks.found(self.points, self.wanted), dtype=np.int64),
+            compute=lambda: np.array(map_marks.search(self.points, self.wanted), dtype=np.int64),
         )
         return tuple(rows.tolist())
 
     @property
-    def near(self) -> Near | None:
+    def near(self) -> NearestPoints | None:
         """The points nearest to a typed text; None without a text, and on a stale map."""
         if not self.near_to or self.is_stale:  # its model may be gone
             return None
-        return nearest_to(self.picture, self.row, self.near_to)
+        return nearest_to(self.result, self.row, self.near_to)
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
@@ -547,18 +540,13 @@ class MapShown:
         if self.panel == FIND_SELECT and self.near is not None:
             listed = self.near.rows
         elif self.panel == FIND_SELECT:
-            listed = self.found or (() if selection is None else selection.points)
+            listed = self.matches or (() if selection is None else selection.points)
         return listed if len(listed) <= _MAX_NUMBERED else ()
-
-    @property
-    def n_able(self) -> int:
-        """The number of texts that can have points."""
-        return self.picture.n_able
 
     @property
     def sampled(self) -> str:
         """A note on how many of the texts are on the map, if not all are."""
-        n, total = len(self.points.texts), self.n_able
+        n, total = len(self.points.texts), self.result.n_able
         return say("map.notes.sampled", n=n, total=total) if n < total else ""
 
     def called(self, point: int) -> str:
@@ -578,11 +566,13 @@ class MapShown:
         if self.neighbors.indices.shape[1] >= k:
             rows: list[int] = self.neighbors.indices[point, :k].tolist()
             return rows
-        return once(self.picture, "near", self.row, point, compute=lambda: self._near(point, k))
 
-    def _near(self, point: int, k: int) -> list[int]:
-        found = neighbors_of(self.vectors, point, k, self.picture.request.settings.metric)
-        return [int(row) for row in found[0]]
+        def compute() -> list[int]:
+            metric = self.result.request.settings.metric
+            nearest: list[int] = neighbors_of(self.vectors, point, k, metric)[0].tolist()
+            return nearest
+
+        return once(self.result, "near", self.row, point, compute=compute)
 
     def map_neighbors(self, point: int) -> list[int]:
         """The nearest points on the map, nearest first."""
@@ -592,7 +582,7 @@ class MapShown:
         rows: list[int] = np.argsort(apart, kind="stable")[:k].tolist()
         return rows
 
-    def marks(self, chart: str, *, linked: tuple[int, ...] | None = None) -> Marks:
+    def marks(self, chart: str, *, linked: tuple[int, ...] | None = None) -> MapMarks:
         """The marks in the picture; a selection is included only if it was made on another drawing.
 
         Args:
@@ -601,11 +591,11 @@ class MapShown:
         """
         pins = tuple(p for p in (self.marked.pin_a, self.marked.pin_b) if p is not None)
         near = () if self.near is None else self.near.rows
-        rings = {"Nearest to the text": near, "Found": self.found or (), "Pinned": pins}
+        rings = {"Nearest to the text": near, "Found": self.matches or (), "Pinned": pins}
         selection, point = self.marked.selection, self.point
         if linked is None and selection is not None and selection.chart != chart:
             linked = selection.points
-        return Marks(
+        return MapMarks(
             chosen=linked,
             rings={title: rows for title, rows in rings.items() if rows},
             focus=point,
@@ -624,49 +614,56 @@ class MapShown:
             claims = selection_claims(self.points, rows, column=column, typical=typical)
             return tuple(map(str, claims))
 
-        return once(self.picture, "selected", rows, self.finding.column, compute=compute)
+        return once(self.result, "selected", rows, self.finding.column, compute=compute)
 
 
-def map_shown(
+def map_display(
     view: ViewState,
-    picture: Picture,
+    result: MapResult,
     *,
     is_stale: bool = False,
     order: tuple[str, ...] = (),
     layer: int | None = None,
-) -> MapShown:
+) -> MapDisplay:
     """Return a map as the view shows it.
 
     Args:
         view: the current view.
-        picture: the map.
+        result: the map.
         is_stale: True if the view asks for another map.
         order: the categories of another map, whose colours are kept.
         layer: the layer to show; by default the view's.
     """
-    row = picture.index_of(view.layer if layer is None else layer)
-    return MapShown(
-        picture=picture,
+    row = result.index_of(view.layer if layer is None else layer)
+    by = color_of(view, result)
+
+    def compute() -> Finding:
+        return _finding(result, row, by, order)
+
+    return MapDisplay(
+        result=result,
         is_stale=is_stale,
         row=row,
-        finding=finding(picture, row, color_of(view, picture), order),
+        finding=once(result, "finding", row, by, order, compute=compute),
         wanted=FIND.of(view).strip(),
         near_to=NEAR.of(view).strip(),
-        marked=map_marks.marked(view, picture),
+        marked=map_marks.marked(view, result),
         panel=PANEL.of(view),
     )
 
 
-def linked_points(one: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
+def linked_points(one: MapDisplay, other: MapDisplay, points: tuple[int, ...]) -> tuple[int, ...]:
     """The other map's points for the same words of the same texts."""
 
     def compute() -> IntArray:
-        spots = one.picture.spots
-        own = {spots[i] for i in points if i < len(spots)}
-        return np.array([i for i, spot in enumerate(other.picture.spots) if spot in own], dtype=int)
+        spots = one.result.spots
+        chosen = {spots[i] for i in points if i < len(spots)}
+        return np.array(
+            [i for i, spot in enumerate(other.result.spots) if spot in chosen], dtype=int
+        )
 
-    found = once(other.picture, "linked", one.picture.request.key, points, compute=compute)
-    return tuple(found.tolist())
+    rows = once(other.result, "linked", one.result.request.key, points, compute=compute)
+    return tuple(rows.tolist())
 
 
 def _typical(points: Points, rows: Sequence[int]) -> tuple[str, ...]:
@@ -686,7 +683,7 @@ _SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Again:
+class MapRecipe:
     """The settings that restore a map as it was shown; small, without the map itself.
 
     Attributes:
@@ -700,26 +697,24 @@ class Again:
     visitor: Visitor
 
     @classmethod
-    def of(cls, shown: MapShown) -> Self:
+    def of(cls, display: MapDisplay) -> Self:
         """From the page's current map, during its run."""
-        return cls(session.current(), shown.picture.request, current_visitor("map_again"))
+        return cls(session.current(), display.result.request, current_visitor("map_again"))
 
-    def shown(self) -> MapShown:
+    def display(self) -> MapDisplay:
         """The map, redrawn if it was evicted.
 
         Raises:
             ContextlensError: it cannot be redrawn.
         """
-        picture = maps().picture(self.request)
-        return map_shown(self.view, self._drawn() if picture is None else picture)
-
-    def _drawn(self) -> Picture:
-        corpus = corpus_of(self.view)
-        if corpus is None or corpus.key != self.request.corpus:
-            raise JobError(say("map.waiting.again"))
-        card = service().load(self.request.model)
-        picture: Picture = maps().draw(self.request, corpus, card, self.visitor).result(_SECONDS)
-        return picture
+        result = maps().result(self.request)
+        if result is None:
+            corpus = corpus_of(self.view)
+            if corpus is None or corpus.key != self.request.corpus:
+                raise JobError(say("map.waiting.again"))
+            card = service().load(self.request.model)
+            result = maps().draw(self.request, corpus, card, self.visitor).result(_SECONDS)
+        return map_display(self.view, result)
 
 
 # --- The numbers of a map as tables and arrays
@@ -730,35 +725,35 @@ _MOST_CHARACTERS = 50_000_000
 an array is as wide as the longest. Longer texts are cut, or 2 MB could become 4 GB."""
 
 
-def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
+def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
     """The points with their coordinates; only the first ones, if a number is given."""
-    points, first = shown.points, slice(most)
+    points, first = display.points, slice(most)
     texts = _bounded(points.texts, points.n_points if most is None else most)
-    group_names = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
+    group_names = {label.cluster: " · ".join(label.words) for label in display.finding.group_labels}
     name = points.unit.removesuffix("s")
-    axes = zip("xyz", shown.places[first].T.astype(float), strict=False)
+    axes = zip("xyz", display.places[first].T.astype(float), strict=False)
     columns: dict[str, Any] = {
         **({} if points.unit == "sentences" else {name: points.names[first]}),
-        **{title: own[first] for title, own in points.labels.items()},
-        **{title: own[first].astype(float) for title, own in points.measures.items()},
+        **{title: labels[first] for title, labels in points.labels.items()},
+        **{title: values[first].astype(float) for title, values in points.measures.items()},
         "sentence": [texts[i] for i in points.sentence[first].tolist()],
-        "group": [group_names.get(group, "") for group in shown.finding.groups[first].tolist()],
+        "group": [group_names.get(group, "") for group in display.finding.groups[first].tolist()],
         **dict(axes),
     }
     return pd.DataFrame(columns)
 
 
-def map_arrays(shown: MapShown) -> Mapping[str, NDArray[Any]]:
-    """The inputs of the map, as the redrawing snippet reads them."""
-    picture, points = shown.picture, shown.points
+def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
+    """The inputs of the map, as the snippet of a similar map reads them."""
+    result, points = display.result, display.points
     return {
-        "vectors": shown.vectors,
-        "coordinates": shown.places,
-        "neighbor_indices": shown.neighbors.indices,
-        "neighbor_distances": shown.neighbors.distances,
-        "layers": np.array(picture.layers),
-        "all_coordinates": picture.coordinates,
-        "all_vectors": picture.vectors,
+        "vectors": display.vectors,
+        "coordinates": display.places,
+        "neighbor_indices": display.neighbors.indices,
+        "neighbor_distances": display.neighbors.distances,
+        "layers": np.array(result.layers),
+        "all_coordinates": result.map.coordinates,
+        "all_vectors": result.vectors,
         "sentence": points.sentence,
         "spans": points.spans,
         "names": np.array(points.names),
@@ -772,44 +767,30 @@ def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
     return texts if max(map(len, texts), default=0) <= most else [text[:most] for text in texts]
 
 
-def map_shapes(shown: MapShown) -> list[dict[str, str]]:
+def map_shapes(display: MapDisplay) -> list[dict[str, str]]:
     """The shapes of the arrays behind the map."""
     return [
-        {"array": "vectors (points, dims)", "shape": str(shown.vectors.shape)},
-        {"array": "places on the map (points, axes)", "shape": str(shown.places.shape)},
-        {"array": "true neighbours (points, k)", "shape": str(shown.neighbors.indices.shape)},
-        {"array": "places at all layers", "shape": str(shown.picture.coordinates.shape)},
+        {"array": "vectors (points, dims)", "shape": str(display.vectors.shape)},
+        {"array": "places on the map (points, axes)", "shape": str(display.places.shape)},
+        {"array": "true neighbours (points, k)", "shape": str(display.neighbors.indices.shape)},
+        {"array": "places at all layers", "shape": str(display.result.map.coordinates.shape)},
     ]
 
 
-def drawing_snippet(shown: MapShown, *, file: str) -> str:
-    """A script that redraws the map from the page's download."""
-    picture = shown.picture
-    if len(picture.layers) == 1:
-        return redraw_snippet(picture.as_map(), file=file)
-    return redraw_layers_snippet(
-        picture.request.settings,
-        picture.method,
-        "aligned" if picture.request.footing == "aligned" else "joint",
-        n_points=picture.points.n_points,
-        file=file,
-    )
-
-
-def vectors_snippet(shown: MapShown, card: ModelCard) -> str:
+def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
     """A script that computes the vectors of the map's first sentences."""
-    points, request = shown.points, shown.picture.request
+    points, request = display.points, display.result.request
     return map_vectors_snippet(
         card,
-        [_snippet_text(shown, int(i)) for i in np.unique(points.sentence)[:_N_SNIPPET]],
+        [_snippet_text(display, int(i)) for i in np.unique(points.sentence)[:_N_SNIPPET]],
         points.unit,
-        max(shown.layer, 0),
+        max(display.layer, 0),
         pooling=request.pooling,  # type: ignore[arg-type]
         added=request.special,
     )
 
 
-def _snippet_text(shown: MapShown, sentence: int) -> MapText:
-    points = shown.points
+def _snippet_text(display: MapDisplay, sentence: int) -> MapText:
+    points = display.points
     spans = points.spans[points.sentence == sentence].tolist()
     return MapText(points.texts[sentence], tuple((start, end) for start, end in spans))

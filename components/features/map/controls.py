@@ -25,11 +25,10 @@ __all__ = [
     "FILE_NAME",
     "FIND",
     "FIND_SELECT",
-    "FOOTING",
-    "FOOTINGS",
     "GUESSED",
     "KEPT",
     "LABELS",
+    "LAYERS",
     "MARKED",
     "MARKS_OF",
     "METHOD",
@@ -100,8 +99,8 @@ LABELS = text(PAGE, "labels", default=GUESSED)
 
 # The drawing
 
-FOOTINGS = ("joint", "aligned", "one")
-FOOTING = choice(PAGE, "footing", FOOTINGS)
+LAYERS = choice(PAGE, "footing", ("joint", "one"))
+"""All layers on one map, or the chosen layer alone."""
 WORDS_POOLING = choice(PAGE, "words_pooling", WORD_POOLINGS)
 SENTENCES_POOLING = choice(PAGE, "sentences_pooling", SENTENCE_POOLINGS)
 _METHODS = {method: method_name(method) for method in METHODS}

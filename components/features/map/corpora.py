@@ -66,8 +66,8 @@ def corpus_of(view: ViewState) -> Corpus | None:
         return stored_texts(name) if name else None
     if source != "file":
         return ambiguous_corpus()
-    found = uploads.shared(FILE.of(view))
-    return found if isinstance(found, Corpus) else None
+    upload = uploads.shared(FILE.of(view))
+    return upload if isinstance(upload, Corpus) else None
 
 
 def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
@@ -83,8 +83,8 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
     if labels == GUESSED:
         labels = places(sheet, sheet.label_columns)
     numbers = [int(i) for i in labels.split(",") if i.isascii() and i.isdigit()]
-    own = [titles[i] for i in numbers if i < len(titles)]
-    return chosen, tuple(name for name in dict.fromkeys(own) if name != chosen)
+    chosen_labels = [titles[i] for i in numbers if i < len(titles)]
+    return chosen, tuple(name for name in dict.fromkeys(chosen_labels) if name != chosen)
 
 
 def places(sheet: Sheet, titles: Sequence[str]) -> str:

@@ -37,10 +37,9 @@ all points move at once in each round: every link pulls by its weight, and a run
 drawn at random, pushes each point as strongly as five points would for each pull. A step is as long
 as a spring of the links' stiffness would let it be, and carries momentum, from 0.98 falling to
 none. Pushing with few points instead of all repels less than the formula does, in umap-learn as
-well. The places start from PCA, so that the broad outline is not left to chance. An aligned fit is
-moved by AlignedUMAP's optimiser, which is umap-learn's.
+well. The places start from PCA, so that the broad outline is not left to chance.
 
-**Layers on one map.** For a joint fit every layer $\ell$ is put on the same footing: with
+**Layers on one map.** For a joint fit every layer $\ell$ is made comparable first: with
 $\mu_\ell$ the mean of its $n$ vectors,
 
 $$

@@ -34,7 +34,7 @@ __all__ = [
     "STALE",
     "UNCOLORED",
     "Coloring",
-    "Marks",
+    "MapMarks",
     "Ranges",
     "above",
     "axes_of",
@@ -163,7 +163,7 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
             "dragmode": "turntable",
             "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
         }
-    x, y = ({"range": list(own), **MAP_AXIS} for own in ranges)
+    x, y = ({"range": list(ends), **MAP_AXIS} for ends in ranges)
     return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
 
 
@@ -197,7 +197,7 @@ UNCOLORED = Coloring("", "none")
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class PointGroup:
     """The points of one trace: its name in the legend, its colour, its points' indices."""
 
     name: str
@@ -231,8 +231,8 @@ def coloring(
     if not by:
         return UNCOLORED
     unit = points.unit.removesuffix("s")
-    own = {} if points.unit == "sentences" else {unit: [name.casefold() for name in points.names]}
-    columns = {**own, **points.measures, **points.labels, **extra}
+    names = {} if points.unit == "sentences" else {unit: [name.casefold() for name in points.names]}
+    columns = {**names, **points.measures, **points.labels, **extra}
     if by not in columns:
         known = ", ".join(columns) or "none"
         raise RequestError(f"These points have no column {by!r}; they have: {known}.")
@@ -243,10 +243,10 @@ def coloring(
     return Coloring(by, "category", texts, order=_ordered(texts, order))
 
 
-def groups(color: Coloring, n_points: int) -> tuple[Group, ...]:
+def groups(color: Coloring, n_points: int) -> tuple[PointGroup, ...]:
     """The points by trace, in the order of the traces; each point once."""
     if color.kind == "none":
-        return (Group("", CATEGORICAL[0], np.arange(n_points)),)
+        return (PointGroup("", CATEGORICAL[0], np.arange(n_points)),)
     if len(color.values) != n_points:
         raise RequestError(
             f"{n_points} points need as many values of {color.title!r}; "
@@ -261,26 +261,35 @@ def _ordered(values: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
     return (*before, *new)
 
 
-def _measured(color: Coloring) -> tuple[Group, ...]:
+def _measured(color: Coloring) -> tuple[PointGroup, ...]:
     numbers = np.asarray(color.values, dtype=np.float32)
     known = np.isfinite(numbers)
-    there, missing = np.flatnonzero(known), np.flatnonzero(~known)
-    found = [Group(plain(color.title), "", there, numbers[there])] if len(there) else []
-    return (*([Group("no value", NEUTRAL, missing, last=True)] if len(missing) else []), *found)
+    has_number, missing = np.flatnonzero(known), np.flatnonzero(~known)
+    traces = (
+        [PointGroup(plain(color.title), "", has_number, numbers[has_number])]
+        if len(has_number)
+        else []
+    )
+    return (
+        *([PointGroup("no value", NEUTRAL, missing, last=True)] if len(missing) else []),
+        *traces,
+    )
 
 
-def _by_category(color: Coloring) -> tuple[Group, ...]:
+def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
     """Put the grey ones first, so that coloured points are drawn over them."""
     order = color.order or _ordered([str(value) for value in color.values], ())
     n_colored = len(order) if len(order) <= len(CATEGORICAL) else MAX_COLORED
     places = {category: min(i, n_colored) for i, category in enumerate(order)}
-    own = np.array([places.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int)
-    rows = {place: np.flatnonzero(own == place) for place in range(-1, n_colored + 1)}
+    place_of = np.array(
+        [places.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int
+    )
+    rows = {place: np.flatnonzero(place_of == place) for place in range(-1, n_colored + 1)}
     others = f"other ({len(order) - n_colored})"
-    found = [Group(_NO_LABEL, NEUTRAL, rows[-1], last=True)]
-    found.append(Group(others, CATEGORICAL[-1], rows[n_colored], last=True))
-    found += [Group(plain(order[i]), CATEGORICAL[i], rows[i]) for i in range(n_colored)]
-    return tuple(group for group in found if len(group.rows))
+    traces = [PointGroup(_NO_LABEL, NEUTRAL, rows[-1], last=True)]
+    traces.append(PointGroup(others, CATEGORICAL[-1], rows[n_colored], last=True))
+    traces += [PointGroup(plain(order[i]), CATEGORICAL[i], rows[i]) for i in range(n_colored)]
+    return tuple(group for group in traces if len(group.rows))
 
 
 # --- The ranges of a map's axes
@@ -321,15 +330,15 @@ def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
         np.clip(places[:, i].astype(float), low, high) for i, (low, high) in enumerate(ranges[:2])
     ]
     width, height = (
-        float(np.ptp(own) / (high - low)) if len(own) else 0.0
-        for own, (low, high) in zip(inside, ranges[:2], strict=True)
+        float(np.ptp(values) / (high - low)) if len(values) else 0.0
+        for values, (low, high) in zip(inside, ranges[:2], strict=True)
     )
     return width, height
 
 
 def enlarged(frames: Sequence[Ranges]) -> list[float]:
     """The enlargement of each layer over the frame that holds all layers; 1 or more."""
-    areas = [float(np.prod([high - low for low, high in own])) for own in frames]
+    areas = [float(np.prod([high - low for low, high in ranges])) for ranges in frames]
     return [float(np.sqrt(max(areas) / area)) for area in areas]
 
 
@@ -357,20 +366,24 @@ def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
 HOVER_BYTES = 6_400_000
 """Maximum size of all hover texts together in the figure's JSON."""
 _WIDTH = 48  # characters of a line
-_MAX_LABELS = 4
+_MAX_HOVER_LABELS = 4
 _BLANK = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _HoverFormat:
     longest: int  # characters of the sentence
     n_labels: int
     has_name: bool = True  # a word's name is in its sentence too, in bold
 
 
-_PLANS = (
-    *(_Plan(90, _MAX_LABELS), _Plan(72, 1), _Plan(60, 0, has_name=False)),
-    *(_Plan(n, 0, has_name=False) for n in (44, 32, 16)),
+_HOVER_FORMATS = (
+    *(
+        _HoverFormat(90, _MAX_HOVER_LABELS),
+        _HoverFormat(72, 1),
+        _HoverFormat(60, 0, has_name=False),
+    ),
+    *(_HoverFormat(n, 0, has_name=False) for n in (44, 32, 16)),
 )
 
 
@@ -382,7 +395,7 @@ def hover_texts(points: Points, color: Coloring, *, budget: int = HOVER_BYTES) -
     """
     n_tried = min(points.n_points, 1_000)
     sample = np.linspace(0, points.n_points - 1, n_tried).astype(int).tolist()
-    for plan in _PLANS:
+    for plan in _HOVER_FORMATS:
         guess = _bytes([_text(points, point, color, plan) for point in sample])
         if guess * points.n_points <= 0.98 * budget * len(sample):
             texts = [_text(points, point, color, plan) for point in range(points.n_points)]
@@ -406,7 +419,7 @@ def _shortest(points: Points, budget: int) -> list[str]:
     return ["" for _ in points.names]
 
 
-def _text(points: Points, point: int, color: Coloring, plan: _Plan) -> str:
+def _text(points: Points, point: int, color: Coloring, plan: _HoverFormat) -> str:
     named = points.unit == "tokens" or (points.unit == "words" and plan.has_name)
     lines = [f"<b>{plain(points.names[point])}</b>"] if named else []
     lines.append(_sentence(context(points, point, longest=plan.longest)))
@@ -420,8 +433,8 @@ def _text(points: Points, point: int, color: Coloring, plan: _Plan) -> str:
 
 
 def _line(title: str, value: str | float) -> str:
-    shown = plain(value) if isinstance(value, str) else f"{float(value):.4f}"
-    return f"{plain(title)}: {shown}" if value != "" and shown != "nan" else ""
+    written = plain(value) if isinstance(value, str) else f"{float(value):.4f}"
+    return f"{plain(title)}: {written}" if value != "" and written != "nan" else ""
 
 
 def _sentence(parts: tuple[str, str, str]) -> str:
@@ -433,8 +446,8 @@ def _sentence(parts: tuple[str, str, str]) -> str:
     pieces = []
     for first, last in _lines(whole):
         cuts = [min(max(first, cut), last) for cut in (first, start, end, last)]
-        left, own, right = (html.escape(whole[a:b], quote=False) for a, b in pairwise(cuts))
-        bold = f"<b>{own}</b>" if own and (flat[0] or flat[2]) else own
+        left, point, right = (html.escape(whole[a:b], quote=False) for a, b in pairwise(cuts))
+        bold = f"<b>{point}</b>" if point and (flat[0] or flat[2]) else point
         pieces.append(left + bold + right)
     return "<br>".join(pieces)
 
@@ -444,13 +457,13 @@ def _lines(text: str) -> list[tuple[int, int]]:
 
     A break replaces its blank.
     """
-    found = []
+    lines = []
     first = 0
     while len(text) - first > _WIDTH:
         cut = text.rfind(" ", first + 1, first + _WIDTH + 1)
-        found.append((first, cut if cut > 0 else first + _WIDTH))
+        lines.append((first, cut if cut > 0 else first + _WIDTH))
         first = cut + 1 if cut > 0 else first + _WIDTH
-    return [*found, (first, len(text))]
+    return [*lines, (first, len(text))]
 
 
 # --- The names of a map's clusters
@@ -458,8 +471,8 @@ def _lines(text: str) -> list[tuple[int, int]]:
 MAX_LABELS = 12
 _WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
 _NARROW = (350.0, 460.0)
-_LETTER, _LABELS_LINE, _LABELS_AIR = 7.6, 17.0, 8.0  # pixels, at the font size of labels
-_LABELS_LONGEST_LINE = 18
+_LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
+_LONGEST_LABEL = 18
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
@@ -482,8 +495,8 @@ def cluster_notes(
     per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
     taken: list[FloatArray] = []
     notes: list[dict[str, Any]] = []
-    for label in sorted(labels, key=lambda own: (-own.n_points, own.cluster)):
-        lines = _labels_lines(label.words)
+    for label in sorted(labels, key=lambda label: (-label.n_points, label.cluster)):
+        lines = _word_lines(label.words)
         if not lines or len(notes) == MAX_LABELS:
             continue
         box = _box(label.place, lines, per_unit)
@@ -499,22 +512,25 @@ def cluster_notes(
     return [{**note, **_STYLE} for note in notes]
 
 
-def _labels_lines(words: Sequence[str]) -> list[str]:
+def _word_lines(words: Sequence[str]) -> list[str]:
     """The words in one or more short lines, safe for plotly."""
     lines: list[list[str]] = []
     for word in words:
-        if lines and sum(len(own) + 3 for own in lines[-1]) + len(word) <= _LABELS_LONGEST_LINE:
+        if lines and sum(len(other) + 3 for other in lines[-1]) + len(word) <= _LONGEST_LABEL:
             lines[-1].append(word)
         else:
             lines.append([word])
-    return [" · ".join(plain(word, _LABELS_LONGEST_LINE) for word in line) for line in lines]
+    return [" · ".join(plain(word, _LONGEST_LABEL) for word in line) for line in lines]
 
 
 def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> FloatArray:
     """Left, bottom, right and top of a label, in pixels."""
     half = (
         np.array(
-            [max(map(len, lines)) * _LETTER + _LABELS_AIR, len(lines) * _LABELS_LINE + _LABELS_AIR]
+            [
+                max(map(len, lines)) * _LETTER_WIDTH + _LABEL_MARGIN,
+                len(lines) * _LABEL_HEIGHT + _LABEL_MARGIN,
+            ]
         )
         / 2
     )
@@ -550,7 +566,7 @@ SIDES: Mapping[str, tuple[int, int]] = {
 }
 """Text positions in plotly, the default first, with directions across and up from the point."""
 _HIGH = 430.0  # approximate pixels of a frame
-_NUMBERS_LETTER, _NUMBERS_LINE, _RING = (
+_DIGIT_WIDTH, _DIGIT_HEIGHT, _RING = (
     8.5,
     15.0,
     8.0,
@@ -570,21 +586,23 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
         return dict.fromkeys(labels, usual)
     per_unit = _HIGH / (ranges[1][1] - ranges[1][0])
     at = {row: places[row].astype(float) * per_unit for row in labels}
-    taken = [_number_box(own, np.full(2, 2 * _RING)) for own in at.values()]  # the rings themselves
-    found = {}
+    taken = [
+        _number_box(point, np.full(2, 2 * _RING)) for point in at.values()
+    ]  # the rings themselves
+    chosen = {}
     for i, (row, text) in enumerate(labels.items()):
         others = [*taken[:i], *taken[i + 1 :]]
-        boxes = [_beside(at[row], text, way) for way in SIDES.values()]
+        boxes = [_beside(at[row], text, direction) for direction in SIDES.values()]
         over = [sum(_common(box, other) for other in others) for box in boxes]
         best = int(np.argmin(over))
-        found[row] = list(SIDES)[best]
+        chosen[row] = list(SIDES)[best]
         taken.append(boxes[best])
-    return found
+    return chosen
 
 
-def _beside(point: NDArray[Any], text: str, way: tuple[int, int]) -> NDArray[Any]:
-    size = np.array([_NUMBERS_LETTER * max(1, len(text)), _NUMBERS_LINE])
-    return _number_box(point + np.array(way) * (size / 2 + _RING), size)
+def _beside(point: NDArray[Any], text: str, direction: tuple[int, int]) -> NDArray[Any]:
+    size = np.array([_DIGIT_WIDTH * max(1, len(text)), _DIGIT_HEIGHT])
+    return _number_box(point + np.array(direction) * (size / 2 + _RING), size)
 
 
 def _number_box(middle: NDArray[Any], size: NDArray[Any]) -> NDArray[Any]:
@@ -606,7 +624,7 @@ _FOCUS, _NEAR = "the point", "its neighbours"
 
 
 @dataclass(frozen=True)
-class Marks:
+class MapMarks:
     """The marked points of a map, by index.
 
     Attributes:
@@ -624,33 +642,33 @@ class Marks:
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-NO_MARKS = Marks()
+NO_MARKS = MapMarks()
 
 
-def mark_rows(marks: Marks) -> list[IntArray]:
+def mark_rows(marks: MapMarks) -> list[IntArray]:
     """The points of each trace of `mark_traces`, in the same order."""
     lines = [np.zeros(0, dtype=np.int64)] if _has_lines(marks) else []
-    return [*lines, *(np.asarray(own, dtype=np.int64) for own in _ringed(marks).values())]
+    return [*lines, *(np.asarray(rows, dtype=np.int64) for rows in _ringed(marks).values())]
 
 
 def mark_traces(
-    places: FloatArray, marks: Marks, *, kind: str, size: float, frame: Ranges
+    places: FloatArray, marks: MapMarks, *, kind: str, size: float, frame: Ranges
 ) -> list[dict[str, Any]]:
     """Lines, then rings, to draw over the points; trace kind and size match the points'."""
     ringed, where = _ringed(marks), sides(places, marks.labels, frame)
     waiting = dict(marks.labels)  # each is written once, however many rings its point has
-    traces = [_marks_lines(kind, places, marks)] if _has_lines(marks) else []
+    traces = [_focus_lines(kind, places, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
-        own = ringed[title]
-        labels = [plain(waiting.pop(row, "")) for row in own]
+        rows = ringed[title]
+        labels = [plain(waiting.pop(row, "")) for row in rows]
         text = {"mode": "markers+text", "text": labels, "textfont": font_of(kind)}
-        text["textposition"] = [where.get(row, "top center") for row in own]
+        text["textposition"] = [where.get(row, "top center") for row in rows]
         ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
         traces.append(
             {
                 "type": kind,
                 "mode": "markers",
-                **axes_of(places[np.asarray(own, dtype=np.int64)]),
+                **axes_of(places[np.asarray(rows, dtype=np.int64)]),
                 "marker": {**ring, "line": {"width": 2, "color": INK}},
                 "name": plain(title),
                 "hoverinfo": "skip",
@@ -660,13 +678,13 @@ def mark_traces(
     return traces
 
 
-def trail_label(marks: Marks, point: int) -> str:
+def trail_label(marks: MapMarks, point: int) -> str:
     """The text at the end of a point's trail: its label, unless a ring has it."""
-    has_ring = any(point in own for own in _ringed(marks).values())
+    has_ring = any(point in rows for rows in _ringed(marks).values())
     return "" if has_ring else plain(marks.labels.get(point, ""))
 
 
-def _symbols(ringed: Mapping[str, Any], marks: Marks, kind: str) -> list[str]:
+def _symbols(ringed: Mapping[str, Any], marks: MapMarks, kind: str) -> list[str]:
     """A disc for a point, circles for its neighbours, other shapes for each kind of ring."""
     shapes = _IN_SPACE if kind == "scatter3d" else _SYMBOLS
     others = [title for title in ringed if title in marks.rings]
@@ -674,25 +692,25 @@ def _symbols(ringed: Mapping[str, Any], marks: Marks, kind: str) -> list[str]:
     return [({_FOCUS: "circle", _NEAR: "circle-open"} | rings)[title] for title in ringed]
 
 
-def _has_lines(marks: Marks) -> bool:
+def _has_lines(marks: MapMarks) -> bool:
     return marks.focus is not None and len(marks.neighbours) > 0
 
 
-def _ringed(marks: Marks) -> dict[str, Sequence[int]]:
+def _ringed(marks: MapMarks) -> dict[str, Sequence[int]]:
     near: dict[str, Sequence[int]] = {} if marks.focus is None else {_FOCUS: [marks.focus]}
     if len(marks.neighbours):
         near[_NEAR] = marks.neighbours
     return {title: rows for title, rows in {**near, **marks.rings}.items() if len(rows)}
 
 
-def _marks_lines(kind: str, places: FloatArray, marks: Marks) -> dict[str, Any]:
+def _focus_lines(kind: str, places: FloatArray, marks: MapMarks) -> dict[str, Any]:
     """One line trace from the focus to each neighbour and back."""
     gap = np.full(places.shape[1], np.nan, dtype=np.float32)
-    ways = [row for near in marks.neighbours for row in (places[marks.focus], places[near], gap)]
+    ends = [row for near in marks.neighbours for row in (places[marks.focus], places[near], gap)]
     return {
         "type": kind,
         "mode": "lines",
-        **axes_of(np.array(ways)),
+        **axes_of(np.array(ends)),
         "line": {"color": INK, "width": 1.5},
         "opacity": 0.6,
         "hoverinfo": "skip",
@@ -799,7 +817,7 @@ def _look(n_points: int) -> tuple[float, float]:
     return next((size, opacity) for most, size, opacity in _SIZES if n_points <= most)
 
 
-def _marker(group: Group, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:
+def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:
     marker: dict[str, Any] = {"size": size, "opacity": opacity, "line": {"width": 0}}
     if group.numbers is None:
         return {**marker, "color": group.color}

@@ -15,7 +15,7 @@ from components.features.map.figures import (
     STALE,
     UNCOLORED,
     Coloring,
-    Marks,
+    MapMarks,
     Ranges,
     axes_of,
     cluster_notes,
@@ -69,7 +69,7 @@ def layers_scatter(
     layer: int,
     color: Coloring = UNCOLORED,
     clusters: Sequence[ClusterLabel] = (),
-    marks: Marks = NO_MARKS,
+    marks: MapMarks = NO_MARKS,
     trails: Sequence[int] = (),
     titles: Sequence[str],
     subtitle: str = "",
@@ -100,34 +100,34 @@ def layers_scatter(
             or there are too many trails.
     """
     places = _checked_layers(points, coordinates, layers, layer, trails)
-    shown = list(layers).index(layer)
-    ink = _trail_colors(points, color, trails)
+    row = list(layers).index(layer)
+    inks = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
     strength = 0.5 if len(trails) or stale else 1.0
-    traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
+    traces = point_traces(points, places[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = [trail_label(marks, trail) for trail in trails]
     every_range = map_frames(places)
-    ranges = every_range[shown]
-    where = sides(places[shown], marks.labels, ranges)
-    for trail, name, own in zip(trails, names, ink, strict=True):
-        way = _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
-        way[-1]["textposition"] = where.get(trail, "top center")
-        traces += way
-    traces += mark_traces(places[shown], marks, kind=kind, size=size, frame=ranges)
+    ranges = every_range[row]
+    where = sides(places[row], marks.labels, ranges)
+    for trail, name, ink in zip(trails, names, inks, strict=True):
+        trail_traces = _trail(places[: row + 1, trail], name, ink, kind=kind, size=size)
+        trail_traces[-1]["textposition"] = where.get(trail, "top center")
+        traces += trail_traces
+    traces += mark_traces(places[row], marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" and n_own > 1
     layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
     looks = dict(zip(layers, _looks(every_range), strict=True))
     layout["annotations"] = [*looks[layer]["annotations"], *notes]
-    whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
+    whole = figure(traces, layout, title=titles[row], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
     write_above(whole, subtitle=subtitle, narrow=narrow)
     if plays:
-        ways = {n: places[: i + 1] for i, n in enumerate(layers)}
+        paths = {n: places[: i + 1] for i, n in enumerate(layers)}
         frames = {
-            n: _frame(traces, points, ways[n], color, trails, marks, own)
-            for n, own in zip(layers, every_range, strict=True)
+            n: _frame(traces, points, paths[n], color, trails, marks, ranges)
+            for n, ranges in zip(layers, every_range, strict=True)
         }
         add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)
     return whole
@@ -178,12 +178,12 @@ def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> lis
     """The colour of each trail: its point's category's, or one of its own if there is none."""
     if color.kind != "category":
         return [color_of(i + 1) for i in range(len(trails))]
-    inks = {int(row): own.color for own in groups(color, points.n_points) for row in own.rows}
+    inks = {int(row): group.color for group in groups(color, points.n_points) for row in group.rows}
     return [inks[trail] for trail in trails]
 
 
 def _trail(
-    way: FloatArray, name: str, color: str, *, kind: str, size: float
+    path: FloatArray, name: str, color: str, *, kind: str, size: float
 ) -> list[dict[str, Any]]:
     """Lines through a point's positions up to the last one, with marks at both ends."""
     base = {"type": kind, "hoverinfo": "skip", "showlegend": False}
@@ -191,7 +191,7 @@ def _trail(
         {
             **base,
             "mode": "lines",
-            **_part(way, first, last),
+            **_part(path, first, last),
             "opacity": strength,
             "line": {"color": color, "width": 3},
         }
@@ -200,7 +200,7 @@ def _trail(
     ends = {
         **base,
         "mode": "markers+text",
-        **_ends(way),
+        **_ends(path),
         "text": ["", name],
         "textfont": font_of(kind),
         "marker": {
@@ -213,14 +213,14 @@ def _trail(
     return [*lines, ends]
 
 
-def _part(way: FloatArray, first: int, last: int) -> dict[str, Any]:
+def _part(path: FloatArray, first: int, last: int) -> dict[str, Any]:
     """The positions from `last` to `first` layers ago, both included."""
-    end = len(way) - first
-    return axes_of(way[max(0, len(way) - last - 1) : max(0, end)])
+    end = len(path) - first
+    return axes_of(path[max(0, len(path) - last - 1) : max(0, end)])
 
 
-def _ends(way: FloatArray) -> dict[str, Any]:
-    return axes_of(way[[0, -1]])
+def _ends(path: FloatArray) -> dict[str, Any]:
+    return axes_of(path[[0, -1]])
 
 
 def _frame(
@@ -229,19 +229,21 @@ def _frame(
     places: FloatArray,
     color: Coloring,
     trails: Sequence[int],
-    marks: Marks,
+    marks: MapMarks,
     frame: Ranges,
 ) -> list[dict[str, Any]]:
     """The moving parts at the last of the given layers: coordinates, and the sides of numbers."""
-    own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
+    moving_parts = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
-        way = places[:, trail]
-        own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
+        path = places[:, trail]
+        moving_parts += [*(_part(path, first, last) for first, last, _ in _PARTS), _ends(path)]
     kind = kind_of(points.n_points, 2)
     marked = mark_traces(places[-1], marks, kind=kind, size=0, frame=frame)
     moving = ("x", "y", "textposition")
-    own += [{name: trace[name] for name in moving if name in trace} for trace in marked]
-    return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]
+    moving_parts += [{name: trace[name] for name in moving if name in trace} for trace in marked]
+    return [
+        {"type": trace["type"], **moved} for trace, moved in zip(traces, moving_parts, strict=True)
+    ]
 
 
 # --- Maps of words, tokens or sentences
@@ -254,7 +256,7 @@ def map_scatter(
     color: Coloring = UNCOLORED,
     shapes: Coloring = UNCOLORED,
     clusters: Sequence[ClusterLabel] = (),
-    marks: Marks = NO_MARKS,
+    marks: MapMarks = NO_MARKS,
     title: str,
     subtitle: str = "",
     frame: Ranges | None = None,
@@ -304,7 +306,7 @@ def map_scatter(
     return whole
 
 
-def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:
+def map_order(color: Coloring, n_points: int, marks: MapMarks = NO_MARKS) -> tuple[IntArray, ...]:
     """The points of each non-empty trace of `map_scatter`, for `selected_points`."""
     return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
 
@@ -322,8 +324,8 @@ def selected_points(
     ends = np.cumsum([0, *(len(rows) for rows in order)])
     pairs = [(p.get("curve_number", -1), p.get("point_index", -1)) for p in event_points]
     curves, indices = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    there = (curves >= 0) & (curves < len(order)) & (indices >= 0)
-    curves, indices = curves[there], indices[there]
+    is_known = (curves >= 0) & (curves < len(order)) & (indices >= 0)
+    curves, indices = curves[is_known], indices[is_known]
     within = indices < (ends[1:] - ends[:-1])[curves]
     every = np.concatenate([*order, np.zeros(0, dtype=np.int64)])
     chosen: list[int] = np.unique(every[(ends[curves] + indices)[within]]).tolist()
@@ -345,5 +347,5 @@ def _notes_in_space(
 ) -> list[dict[str, Any]]:
     """The same names in three dimensions: those that do not touch when seen from above."""
     notes = cluster_notes(clusters, ranges[:2])
-    heights = {own.place[:2]: own.place[2] for own in clusters}
+    heights = {label.place[:2]: label.place[2] for label in clusters}
     return [{**note, "z": heights[note["x"], note["y"]]} for note in notes]

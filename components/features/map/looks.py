@@ -15,14 +15,14 @@ from components.content.language import Claim, say
 from components.content.wording import escape
 from components.core.schema import Passport
 from components.features.map import marks
-from components.features.map.compute import Again, MapShown
+from components.features.map.compute import MapDisplay, MapRecipe
 from components.features.map.controls import FIND, NEAR, PANEL, POINT_PANEL, TRUST
 from components.features.map.reading import near_claim, neighbours_claim, pinned_claim
 from components.features.map.trust import count_equal, trust_of
 from components.jobs import Job
-from components.maps.engine import Checked
 from components.maps.map_quality import MapQuality
 from components.maps.points import context
+from components.maps.stability import Stability
 from components.ui.frame import errors
 from components.ui.models import waiting
 from components.ui.models.background import maps
@@ -40,19 +40,19 @@ __all__ = ["panel"]
 _LONGEST_NAME = 40
 
 
-def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
+def point_look(display: MapDisplay, band: Band | None, ruler: Ruler | None) -> None:
     """The selected point, if any, and the pinned ones."""
-    if shown.point is None:
+    if display.point is None:
         st.caption(say("map.point_panel.empty"))
     else:
-        st.markdown(f"**{_name(shown, shown.point)}** · {_sentence(shown, shown.point)}")
-        _buttons(shown, shown.point)
-        _neighbours(shown, shown.point)
-    _pins(shown, band, ruler)
+        st.markdown(f"**{_name(display, display.point)}** · {_sentence(display, display.point)}")
+        _buttons(display, display.point)
+        _neighbours(display, display.point)
+    _pins(display, band, ruler)
 
 
-def _buttons(shown: MapShown, point: int) -> None:
-    of = marks.name_of(shown.picture)
+def _buttons(display: MapDisplay, point: int) -> None:
+    of = marks.name_of(display.result)
     left, middle, right = st.columns(3, gap="small")
     for place, name in ((left, "A"), (middle, "B")):
         place.button(
@@ -66,23 +66,23 @@ def _buttons(shown: MapShown, point: int) -> None:
     right.button(clear, key="map_let_go", width="stretch", on_click=marks.choose, args=(of, None))
 
 
-def _neighbours(shown: MapShown, point: int) -> None:
+def _neighbours(display: MapDisplay, point: int) -> None:
     """The nearest points in the full space and on the map, in words and as tables."""
-    true, near = shown.true_neighbors(point), shown.map_neighbors(point)
-    name = shown.called(point) if shown.finding.one_name else shown.points.names[point]
+    true, near = display.true_neighbors(point), display.map_neighbors(point)
+    name = display.called(point) if display.finding.one_name else display.points.names[point]
     kit.reading([neighbours_claim(name, true, near)], key="reading_point")
     for key, rows in (("full", true), ("here", near)):
         st.caption(say(f"map.point_panel.{key}"))
-        _table(shown, point, key, rows, set(true) & set(near))
+        _table(display, point, key, rows, set(true) & set(near))
 
 
-def _table(shown: MapShown, point: int, key: str, rows: Sequence[int], both: set[int]) -> None:
-    points, unit = shown.points, shown.points.unit.removesuffix("s")
-    named = points.unit == "sentences" or not shown.finding.one_name
+def _table(display: MapDisplay, point: int, key: str, rows: Sequence[int], both: set[int]) -> None:
+    points, unit = display.points, display.points.unit.removesuffix("s")
+    named = points.unit == "sentences" or not display.finding.one_name
     columns = {
         "": ["✓" if row in both else "" for row in rows],
-        "on map": [shown.labels.get(row, "") for row in rows],
-        "cosine": shown.cosines(point, rows),
+        "on map": [display.labels.get(row, "") for row in rows],
+        "cosine": display.cosines(point, rows),
         **({unit: [points.names[row] for row in rows]} if named else {}),
         "sentence": [points.text(row) for row in rows],
     }
@@ -98,60 +98,65 @@ def _table(shown: MapShown, point: int, key: str, rows: Sequence[int], both: set
     )
 
 
-def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
-    a, b = shown.marked.pin_a, shown.marked.pin_b
+def _pins(display: MapDisplay, band: Band | None, ruler: Ruler | None) -> None:
+    a, b = display.marked.pin_a, display.marked.pin_b
     if a is None and b is None:
         return
     if a is None or b is None:
         one = a if a is not None else b
-        st.caption(say("map.point_panel.one_pin", name=_name(shown, one or 0)))
+        st.caption(say("map.point_panel.one_pin", name=_name(display, one or 0)))
     else:
-        on_ruler = _on_ruler(shown, a, b, ruler, band)
+        on_ruler = _on_ruler(display, a, b, ruler, band)
         if on_ruler is None or not on_ruler.ranges:
-            kit.reading([_pinned(shown, a, b, band)], key="reading_pinned")
+            kit.reading([_pinned(display, a, b, band)], key="reading_pinned")
         else:
-            names = {"a": _name(shown, a), "b": _name(shown, b)}
+            names = {"a": _name(display, a), "b": _name(display, b)}
             st.caption(say("map.point_panel.pins", **names))
             kit.reading([ruler_reading(on_ruler)], key="reading_pinned")
-            lowest = min(each.low for each in on_ruler.ranges)
+            lowest = min(kind.low for kind in on_ruler.ranges)
             drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
-    of = marks.name_of(shown.picture)
+    of = marks.name_of(display.result)
     st.button(say("map.point_panel.unpin"), key="map_unpin", on_click=marks.unpin, args=(of,))
 
 
-def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> Claim:
-    has_layer = shown.layer >= 0
+def _pinned(display: MapDisplay, a: int, b: int, band: Band | None) -> Claim:
+    has_layer = display.layer >= 0
     return pinned_claim(
-        shown.points.names[a],
-        shown.points.names[b],
-        shown.cosines(a, [b])[0],
-        layer=shown.layer if has_layer else None,
-        band=band if shown.points.unit == "words" and has_layer else None,
+        display.points.names[a],
+        display.points.names[b],
+        display.cosines(a, [b])[0],
+        layer=display.layer if has_layer else None,
+        band=band if display.points.unit == "words" and has_layer else None,
     )
 
 
 def _on_ruler(
-    shown: MapShown, a: int, b: int, ruler: Ruler | None, band: Band | None
+    display: MapDisplay, a: int, b: int, ruler: Ruler | None, band: Band | None
 ) -> RulerShown | None:
     """Two pinned words among pairs of known kinds; None for other points, or several layers."""
-    pooling = shown.picture.request.pooling
-    if ruler is None or shown.points.unit != "words" or shown.layer < 0 or pooling not in POOLINGS:
+    pooling = display.result.request.pooling
+    if (
+        ruler is None
+        or display.points.unit != "words"
+        or display.layer < 0
+        or pooling not in POOLINGS
+    ):
         return None
-    names = [shown.points.names[point] for point in (a, b)]
-    cosine, at = shown.cosines(a, [b])[0], (shown.layer, pooling)
+    names = [display.points.names[point] for point in (a, b)]
+    cosine, at = display.cosines(a, [b])[0], (display.layer, pooling)
     return pair_on_ruler(names, cosine, ruler, at=at, band=band)
 
 
-def _name(shown: MapShown, point: int) -> str:
-    name = shown.points.names[point]
+def _name(display: MapDisplay, point: int) -> str:
+    name = display.points.names[point]
     return escape(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
 
 
-def _sentence(shown: MapShown, point: int) -> str:
-    labels = [own[point] for own in shown.points.labels.values() if own[point]]
-    if shown.points.unit == "sentences":
+def _sentence(display: MapDisplay, point: int) -> str:
+    labels = [column[point] for column in display.points.labels.values() if column[point]]
+    if display.points.unit == "sentences":
         return escape(" · ".join(labels[:3]))
-    return escape(shown.points.text(point))
+    return escape(display.points.text(point))
 
 
 # --- Search results and selections
@@ -162,24 +167,24 @@ _FIRST = {"on map": 0, "sentence": 1}
 _SNIPPET = 90  # characters
 
 
-def selection_look(view: ViewState, shown: MapShown) -> None:
+def selection_look(view: ViewState, display: MapDisplay) -> None:
     """Points by word or sentence, points near a typed text, and selected points."""
     inputs.text(view, NEAR)
-    _near(shown)
+    _near(display)
     inputs.text(view, FIND)
-    _found(shown)
-    selection = shown.marked.selection
+    _found(display)
+    selection = display.marked.selection
     if selection is None:
         st.caption(say("map.selection_panel.empty"))
         return
-    kit.reading(shown.selected_in_words(), key="reading_selection")
-    _selection_table(shown, selection.points)
-    _selection_buttons(shown, selection.points)
+    kit.reading(display.selected_in_words(), key="reading_selection")
+    _selection_table(display, selection.points)
+    _selection_buttons(display, selection.points)
 
 
-def _near(shown: MapShown) -> None:
+def _near(display: MapDisplay) -> None:
     """The points nearest to a typed text, or the reason why there are none."""
-    near = shown.near
+    near = display.near
     if near is None:
         return
     if near.problem:
@@ -187,26 +192,26 @@ def _near(shown: MapShown) -> None:
         return
     kit.reading([near_claim(near.name, near.cosines)], key="reading_near")
     cosine = {"cosine": list(near.cosines)}
-    _listed(shown, near.rows, cosine, key="map_near_to")
+    _listed(display, near.rows, cosine, key="map_near_to")
 
 
-def _found(shown: MapShown) -> None:
-    if shown.found is None:
+def _found(display: MapDisplay) -> None:
+    if display.matches is None:
         return
-    n = len(shown.found)
+    n = len(display.matches)
     st.caption(say("map.selection_panel.found" if n else "map.selection_panel.not_found", n=n))
     if n:
-        _listed(shown, shown.found[:_MOST_LISTED], {}, key="map_found")
+        _listed(display, display.matches[:_MOST_LISTED], {}, key="map_found")
 
 
 def _listed(
-    shown: MapShown, rows: Sequence[int], more: Mapping[str, list[float]], *, key: str
+    display: MapDisplay, rows: Sequence[int], more: Mapping[str, list[float]], *, key: str
 ) -> None:
     """Points with their numbers on the map, and a snippet of their text."""
     columns = {
-        "on map": [shown.labels.get(row, "") for row in rows],
+        "on map": [display.labels.get(row, "") for row in rows],
         **more,
-        "text": ["".join(context(shown.points, row, longest=_SNIPPET)) for row in rows],
+        "text": ["".join(context(display.points, row, longest=_SNIPPET)) for row in rows],
     }
     kit.table(
         pd.DataFrame(columns),
@@ -217,10 +222,10 @@ def _listed(
     )
 
 
-def _selection_table(shown: MapShown, rows: tuple[int, ...]) -> None:
-    table = pd.DataFrame(shown.points.rows(rows[:_MOST_ROWS]))
-    if any(row in shown.labels for row in rows):
-        table.insert(0, "on map", [shown.labels.get(row, "") for row in rows[:_MOST_ROWS]])
+def _selection_table(display: MapDisplay, rows: tuple[int, ...]) -> None:
+    table = pd.DataFrame(display.points.rows(rows[:_MOST_ROWS]))
+    if any(row in display.labels for row in rows):
+        table.insert(0, "on map", [display.labels.get(row, "") for row in rows[:_MOST_ROWS]])
     st.dataframe(
         table,
         hide_index=True,
@@ -232,11 +237,11 @@ def _selection_table(shown: MapShown, rows: tuple[int, ...]) -> None:
         st.caption(say("map.selection_panel.first_rows", shown=_MOST_ROWS, n=len(rows)))
 
 
-def _selection_buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
+def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
     left, right = st.columns(2, gap="small")
     left.download_button(
         say("map.selection_panel.download"),
-        partial(_csv, Again.of(shown), rows, shown.picture.passport),
+        partial(_csv, MapRecipe.of(display), rows, display.result.passport),
         file_name="map-selection.csv",
         mime="text/csv",
         on_click="ignore",
@@ -253,8 +258,8 @@ def _selection_buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
     )
 
 
-def _csv(again: Again, rows: tuple[int, ...], passport: Passport) -> bytes:
-    return export.to_csv(again.shown().points.rows(rows), passport)
+def _csv(recipe: MapRecipe, rows: tuple[int, ...], passport: Passport) -> bytes:
+    return export.to_csv(recipe.display().points.rows(rows), passport)
 
 
 # --- The quality of a map
@@ -264,33 +269,35 @@ _PLACE = "map_stability"
 _WANTED = f"{_PLACE}_wanted"
 
 
-def trust_look(shown: MapShown) -> None:
+def trust_look(display: MapDisplay) -> None:
     """The report on the map's quality."""
-    job = _check(shown) if _is_wanted(shown) else maps().find_check(shown.picture, shown.layer)
+    job = (
+        _check(display) if _is_wanted(display) else maps().find_check(display.result, display.layer)
+    )
     state = None if job is None else job.look(waiting.current_visitor(_PLACE)).state
-    checked = _checked(job) if job is not None and state in {"done", "failed"} else None
+    stability = _stability(job) if job is not None and state in {"done", "failed"} else None
     trust = trust_of(
-        shown.honesty,
-        None if checked is None else checked.stability,
-        n_points=shown.points.n_points,
-        n_equal=count_equal(shown.neighbors),
+        display.quality,
+        stability,
+        n_points=display.points.n_points,
+        n_equal=count_equal(display.neighbors),
     )
     kit.reading([trust.claim], sure=trust.notes, key="reading_trust")
-    if shown.picture.reason:
-        st.caption(escape(shown.picture.reason))
-    if shown.honesty is not None:
-        _measures(shown.honesty)
+    if display.result.map.reason:
+        st.caption(escape(display.result.map.reason))
+    if display.quality is not None:
+        _measures(display.quality)
     if job is not None and state in {"waiting", "running"}:
-        waiting.follow(_check(shown), _PLACE)
-    elif checked is None and shown.honesty is not None:
-        _check_button(shown)
+        waiting.follow(_check(display), _PLACE)
+    elif stability is None and display.quality is not None:
+        _check_button(display)
 
 
-def _measures(honesty: MapQuality) -> None:
+def _measures(quality: MapQuality) -> None:
     rows = {
-        "trustworthiness": honesty.trustworthiness,
-        "continuity": honesty.continuity,
-        f"recall of {honesty.k}": honesty.recall,
+        "trustworthiness": quality.trustworthiness,
+        "continuity": quality.continuity,
+        f"recall of {quality.k}": quality.recall,
     }
     bar = st.column_config.ProgressColumn(format="%.4f", min_value=0.0, max_value=1.0, width=128)
     kit.table(
@@ -300,56 +307,56 @@ def _measures(honesty: MapQuality) -> None:
     )
 
 
-def _check_button(shown: MapShown) -> None:
+def _check_button(display: MapDisplay) -> None:
     st.button(
         say("map.trust_panel.check"),
         icon=":material/casino:",
         key="map_check",
         help=say("map.trust_panel.check_help"),
         on_click=session.keep,
-        args=(_WANTED, _named(shown)),
+        args=(_WANTED, _named(display)),
     )
 
 
-def _check(shown: MapShown) -> Job:
-    return maps().check(shown.picture, shown.layer, waiting.current_visitor(_PLACE))
+def _check(display: MapDisplay) -> Job:
+    return maps().check(display.result, display.layer, waiting.current_visitor(_PLACE))
 
 
-def _is_wanted(shown: MapShown) -> bool:
+def _is_wanted(display: MapDisplay) -> bool:
     """True if the button for this map was pressed just now."""
     wanted = session.kept(_WANTED)
     session.keep(_WANTED, None)
-    return bool(wanted == _named(shown))
+    return bool(wanted == _named(display))
 
 
-def _named(shown: MapShown) -> tuple[str, int]:
+def _named(display: MapDisplay) -> tuple[str, int]:
     """The names of the shown map and layer, because a session keeps what a button refers to."""
-    return shown.picture.request.key, shown.layer
+    return display.result.request.key, display.layer
 
 
-def _checked(job: Job) -> Checked | None:
+def _stability(job: Job) -> Stability | None:
     with errors.boundary(again=False):
-        checked: Checked = job.result()
-        return checked
+        stability: Stability = job.result()
+        return stability
     return None
 
 
 # --- The choice of the look beside a map
 
 
-def panel(view: ViewState, shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
+def panel(view: ViewState, display: MapDisplay, band: Band | None, ruler: Ruler | None) -> None:
     """Draw one of the three looks; a click or a selection on the map opens its own.
 
     Args:
         view: the current view.
-        shown: the map.
+        display: the map.
         band: cosines of random pairs of words, if they apply.
         ruler: cosines of labelled pairs of words, if two are pinned.
     """
     look = inputs.choice(view, PANEL)
     if look == TRUST:
-        trust_look(shown)
+        trust_look(display)
     elif look == POINT_PANEL:
-        point_look(shown, band, ruler)
+        point_look(display, band, ruler)
     else:
-        selection_look(view, shown)
+        selection_look(view, display)

@@ -21,28 +21,28 @@ from components.features.map.controls import (
     POINT,
     POINT_PANEL,
 )
-from components.maps.picture import Picture
 from components.maps.points import Points
+from components.maps.result import MapResult
 from components.ui.state import session
 from components.ui.state.controls import Number
 from components.ui.state.view import ViewState
 
 __all__ = [
-    "Marked",
-    "Selection",
+    "MarkedPoints",
+    "PointSelection",
     "choose",
     "clear_selection",
-    "found",
     "marked",
     "name_of",
     "on_select",
     "pin",
+    "search",
     "unpin",
 ]
 
 
 @dataclass(frozen=True)
-class Selection:
+class PointSelection:
     """Selected points, with the drawing and the map on which they were selected."""
 
     of: str  # the points' name
@@ -52,36 +52,36 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedPoints:
     """Marked points by index; None or empty if there are none."""
 
     point: int | None
     pin_a: int | None
     pin_b: int | None
-    selection: Selection | None
+    selection: PointSelection | None
 
 
-def name_of(picture: Picture) -> str:
+def name_of(result: MapResult) -> str:
     """A short name that only maps of the same points share.
 
     It includes their number and first text: in a large corpus, a map of all layers samples other
     points than a map of one layer.
     """
-    points = picture.points
-    own = (picture.request.points_key, points.n_points, points.texts[:1])
-    return hashlib.sha256(repr(own).encode()).hexdigest()[:12]
+    points = result.points
+    identity = (result.request.points_key, points.n_points, points.texts[:1])
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:12]
 
 
-def marked(view: ViewState, picture: Picture) -> Marked:
+def marked(view: ViewState, result: MapResult) -> MarkedPoints:
     """The marks on a map."""
-    own = name_of(picture)
-    n = picture.points.n_points
-    known = MARKS_OF.of(view) == own
+    name = name_of(result)
+    n = result.points.n_points
+    known = MARKS_OF.of(view) == name
     values = [control.of(view) if known else -1 for control in MARKED]
     point, pin_a, pin_b = (value if 0 <= value < n else None for value in values)
-    selection: Selection | None = session.kept("map_selection")
-    valid = selection is not None and selection.of == own
-    return Marked(point, pin_a, pin_b, selection if valid else None)
+    selection: PointSelection | None = session.kept("map_selection")
+    valid = selection is not None and selection.of == name
+    return MarkedPoints(point, pin_a, pin_b, selection if valid else None)
 
 
 def choose(of: str, point: int | None) -> None:
@@ -125,8 +125,8 @@ def on_select(
         happened = event["selection"]
         points = read(happened["points"])
         if happened["box"] or happened["lasso"]:
-            own = Selection(of, key, chart, tuple(sorted(set(points))))
-            session.keep("map_selection", own)
+            selection = PointSelection(of, key, chart, tuple(sorted(set(points))))
+            session.keep("map_selection", selection)
             session.write(PANEL.put(session.current(), FIND_SELECT))
         elif points:
             choose(of, points[0])
@@ -136,7 +136,7 @@ def on_select(
     return selected
 
 
-def found(points: Points, wanted: str) -> tuple[int, ...]:
+def search(points: Points, wanted: str) -> tuple[int, ...]:
     """The points whose name or sentence contains the search text, ignoring case."""
     needle = wanted.strip().casefold()
     if not needle:

@@ -92,7 +92,7 @@ def map_title(
     agreed: Agreement | None = None,
     column: str | None = None,
     clusters: IntArray | None = None,
-    honesty: MapQuality | None = None,
+    quality: MapQuality | None = None,
 ) -> str:
     """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
     n = points.n_points
@@ -105,11 +105,11 @@ def map_title(
     if column is None and clusters is not None:
         n_groups = len(np.unique(clusters[clusters >= 0]))
         return say("map.title.groups", n=n_groups) if n_groups else say("map.title.no_groups")
-    if honesty is None:
+    if quality is None:
         return say("map.title.plain", n=n)
-    if honesty.is_flat:
+    if quality.is_flat:
         return say("map.title.flat", n=n)
-    return say("map.title.recall", recall=honesty.recall)
+    return say("map.title.recall", recall=quality.recall)
 
 
 def _labels_title(column: str, agreed: Agreement, state: str) -> str:
@@ -221,10 +221,10 @@ def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Cla
         true: the points nearest in the full space.
         near: as many points nearest on the map.
     """
-    k, kept = len(true), len(set(true) & set(near))
+    k, n_shared = len(true), len(set(true) & set(near))
     if k < 2:
         return claim(f"map.point.{'only' if k else 'alone'}", name=quoted(name, _LONGEST))
-    return claim("map.point.kept", name=quoted(name, _LONGEST), n=kept, k=k)
+    return claim("map.point.kept", name=quoted(name, _LONGEST), n=n_shared, k=k)
 
 
 def pinned_claim(
@@ -284,16 +284,16 @@ def _standing_out(points: Points, rows: Sequence[int], column: str | None) -> li
     if column is None or labels is None:
         return []
     inside = [row for row in rows if labels[row]]
-    own, every = Counter(labels[row] for row in inside), Counter(filter(None, labels))
+    selected, all_labels = Counter(labels[row] for row in inside), Counter(filter(None, labels))
     if not inside:
         return [claim("map.selection.unlabelled", column=quoted(column))]
-    if len(every) < 2:
+    if len(all_labels) < 2:
         return []
-    n, total = own.total(), every.total()
-    best = max(sorted(own), key=lambda label: own[label] / n - every[label] / total)
-    share, whole = own[best] / n, every[best] / total
+    n, total = selected.total(), all_labels.total()
+    best = max(sorted(selected), key=lambda label: selected[label] / n - all_labels[label] / total)
+    share, whole = selected[best] / n, all_labels[best] / total
     n_sentences = len({int(points.sentence[row]) for row in inside})
-    low = share_interval(share, n_sentences, RISK / len(own))[0]
+    low = share_interval(share, n_sentences, RISK / len(selected))[0]
     if whole_percent(low) <= whole_percent(whole):
         return [claim("map.selection.mixed", column=quoted(column))]
     shares = {"share": share, "whole": whole}

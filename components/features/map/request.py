@@ -12,7 +12,7 @@ from components.features.map.controls import (
     DIMS,
     EFFORT,
     EVERY_WORD,
-    FOOTING,
+    LAYERS,
     METHOD,
     METRIC,
     MIN_DIST,
@@ -27,7 +27,7 @@ from components.features.map.controls import (
     word_of,
 )
 from components.maps.points import Unit
-from components.maps.request import Effort, LayerAlignment, MapRequest, MapSettings, Method
+from components.maps.request import Effort, MapRequest, MapSettings, Method
 from components.maps.vector_space import Metric
 from components.ui.models.services import settings
 from components.ui.state.view import ViewState
@@ -45,7 +45,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
-    footing = cast("LayerAlignment", FOOTING.of(view)) if pooling != "pooler" else "one"
+    is_joint = LAYERS.of(view) == "joint" and pooling != "pooler"
     return MapRequest(
         model=view.model,
         corpus=corpus,
@@ -56,8 +56,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         every_word=unit == "words" and EVERY_WORD.of(view),
         special=unit == "tokens" and SPECIAL.of(view),
         most=min(int(AT_MOST.of(view)), most_points()),
-        footing=footing,
-        layer=_layer(view, card, pooling) if footing == "one" else None,
+        layer=None if is_joint else _layer(view, card, pooling),
         settings=settings_of(view),
     )
 

@@ -10,19 +10,18 @@ Lee, Renard, Bernard, Dupont and Verleysen (2013); trustworthiness and continuit
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from components.content.language import Claim, claim
 from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
+from components.maps.stability import Stability
 
 __all__ = [
     "FEW",
     "SAME_DISTANCE",
     "SMALL",
-    "StabilityNumbers",
     "Trust",
     "TrustState",
     "chance_recall",
@@ -45,17 +44,6 @@ _POOR = 0.1
 _MANY = 0.05
 """The share of points with ambiguous nearest neighbours from which a note says so."""
 _MOST_NOTES = 4
-
-
-class StabilityNumbers(Protocol):
-    """The differences between maps of several seeds."""
-
-    @property
-    def seeds(self) -> Sequence[int]: ...  # noqa: D102
-    @property
-    def disparities(self) -> Sequence[float]: ...  # noqa: D102
-    @property
-    def shared_neighbors(self) -> float: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -98,8 +86,8 @@ def count_equal(neighbors: Neighbors) -> int:
 
 
 def trust_of(
-    honesty: MapQuality | None,
-    stability: StabilityNumbers | None = None,
+    quality: MapQuality | None,
+    stability: Stability | None = None,
     *,
     n_points: int,
     n_equal: int = 0,
@@ -112,30 +100,30 @@ def trust_of(
     A map with few points, or one that another seed draws differently, gets "care" at best.
 
     Args:
-        honesty: the measurements; None if there were too few points to measure.
+        quality: the measurements; None if there were too few points to measure.
         stability: the differences between maps of several seeds, if they were drawn.
         n_points: the number of points on the map.
         n_equal: the number of points at distance 0 from another one.
     """
-    if honesty is None or n_points < FEW or not 0 < honesty.k < n_points / 2:
+    if quality is None or n_points < FEW or not 0 < quality.k < n_points / 2:
         return Trust("few", claim("map.trust.few", n=n_points), _equal_note(n_equal))
-    if honesty.is_flat:
+    if quality.is_flat:
         return Trust("flat", claim("map.trust.flat", n=n_points))
-    state = _level(honesty, n_points)
-    if state == "trust" and (n_points < SMALL or _wavers(stability, n_points, honesty.k)):
+    state = _level(quality, n_points)
+    if state == "trust" and (n_points < SMALL or _wavers(stability, n_points, quality.k)):
         state = "care"
     finding = claim(
         f"map.trust.{state}",
-        k=honesty.k,
-        recall=honesty.recall,
-        chance=chance_recall(n_points, honesty.k),
+        k=quality.k,
+        recall=quality.recall,
+        chance=chance_recall(n_points, quality.k),
     )
     notes = (
         *_steady(stability),
-        *_weaker(honesty, n_points),
-        *_measured(honesty, n_points),
+        *_weaker(quality, n_points),
+        *_measured(quality, n_points),
         *_equal_note(n_equal),
-        *_tied(honesty),
+        *_tied(quality),
     )
     return Trust(state, finding, notes[:_MOST_NOTES])
 
@@ -145,22 +133,22 @@ def _above(value: float, chance: float) -> float:
     return (value - chance) / (1 - chance) if chance < 1 else 0.0
 
 
-def _level(honesty: MapQuality, n: int) -> TrustState:
-    chance = chance_trustworthiness(n, honesty.k)
-    worse = _above(min(honesty.trustworthiness, honesty.continuity), chance)
-    kept = _above(honesty.recall, chance_recall(n, honesty.k))
-    if worse >= _GOOD and kept >= _HALF:
+def _level(quality: MapQuality, n: int) -> TrustState:
+    chance = chance_trustworthiness(n, quality.k)
+    worse = _above(min(quality.trustworthiness, quality.continuity), chance)
+    recall = _above(quality.recall, chance_recall(n, quality.k))
+    if worse >= _GOOD and recall >= _HALF:
         return "trust"
-    return "doubt" if worse < _HALF or kept < _POOR else "care"
+    return "doubt" if worse < _HALF or recall < _POOR else "care"
 
 
-def _wavers(stability: StabilityNumbers | None, n: int, k: int) -> bool:
+def _wavers(stability: Stability | None, n: int, k: int) -> bool:
     if stability is None:
         return False
     return _above(stability.shared_neighbors, chance_recall(n, k)) < _HALF
 
 
-def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
+def _steady(stability: Stability | None) -> tuple[Claim, ...]:
     """The agreement between seeds: neighbours, and, after rotation, the whole arrangement."""
     if stability is None or len(stability.seeds) < 2:
         return ()
@@ -168,22 +156,22 @@ def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
     return (claim("map.trust_sure.seeds", n=len(stability.seeds), shared=shared, disparity=differ),)
 
 
-def _weaker(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
+def _weaker(quality: MapQuality, n: int) -> tuple[Claim, ...]:
     """The worse of trustworthiness and continuity, if it is not good."""
-    chance = chance_trustworthiness(n, honesty.k)
-    case = "false_near" if honesty.trustworthiness <= honesty.continuity else "drawn_apart"
-    value = min(honesty.trustworthiness, honesty.continuity)
+    chance = chance_trustworthiness(n, quality.k)
+    case = "false_near" if quality.trustworthiness <= quality.continuity else "drawn_apart"
+    value = min(quality.trustworthiness, quality.continuity)
     if _above(value, chance) >= _GOOD:
         return ()
     return (claim(f"map.trust_sure.{case}", value=value, chance=chance),)
 
 
-def _measured(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
+def _measured(quality: MapQuality, n: int) -> tuple[Claim, ...]:
     """A note that few points were measured, or only some of many."""
     if n < SMALL:
         return (claim("map.trust_sure.small", n=n),)
-    if honesty.n_measured < n:
-        return (claim("map.trust_sure.sampled", n=honesty.n_measured, total=n),)
+    if quality.n_measured < n:
+        return (claim("map.trust_sure.sampled", n=quality.n_measured, total=n),)
     return ()
 
 
@@ -191,8 +179,8 @@ def _equal_note(n: int) -> tuple[Claim, ...]:
     return (claim("map.trust_sure.equal", n=n),) if n else ()
 
 
-def _tied(honesty: MapQuality) -> tuple[Claim, ...]:
-    if honesty.n_tied < _MANY * honesty.n_measured:
+def _tied(quality: MapQuality) -> tuple[Claim, ...]:
+    if quality.n_tied < _MANY * quality.n_measured:
         return ()
-    share = honesty.n_tied / honesty.n_measured
-    return (claim("map.trust_sure.tied", share=share, k=honesty.k),)
+    share = quality.n_tied / quality.n_measured
+    return (claim("map.trust_sure.tied", share=share, k=quality.k),)

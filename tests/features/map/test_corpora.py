@@ -28,7 +28,11 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
+
+
 ME = "a visit"
+
+
 TITLES = ["kind", "text", "where"]
 
 
@@ -62,9 +66,6 @@ def lines(*texts: str) -> bytes:
     return "\n".join(texts).encode()
 
 
-# The texts that there are
-
-
 def test_without_a_choice_the_ready_made_corpus_is_mapped() -> None:
     for view in (DEFAULT, view_of(source="nowhere"), view_of(source=3)):
         assert corpus_of(view) is ambiguous_corpus()
@@ -81,9 +82,6 @@ def test_the_same_sentences_are_the_same_corpus() -> None:
     """What is counted of a corpus is kept with it."""
     view = view_of(source="sentences")
     assert corpus_of(view) is corpus_of(replace(view, layer=3))
-
-
-# Files
 
 
 def test_no_address_names_a_whole_file() -> None:
@@ -106,9 +104,6 @@ def test_the_same_columns_of_the_same_file_have_the_same_digest() -> None:
 def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
     assert sheet_of(digest) is None
     assert corpus_of(view_of(source="file", file=digest)) is None
-
-
-# Columns
 
 
 def test_columns_are_guessed_and_named_by_their_place() -> None:
@@ -141,33 +136,17 @@ def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> No
         assert len(own) >= 50
 
 
-@pytest.mark.parametrize(
-    ("controls", "expected"),
-    [
-        ({"text": 3}, "text"),
-        ({"text": -2}, "text"),
-        ({"text": -1}, "text"),
-        ({"text": "0"}, "text"),
-        ({"text": True}, "text"),
-        ({"text": 0.0}, "text"),
-        ({"text": 2**53}, "text"),
-        ({"labels": "0,0,7,x,,²,-1,1.5, 2"}, ("kind",)),
-        ({"labels": "1"}, ()),
-        ({"labels": "9" * 200}, ()),
-        ({"labels": 0}, "guessed"),
-    ],
-    ids=str,
-)
-def test_columns_that_there_are_not_count_for_nothing(
-    controls: dict[str, Any], expected: str | tuple[str, ...]
-) -> None:
-    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
-    assert sheet is not None
-    text, labels = columns_of(view_of(**controls), sheet)
-    if "text" in controls:
-        assert text == expected
-    else:
-        assert labels == (sheet.label_columns if expected == "guessed" else expected)
+@pytest.mark.parametrize("text", [3, -2, "0", True, 0.0, 2**53])
+def test_a_text_column_that_there_is_not_is_the_guessed_one(text: Any) -> None:
+    sheet = read("mine.csv", TABLE, max_bytes=10**6)
+    assert columns_of(view_of(text=text), sheet)[0] == "text"
+
+
+def test_label_columns_that_there_are_not_count_for_nothing() -> None:
+    sheet = read("mine.csv", TABLE, max_bytes=10**6)
+    assert columns_of(view_of(labels="0,0,7,x,,²,-1,1.5, 2"), sheet)[1] == ("kind",)
+    assert columns_of(view_of(labels="1"), sheet)[1] == ()
+    assert columns_of(view_of(labels=0), sheet)[1] == sheet.label_columns
 
 
 @given(

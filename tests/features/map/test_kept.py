@@ -56,14 +56,6 @@ def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
         corpus_of(on(name))
 
 
-@pytest.mark.parametrize("name", ["g" * 16, "../../etc"])
-def test_where_a_corpus_is_not_there_the_page_offers_the_others(name: str) -> None:
-    keep()
-    app = settled(framed(on(name), PAGE))
-    assert len(app.error) == 1
-    assert list(field(app.selectbox, "map_kept").options) == ["Choose one", "mine.csv"]
-
-
 @pytest.mark.slow
 def test_where_a_corpus_is_not_there_another_can_be_chosen() -> None:
     other = keep()

@@ -26,6 +26,7 @@ from components.features.map.reading import (
 from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors, nearest
 from components.maps.points import Points
+from components.maps.vector_space import VectorSpace
 from tests.features.map.points import made
 from tests.support.odd import ODD_NAMES, Said, assert_plain, assert_said, odd_names
 
@@ -148,7 +149,9 @@ def odd_map(seed: int) -> tuple[Points, Neighbors]:
         labels={"topic": tuple(labels)},
     )
     metric = chance.choice(("cosine", "euclidean"))
-    return points, nearest(vectors.astype(np.float32), chance.choice((2, 15)), metric)
+    return points, nearest(
+        VectorSpace.of(vectors.astype(np.float32), metric), chance.choice((2, 15))
+    )
 
 
 def test_what_is_said_of_labels_is_so() -> None:
@@ -343,10 +346,10 @@ def test_layers_that_share_a_frame_are_told_how() -> None:
         (60, {}, "A map of 60 points"),
         (
             60,
-            {"honesty": MapQuality(1, 1, 0.4, 15, 60)},
+            {"quality": MapQuality(1, 1, 0.4, 15, 60)},
             "This map keeps 40% of the nearest neighbours",
         ),
-        (60, {"honesty": MapQuality(1, 1, 0, 15, 60, is_flat=True)}, "60 points, all equally far"),
+        (60, {"quality": MapQuality(1, 1, 0, 15, 60, is_flat=True)}, "60 points, all equally far"),
         (60, {"column": "topic"}, "A map of 60 points"),
     ],
 )
@@ -358,7 +361,10 @@ def test_labels_are_told_as_they_are_read() -> None:
     rng = np.random.default_rng(0)
     labels = [label for label in ("sport", "music", "law") for _ in range(20)]
     centres = np.repeat(np.eye(3, 16), 20, axis=0)
-    near = nearest((centres + rng.normal(size=(60, 16)) * 0.05).astype(np.float32), 15, "cosine")
+    near = nearest(
+        VectorSpace.of((centres + rng.normal(size=(60, 16)) * 0.05).astype(np.float32), "cosine"),
+        15,
+    )
     points = made(labels, 60)
     said = map_reading(points, near, column="topic")
     assert list(map(str, said.claims)) == [
@@ -371,7 +377,7 @@ def test_labels_are_told_as_they_are_read() -> None:
     agreed = label_agreement(points, "topic", near)
     title = map_title(points, column="topic", agreed=agreed)
     assert title == "Labels in topic are separate: 100% match the nearest point (guessing: 33%)"
-    noise = nearest(rng.normal(size=(60, 16)).astype(np.float32), 15, "cosine")
+    noise = nearest(VectorSpace.of(rng.normal(size=(60, 16)).astype(np.float32), "cosine"), 15)
     said = map_reading(points, noise, column="topic")
     assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")
     long = label_agreement(made(labels, 60), "topic", noise)

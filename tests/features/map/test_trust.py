@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,17 +18,15 @@ from components.features.map.trust import (
 )
 from components.maps.map_quality import MapQuality, measure
 from components.maps.neighbors import nearest
+from components.maps.stability import Stability
+from components.maps.vector_space import VectorSpace
 from tests.support.odd import Said, assert_said
 
 ORDER = ("doubt", "care", "trust")
 GOOD = MapQuality(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    seeds: tuple[int, ...] = (0, 1, 2)
-    disparities: tuple[float, ...] = (0.1, 0.4, 0.2)
-    shared_neighbors: float = 0.8
+DRAWN = Stability((0, 1, 2), (0.1, 0.4, 0.2), 0.8)
 
 
 @pytest.mark.slow
@@ -50,11 +48,11 @@ def test_chance_of_many_points_is_a_half_and_recall_is_the_share_drawn() -> None
     assert chance_recall(1, 0) == 1
 
 
-def state_of(honesty: MapQuality, n: int, drawn: Drawn | None) -> str:
+def state_of(quality: MapQuality, n: int, drawn: Stability | None) -> str:
     """The verdict by its rule, written out again."""
-    low, chance = chance_trustworthiness(n, honesty.k), honesty.k / (n - 1)
-    way = (min(honesty.trustworthiness, honesty.continuity) - low) / (1 - low)
-    kept = (honesty.recall - chance) / (1 - chance)
+    low, chance = chance_trustworthiness(n, quality.k), quality.k / (n - 1)
+    way = (min(quality.trustworthiness, quality.continuity) - low) / (1 - low)
+    kept = (quality.recall - chance) / (1 - chance)
     if way < 0.5 or kept < 0.1:
         return "doubt"
     is_steady = drawn is None or (drawn.shared_neighbors - chance) / (1 - chance) >= 0.5
@@ -70,34 +68,35 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
         values = [chance.choice((0.0, 1.0, chance.random(), 0.8, 0.9)) for _ in range(3)]
         measured = min(n, chance.choice((2000, n)))
         tied = chance.choice((0, measured // 30, measured))
-        honesty = MapQuality(*values, k, measured, tied, is_flat=chance.random() < 0.1)
-        drawn = chance.choice((None, Drawn(shared_neighbors=chance.random()), Drawn((0,), ())))
+        quality = MapQuality(*values, k, measured, tied, is_flat=chance.random() < 0.1)
+        lucky = replace(DRAWN, shared_neighbors=chance.random())
+        drawn = chance.choice((None, lucky, replace(DRAWN, seeds=(0,), disparities=())))
         n_equal = chance.choice((0, 0, n)) if n > 1 else 0
-        given = None if chance.random() < 0.1 else honesty
+        given = None if chance.random() < 0.1 else quality
         trust = trust_of(given, drawn, n_points=n, n_equal=n_equal)
         claims = said_all([trust.claim, *trust.notes])
         assert trust.claim.key == f"map.trust.{trust.state}"
         if given is None or n < 15:
             assert trust.state == "few"
-        elif honesty.is_flat:
+        elif quality.is_flat:
             assert (trust.state, trust.notes) == ("flat", ())
         else:
-            assert trust.state == state_of(honesty, n, drawn)
+            assert trust.state == state_of(quality, n, drawn)
             assert_said(claims, trust.claim.key, k=k, recall=values[2], chance=k / (n - 1))
             assert len(trust.notes) <= 4
-            assert_notes(trust, honesty, n)
+            assert_notes(trust, quality, n)
     said_all.assert_all("map.trust", "map.trust_sure")
 
 
-def assert_notes(trust: Trust, honesty: MapQuality, n: int) -> None:
+def assert_notes(trust: Trust, quality: MapQuality, n: int) -> None:
     """The weaker side is told for what it is, and so are few points, and a sample."""
     keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.notes}
     if "false_near" in keys:
-        assert keys["false_near"]["value"] == honesty.trustworthiness <= honesty.continuity
+        assert keys["false_near"]["value"] == quality.trustworthiness <= quality.continuity
     if "drawn_apart" in keys:
-        assert keys["drawn_apart"]["value"] == honesty.continuity < honesty.trustworthiness
+        assert keys["drawn_apart"]["value"] == quality.continuity < quality.trustworthiness
     assert ("small" in keys) == (n < 50)
-    assert ("sampled" in keys) == (n >= 50 and honesty.n_measured < n)
+    assert ("sampled" in keys) == (n >= 50 and quality.n_measured < n)
 
 
 def test_a_better_measure_never_lowers_the_verdict() -> None:
@@ -127,6 +126,8 @@ def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:
     """A map of 100 equal vectors: no neighbour is truer than another one."""
     vectors, places = np.ones((100, 8), np.float32), np.random.default_rng(0).normal(size=(100, 2))
     for metric in ("cosine", "euclidean"):
-        found = trust_of(measure(vectors, places.astype(np.float32), metric), n_points=100)
+        found = trust_of(
+            measure(VectorSpace.of(vectors, metric), places.astype(np.float32)), n_points=100
+        )
         assert found.state == "flat"
-        assert count_equal(nearest(vectors, 5, metric)) == 100
+        assert count_equal(nearest(VectorSpace.of(vectors, metric), 5)) == 100

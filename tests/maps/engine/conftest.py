@@ -12,8 +12,8 @@ from components.corpus.corpus import Corpus
 from components.jobs import Jobs
 from components.maps import placing
 from components.maps.engine import Maps
-from components.maps.picture import Picture
 from components.maps.prepare import compiled_folder
+from components.maps.result import MapResult
 from tests.maps.engine.counting import WAIT, Clock, CountingService, request_for
 from tests.support.drawing import KeptProcesses
 
@@ -55,9 +55,9 @@ def maps(counting: CountingService, jobs: Jobs) -> Iterator[Maps]:
 
 @pytest.fixture(scope="session")
 def draw(maps: Maps, card: ModelCard) -> Any:
-    def draw(corpus: Corpus, **changes: Any) -> Picture:
+    def draw(corpus: Corpus, **changes: Any) -> MapResult:
         picture = maps.draw(request_for(corpus, **changes), corpus, card).result(WAIT)
-        assert isinstance(picture, Picture)
+        assert isinstance(picture, MapResult)
         return picture
 
     return draw

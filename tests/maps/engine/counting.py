@@ -10,8 +10,7 @@ from typing import Any
 from components.core import BUNDLED_ID, Encoding, Settings
 from components.core.service import LocalService
 from components.corpus.corpus import Corpus
-from components.maps.projection import MapSettings
-from components.maps.request import MapRequest
+from components.maps.request import MapRequest, MapSettings
 
 __all__ = ["PCA", "WAIT", "Clock", "CountingService", "request_for"]
 

@@ -16,7 +16,7 @@ from components.corpus.corpus import Corpus
 from components.jobs import Job, Jobs, StoppedError, Task, Visitor
 from components.maps.engine import MAPS, Maps
 from components.maps.request import MapRequest
-from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
+from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps
 
@@ -55,7 +55,7 @@ def test_a_small_map_does_not_wait_behind_another_visitor_s_large_ones(
 
 
 def of_sentences(corpus: Corpus, **changes: Any) -> MapRequest:
-    return request_for(corpus, unit="sentences", most=20_000, footing="one", layer=0, **changes)
+    return request_for(corpus, unit="sentences", most=20_000, layer=0, **changes)
 
 
 @pytest.mark.parametrize("leaves", ["cancel", "drop"])
@@ -134,7 +134,7 @@ def test_a_check_that_waits_is_given_the_map_by_the_store_which_counts_its_bytes
     assert check.given == (picture,)
     assert check.n_given > picture.nbytes
     go_on.set()
-    assert check.result(WAIT).layer == 0
+    assert check.result(WAIT).shared_neighbors == 1
     assert all(job.wait(WAIT) for job in places)
 
 
@@ -145,25 +145,10 @@ def test_a_map_that_had_to_make_room_can_be_checked_and_drawn_again(
     other = Corpus("large", tuple(f"a python {i}" for i in range(40)))
     with Maps(counting, Jobs(50_000)) as small:
         first = small.draw(of_sentences(corpus), corpus, card).result(WAIT)
-        assert small.picture(first.request) is first
+        assert small.result(first.request) is first
         small.draw(of_sentences(other), other, card).result(WAIT)
         assert small.find(first.request) is None
-        assert small.picture(first.request) is None
-        assert small.check(first, 0).result(WAIT).layer == 0
+        assert small.result(first.request) is None
+        assert small.check(first, 0).result(WAIT).shared_neighbors == 1
         again = small.draw(of_sentences(corpus), corpus, card).result(WAIT)
-        np.testing.assert_array_equal(again.coordinates, first.coordinates)
-
-
-def test_the_map_of_a_closed_tab_stops(
-    maps: Maps, jobs: Jobs, card: ModelCard, gate: threading.Event, clock: Clock
-) -> None:
-    corpus = gated("closed", 200)
-    looked_at = gated("looked at", 200)
-    closed = maps.draw(of_sentences(corpus), corpus, card, ME)
-    kept: Job = maps.draw(of_sentences(looked_at), looked_at, card, YOU)
-    with jobs.lock:  # at once: a job that reports between the two hears that nobody looked
-        clock.now += 301
-        kept.look(YOU)
-    gate.set()
-    assert isinstance(closed.exception(WAIT), StoppedError)
-    assert kept.result(WAIT).points.n_points == 200
+        np.testing.assert_array_equal(again.map.coordinates, first.map.coordinates)

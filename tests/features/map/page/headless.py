@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.features.map import corpora
 from components.features.map.controls import PAGE
-from components.maps.picture import Picture
+from components.maps.result import MapResult
 from components.ui.files.uploads import keep, sheet_of
 from components.ui.models.background import maps
 from components.ui.state.view import DEFAULT, ViewState
@@ -27,6 +27,7 @@ __all__ = [
     "in_order",
     "picture",
     "places",
+    "send",
     "shared",
     "values",
 ]
@@ -36,9 +37,9 @@ def framed(view: ViewState | str = DEFAULT) -> AppTest:
     return settled(framed_on(view, PAGE))
 
 
-def picture(app: AppTest, slot: str = "map") -> Picture:
+def picture(app: AppTest, slot: str = "map") -> MapResult:
     """The map that is on screen, as the engine gave it."""
-    drawn = maps().picture(app.session_state["_kept"][slot])
+    drawn = maps().result(app.session_state["_kept"][slot])
     assert drawn is not None
     return drawn
 
@@ -80,7 +81,7 @@ def send(app: AppTest, key: str = "map_chart", **selection: Any) -> AppTest:
 
 def spot(app: AppTest, point: int, key: str = "map_chart") -> dict[str, Any]:
     """A point as the chart tells of it."""
-    own = picture(app).coordinates[picture(app).index_of(shown_view(app).layer), point]
+    own = picture(app).map.coordinates[picture(app).index_of(shown_view(app).layer), point]
     for curve, trace in enumerate(figure_of(app, key)["data"]):
         if "hovertext" in trace:
             there = np.stack([values(trace[axis]) for axis in "xy"], axis=1)

@@ -60,18 +60,18 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert_whole(app)
     own = picture(app)
     assert own.points.n_points == 32
-    assert own.method == "umap"
+    assert own.map.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
     assert title(app).startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     assert "of each point's 15 truly nearest points" in plainly_said(app)
     assert "Ambiguous words: **32** words" in plainly_said(app)
-    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[-1]))
     shown = table(app)
-    np.testing.assert_array_equal(shown[["x", "y"]].to_numpy(np.float32), own.coordinates[-1])
+    np.testing.assert_array_equal(shown[["x", "y"]].to_numpy(np.float32), own.map.coordinates[-1])
     assert shown["word"].tolist() == ["python"] * 32
     measured = table(app, "measure").set_index("measure")["0 to 1"]
-    last = own.honesty[-1]
+    last = own.map.quality[-1]
     assert last is not None
     assert measured["trustworthiness"] == last.trustworthiness
     assert measured["recall of 15"] == last.recall
@@ -85,17 +85,17 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
     assert_whole(app)
     assert picture(app) is own  # another layer of the joint map needs no new one
     assert shown_view(app).layer == 1
-    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[1]))
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[1]))
     arrays = arrays_in(files["map.npz"]())
     np.testing.assert_array_equal(arrays["vectors"], own.vectors[1])
-    np.testing.assert_array_equal(arrays["coordinates"], own.coordinates[1])
+    np.testing.assert_array_equal(arrays["coordinates"], own.map.coordinates[1])
     passport = json.loads(str(arrays["passport"]))
     assert passport["settings"]["map"]["method"] == "pca"
     assert passport["settings"]["corpus"] == "Ambiguous words"
     shown = table(app)
     written = pd.read_csv(io.BytesIO(files["map.csv"]()), comment="#", keep_default_na=False)
     assert written.columns.tolist() == shown.columns.tolist()
-    np.testing.assert_allclose(written[["x", "y"]], own.coordinates[1], rtol=1e-6)
+    np.testing.assert_allclose(written[["x", "y"]], own.map.coordinates[1], rtol=1e-6)
     assert written["sentence"].tolist() == shown["sentence"].tolist()
 
 
@@ -134,13 +134,13 @@ def test_choices_are_written_into_the_address() -> None:
     assert "The pooler's output has no layers" in plainly_said(app)
     assert "The lasso works in 2-D only" in plainly_said(app)
     assert "found, ringed on the map." in plainly_said(app)
-    assert "The map with a script of your own" in plainly_said(app)
+    assert "A similar map with a script of your own" in plainly_said(app)
 
 
 def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
     app = framed(map_view("a python", neighbors=5))
     assert_whole(app)
-    assert picture(app).method == "pca"
+    assert picture(app).map.method == "pca"
     assert "PCA was drawn: UMAP needs at least 15 points" in plainly_said(app)
 
 
@@ -155,12 +155,6 @@ def test_a_sample_of_many_texts_is_said() -> None:
     )
     below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
     assert re.fullmatch(r"from \d+ of 150 texts, chosen at random", below)
-
-
-def test_empty_sentences_are_said() -> None:
-    app = framed(map_view("", "  ", **QUICK))
-    assert not app.exception
-    assert "Your sentences are empty" in plainly_said(app)
 
 
 # How far to trust it
@@ -195,7 +189,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
         r"Drawing this map takes about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app)
     )
     pd.testing.assert_frame_equal(table(app), shown)
-    np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
+    np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
     assert "Layer 6 separates the senses of “python” best" in reading(app)
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()

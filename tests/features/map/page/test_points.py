@@ -18,7 +18,7 @@ from components.core.byte_cache import shared_cache
 from components.features.map import page
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
 from components.features.map.marks import name_of
-from components.maps.picture import Picture
+from components.maps.result import MapResult
 from components.ui.models import runtime
 from tests.features.map.page.headless import (
     around,
@@ -28,6 +28,7 @@ from tests.features.map.page.headless import (
     in_order,
     picture,
     places,
+    send,
     values,
 )
 from tests.support.fields import field
@@ -54,9 +55,9 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
     }
 
 
-def at(picture: Picture, row: int, *points: int) -> set[tuple[float, ...]]:
+def at(picture: MapResult, row: int, *points: int) -> set[tuple[float, ...]]:
     """Where points are at one layer."""
-    return {tuple(picture.coordinates[row, i].tolist()) for i in points}
+    return {tuple(picture.map.coordinates[row, i].tolist()) for i in points}
 
 
 # Points
@@ -76,6 +77,7 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     assert "Pin a second point" in plainly_said(app)
     app = press(app, "map_let_go")
     assert say("map.point_panel.empty") in plainly_said(app)
+    assert PIN_A.of(shown_view(app)) == 7
     app = press(app, "map_unpin")
     assert "Pin a second point" not in plainly_said(app)
 
@@ -147,6 +149,10 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     assert_whole(app)
     assert say("map.point_panel.empty") in plainly_said(app)
     assert "Similarity (cosine)" not in plainly_said(app)
+    app = press(click(app, 1), "map_to_pin_b")  # the marks of the other points are gone
+    controls = shown_view(app).controls[PAGE]
+    assert (controls["point"], controls["pin_b"]) == (1, 1)
+    assert PIN_A.of(shown_view(app)) == -1
 
 
 def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
@@ -156,9 +162,9 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert_whole(app)
     own = picture(app)
     assert picture(app, "map_other") is own
-    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[6]))
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[6]))
     there = in_order(places(app, "map_chart_other"))
-    np.testing.assert_array_equal(there, in_order(own.coordinates[1]))
+    np.testing.assert_array_equal(there, in_order(own.map.coordinates[1]))
     assert not marked_in(app, "map_chart_other")
     app = around(app, 3, 17, 21)
     assert_whole(app)
@@ -170,7 +176,13 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert rows["sentence"].tolist() == texts
     assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
     assert "**3** of 32 points are selected" in plainly_said(app)
+    app = click(app, 6)
+    assert POINT.of(shown_view(app)) == 6
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
+    assert "**3** of 32 points are selected" in plainly_said(app)  # a click leaves it
     app = press(app, "map_clear")
+    assert "are selected" not in plainly_said(app)
+    app = send(around(app, 3, 17))  # a click beside all points
     assert "are selected" not in plainly_said(app)
 
 
@@ -186,7 +198,7 @@ def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
 def test_another_method_stands_beside() -> None:
     app = framed(map_view(beside="method", other_method="tsne", other_layer=999, **QUICK))
     assert_whole(app)
-    assert picture(app, "map_other").method == "tsne"
+    assert picture(app, "map_other").map.method == "tsne"
     assert len(places(app, "map_chart_other")) == 32
 
 
@@ -199,8 +211,8 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
         made.append(1)
         return figure_of_chart(*given)
 
-    figure_of_chart = page._figure
-    monkeypatch.setattr(page, "_figure", figure)
+    figure_of_chart = page._chart
+    monkeypatch.setattr(page, "_chart", figure)
     shared_cache.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
@@ -232,7 +244,7 @@ def test_another_model_s_map_stands_beside_and_is_linked(
         assert other.request.model == "folder:distilbert"
         assert other.points.spans.tolist() == picture(app).points.spans.tolist()
         row = other.index_of(1)
-        expected = {tuple(other.coordinates[row, i].tolist()) for i in (3, 17)}
+        expected = {tuple(other.map.coordinates[row, i].tolist()) for i in (3, 17)}
         assert marked_in(app, "map_chart_other") == expected
 
         controls = {"unit": "sentences", "sentences_pooling": "pooler", **QUICK}

@@ -16,7 +16,7 @@ from components.core.byte_cache import ByteCache
 from components.features.map.controls import FIND_SELECT, PAGE
 from components.jobs import Job, JobKind, Jobs, Task, Visitor
 from components.maps.engine import MAPS, READINGS, Maps
-from components.maps.picture import Picture
+from components.maps.result import MapResult
 from components.ui.models.background import jobs, maps
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
@@ -46,8 +46,8 @@ def under_way() -> list[Job]:
     return [job for kind in (MAPS, READINGS) for job in jobs().under_way(kind)]
 
 
-def kept_map(app: AppTest) -> Picture:
-    picture = maps().picture(app.session_state["_kept"]["map"])
+def kept_map(app: AppTest) -> MapResult:
+    picture = maps().result(app.session_state["_kept"]["map"])
     assert picture is not None
     return picture
 
@@ -117,16 +117,16 @@ def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> No
     first = kept_map(app)
     for _ in range(2):
         make_room()
-        assert maps().picture(first.request) is None
+        assert maps().result(first.request) is None
         app = settled(app.run())
         assert kept_map(app) is not first
-        np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
+        np.testing.assert_array_equal(kept_map(app).map.coordinates, first.map.coordinates)
     make_room()
     app = settled(app.run())
     assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
     assert not under_way()
     app = settled(press(app, "map_draw"))
-    np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
+    np.testing.assert_array_equal(kept_map(app).map.coordinates, first.map.coordinates)
     assert not has_button(app, "map_draw")
 
 
@@ -151,7 +151,7 @@ def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[s
     assert files["map.csv"]() == table
     make_room()
     with np.load(io.BytesIO(files["map.npz"]()), allow_pickle=False) as found:
-        np.testing.assert_array_equal(found["coordinates"], own.coordinates[2])
+        np.testing.assert_array_equal(found["coordinates"], own.map.coordinates[2])
 
 
 # Too many

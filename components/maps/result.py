@@ -9,19 +9,19 @@ from importlib.metadata import version
 
 from components.core.schema import FloatArray, Passport
 from components.corpus.corpus import Corpus
-from components.maps.map_quality import MapQuality
-from components.maps.neighbors import Neighbors
 from components.maps.plan import SAMPLING_SEED
 from components.maps.points import Points
 from components.maps.projection import Map
-from components.maps.request import MapRequest, Method
-from components.maps.vectors import Gathered
+from components.maps.request import MapRequest
+from components.maps.vectors import PointVectors
 
-__all__ = ["Picture"]
+__all__ = ["MapResult"]
+
+_OWN_OPTIMISER = "Contextlens' own optimiser of UMAP's objective, on umap-learn's graph"
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class MapResult:
     """A finished map with all that it was made from.
 
     Attributes:
@@ -29,22 +29,16 @@ class Picture:
         n_able: the number of texts that may have points.
         layers: the drawn layers, one or all; (-1,) for the pooler's output.
         vectors: (len(layers), n_points, n_dims) float32.
-        coordinates: (len(layers), n_points, 2 or 3) float32.
-        reason: why the map differs from the request, or "".
-        neighbors, honesty: for each of the layers, in its own full space.
+        map: the places of the points at these layers.
     """
 
     request: MapRequest
     corpus: Corpus
-    gathered: Gathered
+    gathered: PointVectors
     n_able: int
     layers: tuple[int, ...]
     vectors: FloatArray
-    coordinates: FloatArray
-    method: Method
-    reason: str
-    neighbors: tuple[Neighbors, ...]
-    honesty: tuple[MapQuality | None, ...]
+    map: Map
 
     @property
     def points(self) -> Points:
@@ -54,8 +48,8 @@ class Picture:
     @property
     def nbytes(self) -> int:
         """The approximate memory in bytes."""
-        own = sum(n.indices.nbytes + n.distances.nbytes for n in self.neighbors)
-        return self.gathered.nbytes + self.coordinates.nbytes + own
+        near = sum(n.indices.nbytes + n.distances.nbytes for n in self.map.neighbors)
+        return self.gathered.nbytes + self.map.coordinates.nbytes + near
 
     @cached_property
     def digest(self) -> str:
@@ -64,7 +58,7 @@ class Picture:
         Drawing a request again may move them: the last digits of a text's vectors depend on the
         texts that are encoded in the same batch.
         """
-        return hashlib.sha256(self.coordinates.tobytes()).hexdigest()
+        return hashlib.sha256(self.map.coordinates.tobytes()).hexdigest()
 
     @property
     def passport(self) -> Passport:
@@ -72,14 +66,14 @@ class Picture:
         encoded = self.gathered.passport
         if encoded is None:
             raise RuntimeError("a map without encodings")
-        own = {
+        settings = {
             "map": self.request.settings.as_dict(),
-            "method": self.method,
-            **({"placed_by": self._placed_by} if self.method == "umap" else {}),
+            "method": self.map.method,
+            **({"placed_by": _OWN_OPTIMISER} if self.map.method == "umap" else {}),
             "unit": self.request.unit,
             "pooling": self.request.pooling,
             "layers": list(self.layers),
-            "footing": self.request.footing,
+            "footing": "joint" if self.request.is_joint else "one",
             "corpus": self.corpus.name,
             "corpus_sha256": self.corpus.digest,
             "sampling_seed": SAMPLING_SEED,
@@ -89,15 +83,8 @@ class Picture:
         return replace(
             encoded,
             versions={**encoded.versions, **libraries},
-            settings={**encoded.settings, **own},
+            settings={**encoded.settings, **settings},
         )
-
-    @property
-    def _placed_by(self) -> str:
-        """The graph and the optimiser that UMAP used."""
-        if self.request.footing == "aligned":
-            return "AlignedUMAP's optimiser on umap-learn's graphs"
-        return "Contextlens' own optimiser of UMAP's objective, on umap-learn's graph"
 
     @cached_property
     def spots(self) -> list[tuple[str, int, int, str]]:
@@ -109,17 +96,6 @@ class Picture:
                 points.sentence.tolist(), points.spans.tolist(), points.names, strict=True
             )
         ]
-
-    def as_map(self) -> Map:
-        """The map of the only layer, as the engine returned it."""
-        return Map(
-            coordinates=self.coordinates[0],
-            method=self.method,
-            reason=self.reason,
-            settings=self.request.settings,
-            neighbors=self.neighbors[0],
-            honesty=self.honesty[0],
-        )
 
     def index_of(self, layer: int | None) -> int:
         """Return the row of a layer; the last row if the layer is not drawn."""

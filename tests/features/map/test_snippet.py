@@ -1,13 +1,15 @@
-"""The snippet of a map's vectors, run as a reader would, against the service's hidden states."""
+"""The snippets, run as a reader would: vectors as the service has them, and a similar map."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial import procrustes
 
 from components.analysis.similarity import cosine_matrix
 from components.analysis.words import Pooling, word_vectors
@@ -15,7 +17,17 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Encoding
 from components.core.words import split_words
-from components.features.map.snippet import SENTENCE_POOLINGS, MapText, map_vectors_snippet
+from components.features.map.compute import map_arrays, map_display
+from components.features.map.snippet import (
+    SENTENCE_POOLINGS,
+    MapText,
+    map_vectors_snippet,
+    redraw_snippet,
+)
+from components.ui.widgets.export import to_npz
+from tests.support.maps import TEXTS as FOUR_TEXTS
+from tests.support.maps import drawn_map, map_view
+from tests.support.pages import app_settings
 
 TEXTS = (
     "The unbelievability of it",
@@ -26,9 +38,12 @@ MODELS = [BUNDLED_ID, "folder:roberta", "folder:albert"]
 """One for each kind of tokenizer: pieces of words, pieces of bytes, pieces with their blanks."""
 
 
+# The vectors
+
+
 def run(code: str, root: Path) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "snippet"}
-    assert "components" not in code
+    assert "components." not in code.replace("n_components", "")
     exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
     return namespace
 
@@ -122,3 +137,63 @@ def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
         map_vectors_snippet(card, [MapText("a")], "words", 1, pooling="cls")
     with pytest.raises(RequestError, match="Sentences have no pooling 'last'"):
         map_vectors_snippet(card, [MapText("a")], "sentences", 1, pooling="last")
+
+
+# A similar map
+
+CASES: dict[str, dict[str, Any]] = {
+    "all layers": {"neighbors": 10},
+    "all layers, PCA": {"method": "pca"},
+    "all layers, t-SNE": {"method": "tsne", "neighbors": 40, "metric": "euclidean"},
+    "one layer": {"footing": "one", "layer": 3, "neighbors": 200, "effort": "full"},
+    "one layer, PCA": {"footing": "one", "method": "pca"},
+    "one layer, PCA in 3-D": {
+        "footing": "one", "method": "pca", "metric": "euclidean", "dims": "3-D",
+    },
+    "one layer, t-SNE": {"footing": "one", "method": "tsne", "neighbors": 5},
+    "few points": {"only": "python", "footing": "one"},
+    "one point": {"only": "coding"},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_library_alone_draws_a_similar_map_from_the_download(
+    service: EncoderService, tmp_path: Path, name: str
+) -> None:
+    view = map_view(*FOUR_TEXTS, **CASES[name])
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        picture = drawn_map(service, view)
+        arrays = map_arrays(map_display(view, picture))
+    (tmp_path / "map.npz").write_bytes(to_npz(arrays, picture.passport))
+    code = redraw_snippet(picture, file=str(tmp_path / "map.npz"))
+    found = run(code, tmp_path)
+    is_joint = len(picture.layers) > 1
+    drawn, places = found["page"], found["places"]
+    assert places.shape[:-1] == drawn.shape[:-1]
+    assert np.isfinite(places).all()
+    assert ("similar map, not the same points" in code) == (picture.map.method != "pca")
+    assert ("own optimiser" in code) == (picture.map.method == "umap")
+    if picture.map.method == "pca" and picture.points.n_points > 2:
+        layers = zip(drawn, places, strict=True) if is_joint else [(drawn, places)]
+        assert max(procrustes(*pair)[2] for pair in layers) < 1e-6
+    if not is_joint and picture.map.quality[0] is not None:
+        assert found["trusted"][0] == pytest.approx(
+            picture.map.quality[0].trustworthiness, abs=1e-6
+        )
+        assert found["trusted"][1] > found["trusted"][0] - 0.1
+    else:
+        assert "trusted" not in found
+
+
+def test_a_map_that_was_measured_on_a_sample_is_not_measured_by_the_script(
+    service: EncoderService,
+) -> None:
+    """scikit-learn would need the square of the number of points in memory."""
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        picture = drawn_map(service, map_view(*FOUR_TEXTS, footing="one", method="pca"))
+    quality = picture.map.quality[0]
+    assert quality is not None
+    assert "trustworthiness" in redraw_snippet(picture)
+    sampled = replace(picture, map=replace(picture.map, quality=(replace(quality, n_measured=9),)))
+    assert "trustworthiness" not in redraw_snippet(sampled)

@@ -1,0 +1,283 @@
+"""From a view to the map that it asks for: controls, addresses made by hand, names, words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.corpus.bundled import ambiguous_corpus
+from components.features.map.controls import (
+    AT_MOST,
+    DIMS,
+    EFFORT,
+    LAYERS,
+    METHOD,
+    METRIC,
+    MIN_DIST,
+    MOST,
+    PAGE,
+    SOURCES,
+    UNIT,
+    word_of,
+)
+from components.features.map.request import request_of, settings_of
+from components.maps.points import UNITS
+from components.maps.request import METHODS, MapRequest, MapSettings, changes
+from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.ui.state.address import decode, encode
+from components.ui.state.view import DEFAULT, ViewState
+
+USUAL = MapRequest(BUNDLED_ID, "digest", source="ambiguous", only=("python",))
+NAMES = (
+    *("unit", "word", "only", "every_word", "special", "at_most", "footing", "method", "dims"),
+    *("metric", "neighbors", "seed", "effort", "min_dist"),
+    *("words_pooling", "sentences_pooling", "tokens_pooling"),
+)
+WORDS = (
+    *UNITS, *LAYERS.options, *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, MOST),
+    *("2-D", "3-D", "cosine", "euclidean", "quick", "full", "0.1", "nan", "inf", "-1", "1e999"),
+    *("all", "python, bank", ",,,", "", "9" * 200, "aligned"),
+)  # fmt: skip
+VALUES = (
+    st.sampled_from(WORDS)
+    | st.text(max_size=40)
+    | st.integers(-(2**53), 2**53)
+    | st.floats(-(2.0**53), 2.0**53, allow_nan=False)
+    | st.booleans()
+)
+
+
+@pytest.fixture(scope="module")
+def card(service: EncoderService) -> ModelCard:
+    return service.load(BUNDLED_ID)
+
+
+def view_of(layer: int | None = None, **controls: Any) -> ViewState:
+    return replace(DEFAULT, layer=layer, controls={PAGE: controls})
+
+
+def requested(card: ModelCard, **controls: Any) -> MapRequest:
+    return request_of(view_of(**controls), card, "digest")
+
+
+# Controls
+
+
+@pytest.mark.parametrize(
+    ("controls", "changed"),
+    [
+        ({}, {}),
+        ({"word": "bank"}, {"only": ("bank",)}),
+        ({"word": "all"}, {"only": ()}),
+        ({"word": "Bank"}, {}),
+        ({"only": "ignored here"}, {}),
+        (
+            {"every_word": True, "only": " Python ,bank,, python"},
+            {"every_word": True, "only": ("python", "bank")},
+        ),
+        ({"unit": "tokens", "only": "##s"}, {"unit": "tokens", "only": ("##s",)}),
+        ({"unit": "tokens", "special": True}, {"unit": "tokens", "only": (), "special": True}),
+        ({"unit": "tokens", "every_word": True}, {"unit": "tokens", "only": ()}),
+        ({"special": True}, {}),
+        ({"unit": "sentences", "only": "python"}, {"unit": "sentences", "only": ()}),
+        ({"words_pooling": "first"}, {"pooling": "first"}),
+        ({"words_pooling": "cls"}, {}),
+        ({"sentences_pooling": "cls"}, {}),
+        (
+            {"unit": "sentences", "sentences_pooling": "own"},
+            {"unit": "sentences", "only": (), "pooling": "own"},
+        ),
+        (
+            {"unit": "sentences", "sentences_pooling": "pooler"},
+            {"unit": "sentences", "only": (), "pooling": "pooler", "layer": -1},
+        ),
+        ({"unit": "tokens", "words_pooling": "first"}, {"unit": "tokens", "only": ()}),
+        ({"at_most": "20000"}, {"most": 20_000}),
+        ({"at_most": "20001"}, {}),
+        ({"footing": "aligned"}, {}),  # as old addresses have it
+        ({"footing": "one"}, {"layer": 6}),
+        ({"footing": "one", "layer": 0}, {"layer": 0}),
+        ({"footing": "one", "layer": 99}, {"layer": 6}),
+        ({"layer": 2}, {}),
+    ],
+    ids=str,
+)
+def test_every_control_changes_what_it_says_and_nothing_else(
+    card: ModelCard, controls: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    assert requested(card, **controls) == replace(USUAL, **changed)
+
+
+def test_other_texts_are_mapped_by_the_words_that_are_typed(card: ModelCard) -> None:
+    assert requested(card, source="sentences", word="bank").only == ()
+    assert requested(card, source="file", only="Bank").only == ("bank",)
+
+
+@pytest.mark.parametrize(
+    ("controls", "expected"),
+    [
+        ({"method": "tsne"}, {"method": "tsne"}),
+        ({"dims": "3-D"}, {"n_components": 3}),
+        ({"metric": "euclidean"}, {"metric": "euclidean"}),
+        ({"effort": "full"}, {"effort": "full"}),
+        ({"min_dist": "0.5"}, {"min_dist": 0.5}),
+        ({"neighbors": 1}, {"n_neighbors": 2}),
+        ({"neighbors": 2**53}, {"n_neighbors": 200}),
+        ({"seed": -1}, {"seed": 0}),
+        ({"seed": 2**31}, {"seed": 2**31 - 1}),
+        ({"method": 7}, {}),
+        ({"method": "tarot"}, {}),
+        ({"neighbors": "15"}, {}),
+        ({"neighbors": True}, {}),
+        ({"seed": 1.5}, {}),
+        ({"min_dist": "nan"}, {}),
+        ({"min_dist": "0.3"}, {}),
+        ({"min_dist": 0.5}, {}),
+        ({"metric": "manhattan"}, {}),
+        ({"effort": "none"}, {}),
+        ({"dims": "4-D"}, {}),
+    ],
+    ids=str,
+)
+def test_settings_are_those_of_the_view_within_their_bounds(
+    controls: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert settings_of(view_of(**controls)) == MapSettings(**expected)
+
+
+def test_every_choice_of_a_control_is_one_that_maps_take(card: ModelCard) -> None:
+    """The toolbar offers only what can be drawn, and no two choices ask for the same."""
+    for control in (METHOD, METRIC, MIN_DIST, DIMS, EFFORT, LAYERS, AT_MOST, UNIT):
+        requests = [requested(card, **{control.name: value}) for value in control.options]
+        assert len(set(requests)) == len(control.options)
+        assert requested(card, **{control.name: control.default}) == USUAL
+    words = word_of()
+    assert next(iter(words.options)) == words.default == USUAL.only[0]
+    assert set(words.options) == {*ambiguous_corpus().labels["word"], "all"}
+
+
+@given(
+    controls=st.dictionaries(st.sampled_from(NAMES), VALUES),
+    layer=st.none() | st.integers(0, 1_000),
+    source=st.sampled_from(sorted(SOURCES)),
+)
+def test_no_address_asks_for_what_there_is_not(
+    card: ModelCard, controls: dict[str, Any], layer: int | None, source: str
+) -> None:
+    view = decode(encode(view_of(layer, **{"source": source, **controls})))
+    request = request_of(view, card, "digest")
+    assert request.source == source
+    assert request.unit in UNITS
+    assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS}
+    assert request.most in MOST
+    assert request.layer in {None, *range(-1, card.n_layers + 1)}
+    assert (request.layer == -1) == (request.pooling == "pooler")
+    assert all(word and word == word.strip().casefold() for word in request.only)
+    assert request.in_words(request.settings.method)
+
+
+# Names
+
+
+CONTROLS = st.fixed_dictionaries(
+    {},
+    optional={
+        "unit": st.sampled_from(UNITS),
+        "word": st.sampled_from(["python", "bank", "all"]),
+        "at_most": st.sampled_from(["1000", "5000"]),
+        "footing": st.sampled_from(list(LAYERS.options)),
+        "method": st.sampled_from(METHODS),
+        "neighbors": st.integers(2, 5),
+        "seed": st.integers(0, 3),
+        "words_pooling": st.sampled_from(WORD_POOLINGS),
+        "sentences_pooling": st.sampled_from(list(SENTENCE_POOLINGS)),
+    },
+)
+
+
+@given(
+    first=CONTROLS,
+    second=CONTROLS,
+    digests=st.tuples(st.sampled_from("ab"), st.sampled_from("ab")),
+    layers=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+)
+def test_only_equal_requests_share_a_name(
+    card: ModelCard,
+    first: dict[str, Any],
+    second: dict[str, Any],
+    digests: tuple[str, str],
+    layers: tuple[int, int],
+) -> None:
+    one, other = (
+        request_of(view_of(layer, **controls), card, digest)
+        for controls, digest, layer in zip((first, second), digests, layers, strict=True)
+    )
+    assert (one.key == other.key) == (one == other)
+    assert bool(changes(one, other)) == (one != other)
+
+
+@given(first=CONTROLS, second=CONTROLS)
+def test_the_same_points_are_known_however_they_are_placed(
+    card: ModelCard, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    placing = ("footing", "method", "neighbors", "seed")
+    assume(first.get("sentences_pooling") != "pooler")
+    moved = {**first, **{name: second[name] for name in placing if name in second}}
+    assert requested(card, **first).points_key == requested(card, **moved).points_key
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"model": "another"}, ("the model",)),
+        ({"corpus": "another"}, ("the texts",)),
+        ({"source": "file"}, ("the texts",)),
+        ({"unit": "tokens"}, ("what a point is",)),
+        ({"pooling": "last"}, ("how vectors are pooled",)),
+        ({"only": (), "every_word": True}, ("which words",)),
+        ({"special": True}, ("special tokens",)),
+        ({"most": 1_000}, ("how many points",)),
+        ({"layer": 2}, ("how layers are drawn", "the layer")),
+        ({"settings": MapSettings(seed=1)}, ("the map's settings",)),
+    ],
+    ids=str,
+)
+def test_changes_are_named_and_other_points_have_another_key(
+    changed: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    other = replace(USUAL, **changed)
+    assert changes(USUAL, other) == words
+    same_points = changed.keys() <= {"source", "layer", "settings"}
+    assert (other.points_key == USUAL.points_key) == same_points
+
+
+def test_a_change_between_single_layers_is_one_of_the_layer_alone() -> None:
+    assert changes(replace(USUAL, layer=1), replace(USUAL, layer=2)) == ("the layer",)
+
+
+@pytest.mark.parametrize(
+    ("changed", "method", "words"),
+    [
+        (
+            {},
+            "umap",
+            "words · all layers · UMAP (own optimiser) · 15 neighbours, minimum distance 0.1 · "
+            "cosine distance, seed 0",
+        ),
+        (
+            {"settings": MapSettings(method="tsne", n_neighbors=30, metric="euclidean", seed=4)},
+            "tsne",
+            "words · all layers · t-SNE · perplexity 30 · euclidean distance, seed 4",
+        ),
+        ({"layer": 0}, "pca", "words · layer 0 · PCA"),  # too few points for UMAP
+        ({"unit": "sentences", "layer": -1}, "pca", "sentences · pooler output · PCA"),
+    ],
+    ids=["usual", "t-SNE", "one layer", "pooler"],
+)
+def test_a_request_in_words(changed: dict[str, Any], method: Any, words: str) -> None:
+    assert replace(USUAL, **changed).in_words(method) == words
