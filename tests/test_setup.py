@@ -120,7 +120,7 @@ def test_readme_states_the_supported_pythons() -> None:
 
 
 def test_the_command_for_a_class_sets_three_settings_that_are_allowed() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## For a class")[2]
+    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8").partition("## A class")[2]
     command = text.partition("```sh\n")[2].partition("```")[0]
     set_, _, target = command.partition(" make ")
     given = dict(part.split("=", 1) for part in set_.split())
@@ -237,10 +237,10 @@ def test_no_font_is_fetched() -> None:
 
 
 @pytest.mark.slow
-def test_the_readmes_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_documented_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     code = "".join(part.split("```")[0] for part in text.split("```python\n")[1:])
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "python.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     claims = [line.split("  # ")[1].split(":")[0] for line in code.splitlines() if "  # " in line]
     assert printed[:-1] == claims[:-1]

@@ -1,7 +1,7 @@
 """The settings: each one's name, type, limits, default and meaning, all in one place.
 
 A field's variable is `CONTEXTLENS_` and the field's name, or the alias that it names. The sentence
-below a field appears in README's table and in the message for a wrong value. Text comes from the
+below a field appears in docs/settings.md and in the message for a wrong value. Text comes from the
 environment and is parsed (megabytes become bytes, commas separate names); other types come from
 code. A secret has `repr=False`, and no message repeats it.
 """
@@ -25,7 +25,7 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from components.core.errors import SettingsError
 
-__all__ = ["DEMO_CHARACTERS", "DEMO_MODELS", "DEMO_POINTS", "Settings", "readme_table", "table"]
+__all__ = ["DEMO_CHARACTERS", "DEMO_MODELS", "DEMO_POINTS", "Settings", "markdown_table", "table"]
 
 DEMO_MODELS = ("all-MiniLM-L6-v2",)
 """The bundled model: `registry.BUNDLED_ID`, which cannot be imported here."""
@@ -254,8 +254,8 @@ def table() -> list[tuple[str, str, str]]:
     return [(_variable(name), _default(fields[name]), meanings[name]) for name in fields]
 
 
-def readme_table() -> str:
-    """Return the table in Markdown, as README shows it."""
+def markdown_table() -> str:
+    """Return the table in Markdown, as docs/settings.md shows it."""
     rows = ["| Variable | Default | Meaning |", "|---|---|---|"]
     for name, default, meaning in table():
         cell = f"| `{default}` " if default.isalnum() else f"| {default} " if default else "| "

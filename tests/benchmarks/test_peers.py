@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.sections import replace_section, section
 from tests.benchmarks.peers.report import TABLE, behind, keep, markdown, report, table, write
 from tests.benchmarks.peers.rows import Group, Missing, Row
 from tests.benchmarks.peers.views import MOST_CHARACTERS, longest
 from tests.support.app_server import ROOT
-from tests.support.documented import part, with_part
 
 
 def row(ours: float | tuple[float, ...], theirs: tuple[float, ...], **changed: object) -> Row:
@@ -78,7 +78,7 @@ def test_a_report_is_kept_beside_the_page_that_shows_it(tmp_path: Path) -> None:
     page.write_text("Before.\n<!-- peers: begin -->\nold\n<!-- peers: end -->\nAfter.\n")
     given = report({"one": Group([row(1.0, (2.0,))])})
     keep(given, page.with_suffix(".json"))
-    assert part(page.read_text(), TABLE) == markdown(given)
+    assert section(page.read_text(), TABLE) == markdown(given)
     assert page.read_text().startswith("Before.")
     assert page.read_text().endswith("After.\n")
     assert json.loads(page.with_suffix(".json").read_text()) == given
@@ -86,7 +86,7 @@ def test_a_report_is_kept_beside_the_page_that_shows_it(tmp_path: Path) -> None:
 
 def test_a_page_without_the_marks_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="lacks <!-- peers: begin -->"):
-        with_part("Nothing here.", TABLE, "a table")
+        replace_section("Nothing here.", TABLE, "a table")
     write({}, tmp_path / "new" / "report.json")
     assert (tmp_path / "new" / "report.json").read_text() == "{}\n"
 
@@ -94,4 +94,4 @@ def test_a_page_without_the_marks_is_left_alone(tmp_path: Path) -> None:
 def test_the_page_shows_the_kept_table() -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     kept = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
-    assert part(page, TABLE) == markdown(kept), "run: python -m tests.benchmarks --keep"
+    assert section(page, TABLE) == markdown(kept), "run: python -m tests.benchmarks --keep"

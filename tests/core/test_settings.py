@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from components.core import BUNDLED_ID
 from components.core.errors import SettingsError
-from components.core.settings import DEMO_MODELS, Settings, readme_table, table
+from components.core.settings import DEMO_MODELS, Settings, markdown_table, table
+from docs.sections import section
 
 ROOT = Path(__file__).parents[2]
 NAMES = [name for name, _, _ in table()]
@@ -105,11 +106,9 @@ def test_each_variable_has_a_sentence() -> None:
     assert [name for name, _, meaning in table() if not re.fullmatch(r"\S.+\.", meaning)] == []
 
 
-def test_the_readme_has_the_table_once_under_settings() -> None:
-    _, part = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Settings\n")
-    assert readme_table() in part, f"This is the table:\n{readme_table()}"
-    rows = re.findall(r"^\| `CONTEXTLENS_", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert len(rows) == len(NAMES)
+def test_the_page_of_settings_has_the_table_of_today() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert section(page, "settings") == markdown_table(), "run: python -m docs.write_settings"
 
 
 def test_settings_cannot_be_changed_and_can_be_keys() -> None:

@@ -1,4 +1,4 @@
-"""From a file to a table to a corpus, whatever its bytes are; the README's files too."""
+"""From a file to a table to a corpus, whatever its bytes are; the files of docs/files.md too."""
 
 from __future__ import annotations
 
@@ -266,15 +266,15 @@ def test_a_text_that_repeats_stays_one_object_in_a_corpus() -> None:
     assert len(set(map(id, corpus.texts))) == 1
 
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 
 
 def shown() -> list[Sheet]:
-    tables = re.findall(r"```csv\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    tables = re.findall(r"```csv\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return [read("shown.csv", table.encode(), max_bytes=10_000) for table in tables]
 
 
-def test_marked_words_of_the_readme_are_placed() -> None:
+def test_marked_words_of_the_page_are_placed() -> None:
     sheets = shown()
     marked = [sheet for sheet in sheets if "text" in sheet.columns]
     pairs = [sheet for sheet in sheets if "text1" in sheet.columns]

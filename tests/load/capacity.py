@@ -13,10 +13,10 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from docs.sections import replace_section
 from tests.load.inputs import Inputs, system
 from tests.load.simulation import Crowd, phases, simulate
 from tests.support.app_server import ROOT
-from tests.support.documented import with_part
 
 __all__ = ["Corpus", "Need", "Prices", "bottlenecks", "corpus_need", "documented", "visitors_need"]
 
@@ -158,7 +158,7 @@ def documented(page: str, report: Mapping[str, Any]) -> str:
         "prices": _prices(prices),
     }
     for name, text in parts.items():
-        page = with_part(page, name, text)
+        page = replace_section(page, name, text)
     return page
 
 

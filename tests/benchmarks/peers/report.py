@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from docs.sections import replace_section
 from tests.benchmarks.machine import described
 from tests.benchmarks.peers.rows import Group, Row
-from tests.support.documented import with_part
 
 __all__ = ["TABLE", "behind", "keep", "markdown", "report", "table", "write"]
 
@@ -51,7 +51,7 @@ def keep(given: Mapping[str, Any], path: Path) -> None:
         ValueError: the page lacks the marks of its table.
     """
     page = path.with_suffix(".md")
-    text = with_part(page.read_text(encoding="utf-8"), TABLE, markdown(given))
+    text = replace_section(page.read_text(encoding="utf-8"), TABLE, markdown(given))
     write(given, path)
     page.write_text(text, encoding="utf-8")
 
