@@ -1,96 +1,79 @@
-"""What is needed on paper: arithmetic by hand, and the page that shows it."""
+"""The capacity simulation beside queues computed by hand, and the page that shows its tables."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
-from tests.load.capacity import (
-    Corpus,
+from docs.simulate_capacity import (
+    KEPT,
+    PAGE,
+    Inputs,
+    Prediction,
     Prices,
-    bottlenecks,
-    corpus_need,
-    documented,
-    visitors_need,
+    Station,
+    needs,
+    page_of,
+    simulate,
 )
-from tests.load.inputs import COMPANY, Encoder, Inputs, fitted, inputs_of
-from tests.load.predict import Compared
+from docs.simulate_capacity import first_asks as first
+from tests.load.measure_capacity import COMPANY, Compared, Encoder, fitted, inputs_of
 from tests.load.server import Footprint
-from tests.load.simulation import Prediction
 from tests.load.turns import Turn
 from tests.load.visitor import Answer
-from tests.support.app_server import ROOT
 
-INPUTS = Inputs(
-    made="2026-01-01",
-    machine={"processor": "a processor", "cpus": 2},
-    rates={1: 10.0, 4: 14.0},
-    spread=(1.0,),
-    processor_seconds=0.08,
-    busy=1.2,
-    answer_bytes=250_000,
-    process_mb=1000,
-    batch_seconds=0.004,
-    token_seconds=0.0002,
-    question_tokens=30,
-    encoder_cores=2.0,
-    others=0.0,
-)
+RATES = {1: 10.0, 4: 14.0}
 
 
-def test_visitors_need_as_many_processes_as_their_rate_asks() -> None:
-    need = visitors_need(INPUTS, Prices(vcpu_hour=0.1, memory_month=2.0), 1000, 20.0)
-    assert need.rate == 50
-    assert need.processes == 6  # of 9.8 questions a second each
-    assert need.vcpus == pytest.approx(50 * 0.08 / 0.7)
-    assert need.memory_gb == pytest.approx(6.0)
-    assert need.to_browsers == 50 * 250_000
-    assert need.from_encoders == 50 * 30 * 7 * 384 * 4
-    assert need.encoders == pytest.approx(50 * 30 * 0.0002 * 2 / 0.7)
-    assert need.month == pytest.approx(50 * 0.08 / 0.7 * 730 * 0.1 + 6 * 2)
-    assert 0.1 <= need.p95 < 1.0
+def test_two_who_share_a_process_end_as_computed_by_hand() -> None:
+    """0.01 s and 0.19 s of work, shared evenly: the small one ends at 0.02 s, the other at 0.2."""
+    met = simulate(Station({1: 10.0}, spread=(1.9, 0.1)), [0.0, 0.0], 9.0, 1.0)
+    assert (met.p50, met.p95) == (pytest.approx(0.11), pytest.approx(0.2 - 0.05 * 0.18))
+    late = simulate(Station({1: 10.0}), [0.0, 0.05], 2.0, 1.0)  # comes when half is done
+    assert (late.p50, late.p95) == (pytest.approx(0.15), pytest.approx(0.15))
+    quick = simulate(Station({1: 10.0, 2: 20.0}), [0.0, 0.05], 2.0, 1.0)  # company costs nothing
+    assert quick.p95 == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("times", [2, 10])
-def test_what_a_corpus_needs_goes_in_proportion(times: int) -> None:
-    one, many = (corpus_need(Corpus(), Prices(), n) for n in (1000, 1000 * times))
-    assert many == pytest.approx({name: times * value for name, value in one.items()})
+def test_a_lone_visitor_waits_for_the_work_alone() -> None:
+    met = simulate(Station(RATES), [0.3], 2.0, 60.0)
+    assert met == Prediction(pytest.approx(0.5), pytest.approx(0.1), pytest.approx(0.1))
 
 
-def test_a_corpus_as_measured_needs_what_was_measured() -> None:
-    need = corpus_need(Corpus(), Prices(), 200_000)
-    assert need["gb"] == pytest.approx(0.159)
-    assert need["index_hours"] == pytest.approx(212 / 3600)
+@pytest.mark.parametrize(("n", "rate"), [(2, 10 + 4 / 3), (4, 14.0), (30, 14.0)])
+def test_visitors_without_a_pause_get_what_was_measured(n: int, rate: float) -> None:
+    met = simulate(Station(RATES), [0.0] * n, 0.0, 30.0)
+    assert met.requests_per_second == pytest.approx(rate, rel=0.03)
+    assert met.p50 == pytest.approx(n / rate, rel=0.01)  # Little's law
 
 
-def test_the_bottleneck_moves_where_both_take_as_long() -> None:
-    found = bottlenecks(INPUTS)
-    own = (1 / 14) - (0.004 + 30 * 0.0002)
-    assert found["interpreter ms"] == pytest.approx(1e3 * own)
-    assert found["tokens"] * INPUTS.token_seconds == pytest.approx(own)
-    assert found["browsers/s"] == 500
+def test_processes_share_the_cores() -> None:
+    starts = [0.0] * 40
+    wide = simulate(Station({1: 10.0}, processes=4), starts, 0.0, 30.0)
+    tight = simulate(Station({1: 10.0}, processes=4, cores=2.0), starts, 0.0, 30.0)
+    assert wide.requests_per_second == pytest.approx(40.0, rel=0.03)
+    assert tight.requests_per_second == pytest.approx(20.0, rel=0.03)
+
+
+def test_visitors_need_as_many_processes_as_they_ask_for() -> None:
+    inputs = Inputs("", {"cpus": 2}, RATES, (1.0,), 0.08, 1.2, 1e5, 1000, 0.004, 2e-4, 30, 2.0, 0.0)
+    processes, vcpus, gigabytes, money = needs(inputs, Prices(0.1, 2.0), 50.0)
+    assert (processes, gigabytes) == (6, pytest.approx(6.0))  # of 9.8 questions a second each
+    assert vcpus == pytest.approx(50 * 0.08 / 0.7)
+    assert money == pytest.approx(vcpus * 730 * 0.1 + 6 * 2)
+
+
+def test_the_page_shows_the_measured_figures() -> None:
+    report = json.loads(KEPT.read_text(encoding="utf-8"))
+    page = PAGE.read_text(encoding="utf-8")
+    assert page_of(page, report) == page, "run: python -m docs.simulate_capacity"
 
 
 def test_a_line_is_fitted_through_batches() -> None:
     tokens = [30, 60, 480, 960]
-    seconds, each = fitted(tokens, [0.004 + 0.0002 * n for n in tokens])
-    assert (seconds, each) == (pytest.approx(0.004), pytest.approx(0.0002))
+    assert fitted(tokens, [0.004 + 2e-4 * n for n in tokens]) == pytest.approx((0.004, 2e-4))
     assert fitted([10, 20], [0.01, 0.03])[0] == 0  # never below
-
-
-def test_inputs_are_read_back_as_they_were() -> None:
-    given = json.loads(json.dumps(replace(INPUTS, spread=(1.0, 1.5)).as_dict()))
-    again = Inputs.from_dict(given)
-    assert again.rates == INPUTS.rates
-    assert json.loads(json.dumps(again.as_dict())) == given
-
-
-def test_the_page_shows_the_kept_figures() -> None:
-    page = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
-    kept = json.loads((ROOT / "docs" / "capacity.json").read_text(encoding="utf-8"))
-    assert documented(page, kept) == page, "run: python -m tests.load.predict --keep"
 
 
 def turn(visitors: int, n_answers: int) -> Turn:
@@ -102,16 +85,19 @@ def turn(visitors: int, n_answers: int) -> Turn:
 
 def test_of_several_rounds_the_medians_count() -> None:
     rounds = [{n: turn(n, answers + n) for n in COMPANY} for answers in (60, 10, 50)]
-    found = inputs_of(rounds, Encoder(0.004, 0.0002, 30, 2.0))
-    assert found.rates == {n: pytest.approx((50 + n) / 10) for n in COMPANY}
-    assert found.processor_seconds == pytest.approx(1.1 / 6.6)
-    assert len(found.spread) == 61 + 11 + 51
-    assert (found.question_tokens, found.batch_seconds) == (30, 0.004)
+    inputs = inputs_of(rounds, Encoder(0.004, 0.0002, 30, 2.0))
+    assert inputs.rates == {n: pytest.approx((50 + n) / 10) for n in COMPANY}
+    assert inputs.processor_seconds == pytest.approx(1.1 / 6.6)
+    assert len(inputs.spread) == 61 + 11 + 51
 
 
 @pytest.mark.parametrize(
-    ("wanted", "is_judged"), [(0.4, True), (0.84, True), (0.9, False), (1.1, False), (1.9, True)]
+    ("wanted", "is_judged"), [(0.84, True), (0.9, False), (1.1, False), (1.9, True)]
 )
-def test_turns_near_what_the_app_can_do_are_not_judged(wanted: float, is_judged: bool) -> None:
-    some = Prediction(12.0, 0.2, 0.4)
-    assert Compared(25, wanted, some, some, 0.0).is_judged is is_judged
+def test_turns_near_the_capacity_are_not_judged(wanted: float, is_judged: bool) -> None:
+    same = Prediction(12.0, 0.2, 0.4)
+    assert Compared(25, wanted, same, same, 0.0).is_judged is is_judged
+
+
+def test_the_first_questions_are_those_of_a_seeded_load_test() -> None:
+    assert first(3, 2.0, 5) == first(3, 2.0, 5) != first(3, 2.0, 6)
