@@ -10,20 +10,14 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tests.benchmarks.anatomy import anatomy_rerun
-from tests.benchmarks.attention import attention_page
 from tests.benchmarks.batching import batching, gpu
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.corpora import corpus_indexing, corpus_search
-from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.first_map import first_map
 from tests.benchmarks.first_senses import first_senses
-from tests.benchmarks.intervening import intervene
-from tests.benchmarks.layers import layers_page
 from tests.benchmarks.machine import Others
 from tests.benchmarks.maps import large_map, layer_maps, maps
-from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
 from tests.benchmarks.peers import report
@@ -35,7 +29,6 @@ from tests.benchmarks.peers.views import views
 from tests.benchmarks.results import Outcome, table, write_json
 from tests.benchmarks.serving import serving
 from tests.benchmarks.start import start
-from tests.benchmarks.tokens import tokens_page
 from tests.benchmarks.why_page import why_page
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
@@ -46,15 +39,8 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         cached_encode,
         batching,
         gpu,
-        intervene,
         why_page,
-        masks,
         page_rerun,
-        tokens_page,
-        embedding_page,
-        attention_page,
-        anatomy_rerun,
-        layers_page,
         maps,
         layer_maps,
         large_map,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +25,7 @@ from components.corpus.store.stored_corpus import StoredCorpus
 from components.jobs import Jobs
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences
-from tests.benchmarks.workers import seconds, wait_for_quiet, worker
+from tests.benchmarks.workers import peak, seconds, wait_for_quiet, worker
 
 __all__ = ["corpus_indexing", "corpus_search"]
 
@@ -72,14 +71,14 @@ def set_up_indexing() -> Callable[[int], dict[str, float]]:
             name = store.create(Corpus("bench", texts), own).name
             before = process.memory_info().rss
             wait_for_quiet()
-            with _Highest(process) as highest:
+            with peak(process) as highest:
                 took = seconds(lambda: index(store, service, name, lambda *_: None))
             about = store.about(name)
         raw = about.n_occurrences * own.row_bytes
         return {
             "encode s": bare,
             "index s": took,
-            "memory MB": (highest.bytes - before) / 1e6,
+            "memory MB": (highest[0] - before) / 1e6,
             "disk / raw": about.n_bytes / raw,
         }
 
@@ -90,27 +89,6 @@ def _encode_some(service: LocalService, texts: tuple[str, ...]) -> None:
     """All texts, as many at once as fit in memory: their hidden states are let go."""
     for start in range(0, len(texts), 250):
         service.encode(BUNDLED_ID, texts[start : start + 250])
-
-
-class _Highest:
-    """The most memory that a process had while this was open."""
-
-    def __init__(self, process: psutil.Process) -> None:
-        self.bytes = 0
-        self._process, self._over = process, threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> _Highest:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._over.wait(0.02):
-            self.bytes = max(self.bytes, self._process.memory_info().rss)
 
 
 def corpus_search(rounds: int) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from statistics import fmean, median
+from typing import Any
 
 from components.core import BUNDLED_ID, Settings, open_service
 from components.core.registry import bundled_folder
@@ -14,6 +15,7 @@ from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
 from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, worker, workers
 
 __all__ = [
+    "bare_model",
     "cached_encode",
     "encode_many",
     "encode_one",
@@ -193,16 +195,22 @@ def _blocks(call: Callable[[str], object]) -> Callable[[int], list[float]]:
     return run
 
 
-def _bare_call() -> Callable[[str], object]:
-    """What people write in a notebook: tokenizer and model as they come, one text at a time."""
+def bare_model(**options: Any) -> tuple[Any, Any]:
+    """Return the bundled model's tokenizer and network, as transformers gives them."""
     stay_offline()
-    import torch
     from transformers import AutoModel, AutoTokenizer, logging
 
     logging.disable_progress_bar()
     folder = bundled_folder()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).eval()
+    model = AutoModel.from_pretrained(folder, **options).eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
+def _bare_call() -> Callable[[str], object]:
+    """What people write in a notebook: tokenizer and model as they come, one text at a time."""
+    import torch
+
+    tokenizer, model = bare_model()
 
     def call(text: str) -> object:
         with torch.no_grad():

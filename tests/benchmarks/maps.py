@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from components.maps.request import MapSettings
 from components.maps.vector_space import VectorSpace
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
-from tests.benchmarks.workers import interleaved
+from tests.benchmarks.workers import interleaved, peak
 
 __all__ = ["large_map", "layer_maps", "maps"]
 
@@ -186,21 +185,3 @@ def set_up_large(path: Path) -> Callable[[int], tuple[float, ...]]:
         return took, highest[0] / 1e9, silence, told, trust
 
     return run
-
-
-@contextmanager
-def peak(process: object) -> Iterator[list[int]]:
-    """The most memory that the process held meanwhile, in bytes."""
-    highest, done = [0], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            highest[0] = max(highest[0], process.memory_info().rss)  # type: ignore[attr-defined]
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield highest
-    finally:
-        done.set()
-        watcher.join()

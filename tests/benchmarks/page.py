@@ -1,97 +1,96 @@
-"""Script time of a rerun of Meaning in context whose encodings are remembered."""
+"""Script time of a rerun of each page whose results are remembered, from the server itself."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
-from playwright.sync_api import Page
-
-from tests.benchmarks.browser import chromium, served, visit
+from components.features.anatomy.controls import DRAWING
+from components.features.attention.controls import HEAD
+from components.features.embedding_layer.controls import SECTION as EMBEDDING_LOOK
+from components.features.layers.controls import SECTION as LAYERS_LOOK
+from components.features.masks.controls import MASK
+from components.features.tokens.controls import SECTION as TOKENS_LOOK
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.benchmarks.browser import served
 from tests.benchmarks.results import Outcome, Ratio
+from tests.benchmarks.texts import mixed_sentences
+from tests.load.visitor import PATIENCE, Visitor, visit
 
 __all__ = ["page_rerun"]
 
-RERUNS = 10  # of each kind, in each round
-WARM_UP = 2
-AT_REST = """
-() => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  return app?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('.st-key-meaning_chart .scatterlayer .trace path')
-    && !document.querySelector('[data-testid="stSkeleton"]');
-}
-"""
+RERUNS = 10  # of each page, in each round
+LONG = replace(DEFAULT, sentences=(Sentence(" ".join(mixed_sentences(60, seed=0))),))  # 512 tokens
+PAGES: Mapping[str, tuple[float, ViewState, ViewState]] = {
+    "meaning": (50, replace(DEFAULT, layer=5), replace(DEFAULT, layer=6)),
+    "tokens": (60, *(TOKENS_LOOK.put(LONG, look) for look in list(TOKENS_LOOK.options)[:2])),
+    "masks": (100, MASK.put(DEFAULT, True), DEFAULT),
+    "embedding_layer": (
+        100, *(EMBEDDING_LOOK.put(DEFAULT, look) for look in list(EMBEDDING_LOOK.options)[:2])
+    ),
+    "layers": (100, *(LAYERS_LOOK.put(DEFAULT, look) for look in list(LAYERS_LOOK.options)[:2])),
+    "attention": (100, *(HEAD.put(DEFAULT, head) for head in ("2.3", "3.4"))),
+    "anatomy": (100, *(DRAWING.put(DEFAULT, drawing) for drawing in DRAWING.options)),
+}  # fmt: skip
+"""For each page the most milliseconds, and two views that take turns."""
 
 
 def page_rerun(rounds: int) -> Outcome:
-    """Milliseconds of script in a real server, frame included, driven from a real browser.
-
-    Two kinds of rerun take turns: another layer, and another word of a sentence.
-    """
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    """Milliseconds of script in a real server, frame included, driven as a browser drives it."""
+    with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times.jsonl"
         command = ["tests.benchmarks.timed_server", str(times), "run", "app.py"]
-        with served(command, env={"CONTEXTLENS_DATA_DIR": folder}) as server:
-            address = f"{server.address}/meaning"
-            with visit(browser, address) as page:
-                page.wait_for_function(AT_REST, timeout=120_000)
-                _await_baseline(Path(folder))
-            with visit(browser, address) as page:
-                page.wait_for_function(AT_REST, timeout=120_000)
-                found = _reruns(page, times, RERUNS * rounds)
+        env = {"CONTEXTLENS_DATA_DIR": folder, "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+        with served(command, env=env) as server:
+            raw = {
+                f"{page}, script ms": asyncio.run(
+                    _reruns(server.address, page, views, times, RERUNS * rounds)
+                )
+                for page, (_, *views) in PAGES.items()
+            }
+    targets = [target for target, *_ in PAGES.values()]
     ratios = [
-        Ratio(name.removesuffix(" ms"), tuple(values), 50 if "script" in name else None, unit="ms")
-        for name, values in found.items()
+        Ratio(name.removesuffix(" ms"), tuple(values), target, unit="ms")
+        for (name, values), target in zip(raw.items(), targets, strict=True)
     ]
-    return Outcome(ratios, found)
+    return Outcome(ratios, raw)
 
 
-def _reruns(page: Page, times: Path, n: int) -> dict[str, list[float]]:
-    """Times of `n` reruns of each kind, by name; a first few bring every encoding in memory."""
-    found: dict[str, list[float]] = {}
-    for turn in range(WARM_UP + n):
-        for kind, change in {"layer": _other_layer, "word": _other_word}.items():
-            spent = _rerun(page, times, partial(change, page, turn))
-            if turn >= WARM_UP:
-                for part, took in spent.items():
-                    found.setdefault(f"another {kind}, {part} ms", []).append(took)
-    return found
+async def _reruns(
+    address: str, page: str, views: list[ViewState], times: Path, n: int
+) -> list[float]:
+    """Return the script times of `n` reruns, once both views are settled."""
+    queries = [urlencode({"s": encode(view)}) for view in views]
+    async with visit(address, page) as visitor:
+        for query in queries * 2:
+            await _settle(visitor, query)
+        spent = []
+        for turn in range(n):
+            before = len(_lines(times))
+            answer = await visitor.ask(queries[turn % 2])
+            if answer.error:
+                raise RuntimeError(f"{page}: {answer.error}")
+            while len(_lines(times)) == before:  # it is written just after the answer
+                await asyncio.sleep(0.01)
+            spent.append(float(json.loads(_lines(times)[before])["script"]))
+    return spent
 
 
-def _other_layer(page: Page, turn: int) -> None:
-    page.get_by_role("slider", name="Layer").press("ArrowLeft" if turn % 6 < 3 else "ArrowRight")
-
-
-def _other_word(page: Page, turn: int) -> None:
-    word = "love" if turn % 2 == 0 else "python"
-    words = page.get_by_role("toolbar", name="Words of sentence A", exact=True)
-    words.get_by_role("button", name=f"{word}, word").click()
-
-
-def _rerun(page: Page, times: Path, change: Callable[[], None]) -> dict[str, float]:
-    """The times of the one run that a change causes."""
-    before = _lines(times)
-    change()
-    deadline = time.monotonic() + 30
-    while len(_lines(times)) <= len(before) and time.monotonic() < deadline:
-        page.wait_for_timeout(10)
-    page.wait_for_function(AT_REST, timeout=30_000)
-    (line,) = _lines(times)[len(before) :]
-    return json.loads(line)
+async def _settle(visitor: Visitor, query: str) -> None:
+    """Ask until nothing on the page waits for the model or for what is measured of it."""
+    deadline = time.monotonic() + PATIENCE
+    while not (answer := await visitor.ask(query)).is_settled or answer.error:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"The page does not settle: {answer.error}")
+        await asyncio.sleep(0.5)
 
 
 def _lines(times: Path) -> list[str]:
-    return times.read_text().splitlines()
-
-
-def _await_baseline(folder: Path) -> None:
-    """Wait until the baseline and the ruler, which comes after it, are there."""
-    deadline = time.monotonic() + 60
-    while not list(folder.glob("baselines/*-ruler.npz")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
+    return times.read_text().splitlines() if times.exists() else []

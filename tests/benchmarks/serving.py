@@ -8,14 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 from components.core import BUNDLED_ID, EncoderService, Settings
 from components.core.remote.service import RemoteService
 from components.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import short_sentences
-from tests.benchmarks.workers import interleaved
+from tests.benchmarks.workers import interleaved, seconds
 from tests.support.ray_service import MISSING, has_ray, ray_service
 
 __all__ = ["serving"]
@@ -78,7 +77,7 @@ def set_up(n_clients: int, address: str | None = None) -> Callable[[], tuple[flo
 
 def _one(service: EncoderService) -> float:
     return median(
-        _seconds(lambda i=i: service.encode(BUNDLED_ID, [f"A snake in the grass, {i}"]))
+        seconds(lambda i=i: service.encode(BUNDLED_ID, [f"A snake in the grass, {i}"]))
         for i in range(N_SINGLE)
     )
 
@@ -86,13 +85,7 @@ def _one(service: EncoderService) -> float:
 def _throughput(service: EncoderService, texts: Sequence[str], n_clients: int) -> float:
     requests = [texts[i : i + N_TEXTS] for i in range(0, len(texts), N_TEXTS)]
     with ThreadPoolExecutor(n_clients) as clients:
-        took = _seconds(
+        took = seconds(
             lambda: list(clients.map(lambda some: service.encode(BUNDLED_ID, some), requests))
         )
     return len(texts) / took
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start

@@ -8,6 +8,7 @@ round.
 from __future__ import annotations
 
 import multiprocessing
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from typing import Any
 
 import psutil
 
-__all__ = ["at_once", "interleaved", "seconds", "wait_for_quiet", "worker", "workers"]
+__all__ = ["at_once", "interleaved", "peak", "seconds", "wait_for_quiet", "worker", "workers"]
 
 Contenders = Mapping[str, Sequence[Any]]
 """For each name a set-up function and its arguments."""
@@ -39,6 +40,24 @@ def wait_for_quiet() -> None:
     deadline = time.monotonic() + QUIET_SECONDS
     while psutil.cpu_percent(0.2) > QUIET_PERCENT and time.monotonic() < deadline:
         pass
+
+
+@contextmanager
+def peak(process: psutil.Process) -> Iterator[list[int]]:
+    """The most memory that the process held meanwhile, in bytes."""
+    highest, is_over = [0], threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(0.02):
+            highest[0] = max(highest[0], process.memory_info().rss)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield highest
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 @contextmanager

@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from components.core import BUNDLED_ID, Settings
-from components.core.registry import bundled_folder
 from components.core.service import LocalService
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import ROOT
-from tests.benchmarks.encoding import stay_offline
+from tests.benchmarks.encoding import bare_model
 from tests.benchmarks.peers.rows import Group, Missing, Row
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import seconds, wait_for_quiet, worker
@@ -106,15 +105,10 @@ async def _ours(visitor: Visitor, text: str) -> Seen:
 
 
 def set_up_bertviz() -> Callable[[str], Seen]:
-    stay_offline()
     import torch
     from bertviz import head_view
-    from transformers import AutoModel, AutoTokenizer, logging
 
-    logging.disable_progress_bar()
-    folder = bundled_folder()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer, model = bare_model(attn_implementation="eager")
 
     def view(text: str) -> Any:
         inputs = tokenizer(text, return_tensors="pt")
