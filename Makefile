@@ -1,7 +1,7 @@
 # Contextlens. `make` alone lists the targets.
 
 PORT ?= 8501
-# Not taken from the environment: some shells set HOST to the machine's own name there.
+# HOST of the environment is ignored: some shells set it to the machine's own name.
 HOST = localhost
 PYTHON ?=
 INDEX ?=
@@ -11,18 +11,18 @@ PROCESSES ?= 2
 export PORT HOST PYTHON INDEX REPLICAS PROCESSES
 
 RUN_PYTHON = .venv/bin/python
-# Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
-# In the order of tests/browser/conftest.py: xdist's own would keep some long files for the end.
-# Bytecode is kept, whatever the shell says: the workers and the apps that they start all read it.
+# Each worker gets whole files, because tests of a file share costly fixtures. Few workers, because each holds torch.
+# tests/browser/conftest.py sets the order: xdist's own would leave some long files for the end.
+# Bytecode is always written: the workers and the apps that they start all read it.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL = -m pip install --disable-pip-version-check
-# A lock is whole: pip looks for nothing that it does not name, and takes nothing with another hash.
+# A lock is complete: pip installs nothing that it does not name, and nothing with another hash.
 FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r
-# What renews and audits the locks lives apart from what they install.
+# The tools that renew and audit the locks have an environment of their own.
 TOOLS = build/tools
 LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c constraints.txt
-# Only `make lint` and `make format` use it, and only where node is at hand.
+# Only `make lint` and `make format` use it, and only if node is installed.
 BIOME_VERSION = 2.6.8
 BIOME = .venv/biome/node_modules/.bin/biome
 HAS_NODE := $(shell command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 && echo yes)
@@ -61,12 +61,12 @@ run: port .venv/.app
 	    --browser.serverAddress "$(URL_HOST)" \
 	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
 
-# Visitors come on PORT; the processes take the ports behind it.
+# Visitors use PORT; the processes take the ports after it.
 serve-app: port .venv/.app
 	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
 	@exec $(RUN_PYTHON) -m components.ui.processes --processes "$$PROCESSES" --port "$$PORT" --host "$$HOST"
 
-# The app's own port is not its: that is for PORT=... alone.
+# The service has its own default port; only PORT=... on the command line changes it.
 serve: PORT := $(if $(filter file,$(origin PORT)),8600,$(PORT))
 serve: port .venv/.serve
 	@exec $(RUN_PYTHON) -m components.serving --host "$$HOST" --port "$$PORT" --replicas "$$REPLICAS"
@@ -75,7 +75,7 @@ port:
 	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"
 
 # --- Set-up: done once, and again when one of the files changed ----------------------------
-# torch comes alone, from INDEX where one is named; all else from the locks, which INDEX never sees.
+# torch alone comes from INDEX, if one is named. Everything else comes from the locks, without INDEX.
 
 setup: .venv/.app
 
@@ -94,7 +94,7 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/dev.txt
 	@touch $@
 
-# The extra `cluster` alone, and with what its tests need.
+# The extra `cluster` alone; `.cluster` adds what its tests need.
 .venv/.serve: .venv/.app locks/serve.txt
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/serve.txt
 	@touch $@
@@ -103,14 +103,14 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/cluster.txt
 	@touch $@
 
-# What `make bench` compares with.
+# The packages that `make bench` compares with.
 .venv/.bench: .venv/.dev locks/bench.txt
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/bench.txt
 	@touch $@
 
 # --- Tests -------------------------------------------------------------------------------
 
-# Types are checked beside the tests, which leave a part of the processors idle, and said as soon as they are known.
+# mypy runs beside the tests, which leave part of the processors idle, and prints its result when it is done.
 test: chromium style
 	@$(RUN_PYTHON) -m mypy & types=$$!; trap 'kill $$types; exit 1' INT TERM; \
 	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST); failed=$$?; \
@@ -119,7 +119,7 @@ test: chromium style
 test-fast: lint
 	$(PYTEST) -m "not browser and not slow and not cluster"
 
-# One cluster after the other; beside them what runs without one.
+# Tests that start Ray run one after the other; beside them run the cluster tests that do not.
 test-cluster: chromium nginx .venv/.cluster
 	@export CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)"; said=$$(mktemp); \
 	$(RUN_PYTHON) -m pytest -n 0 -m "cluster and not ray" > $$said 2>&1 & beside=$$!; \
@@ -193,7 +193,7 @@ clean:
 
 FITS = -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
 
-# Sets $python: the one in .venv, else PYTHON, else the first on the PATH that fits.
+# Sets $python: the one in .venv, else PYTHON, else the first on the PATH with a supported version.
 define FIND_PYTHON
 set -- $(RUN_PYTHON); \
 if [ -n "$$PYTHON" ]; then set -- "$$@" "$$PYTHON"; \
@@ -207,7 +207,7 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# A .venv without pip is what an earlier, failed attempt leaves behind: made afresh.
+# A .venv without pip is left by an earlier, failed attempt: create it again.
 define CREATE_VENV
 if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&1; then \
   rm -rf .venv; $(FIND_PYTHON); \
@@ -217,8 +217,8 @@ if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&
 fi
 endef
 
-# pip's own build of torch may need libraries for graphics cards, which have a lock of their own; what
-# a build of another index ("2.13.0+cpu") needs it names itself, and pip takes that from elsewhere.
+# pip's default build of torch may need libraries for graphics cards, which have their own lock. A build of
+# another index ("2.13.0+cpu") names what it needs, and pip installs that without a lock.
 define COMPLETE_TORCH
 torch="$$($(RUN_PYTHON) -c 'from importlib.metadata import version; print(version("torch"))')"; \
 case "$$torch" in \
@@ -227,7 +227,7 @@ case "$$torch" in \
 esac
 endef
 
-# Connecting finds a server on either localhost; binding finds what cannot be opened at all.
+# Connecting finds a server on IPv4 or IPv6; binding finds a port that cannot be opened at all.
 define CHECK_PORT
 import errno, os, socket, sys
 port, host = os.environ["PORT"].strip(), os.environ["HOST"].strip()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from tests.benchmarks.batching import batching, gpu
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.corpora import corpus_indexing, corpus_search
-from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.encoding import encode_many, encode_one
 from tests.benchmarks.first_map import first_map
 from tests.benchmarks.first_senses import first_senses
 from tests.benchmarks.machine import Others
@@ -36,7 +36,6 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     for function in (
         encode_many,
         encode_one,
-        cached_encode,
         batching,
         gpu,
         why_page,

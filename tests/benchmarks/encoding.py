@@ -1,4 +1,4 @@
-"""Speed of `service.encode`: many sentences, one new sentence, one that is remembered."""
+"""Speed of `service.encode`: many sentences, and one new sentence at a time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from components.core.registry import bundled_folder
 from components.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
-from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, worker, workers
+from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, workers
 
 __all__ = [
     "bare_model",
-    "cached_encode",
     "encode_many",
     "encode_one",
     "set_up_loop",
@@ -71,16 +70,6 @@ def encode_one(rounds: int) -> Outcome:
     )
     raw = {f"{name} ms": [1e3 * s for block in given[name] for s in block] for name in given}
     return Outcome([Ratio("service, not remembered / bare call", ratio, 3.0)], raw)
-
-
-def cached_encode(rounds: int) -> Outcome:
-    """The same sentence again, beside the time it took at first."""
-    with worker(set_up_remembered) as run:
-        pairs = [pair for seed in range(rounds) for pair in run(seed)]
-    raw = {"first ms": [1e3 * first for first, _ in pairs]}
-    raw["again ms"] = [1e3 * again for _, again in pairs]
-    ratio = tuple(again / first for first, again in pairs)
-    return Outcome([Ratio("remembered / computed", ratio)], raw)
 
 
 def set_up_service(precision: str, n: int = N_MANY) -> Callable[[int], float]:
@@ -172,19 +161,6 @@ def set_up_one_service() -> Callable[[int], list[float]]:
 
 def set_up_one_bare() -> Callable[[int], list[float]]:
     return _blocks(_bare_call())
-
-
-def set_up_remembered() -> Callable[[int], list[tuple[float, float]]]:
-    service = open_service(Settings())
-
-    def run(seed: int) -> list[tuple[float, float]]:
-        def once(text: str) -> float:
-            return seconds(lambda: service.encode(BUNDLED_ID, [text]))
-
-        return [(once(text), once(text)) for text in short_sentences(N_BLOCK, seed)]
-
-    run(WARM_UP)
-    return run
 
 
 def _blocks(call: Callable[[str], object]) -> Callable[[int], list[float]]:
