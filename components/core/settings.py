@@ -105,19 +105,20 @@ class Settings(BaseSettings):
     cache_bytes: _Bytes = Field(1000 * _MB, validation_alias="CONTEXTLENS_CACHE_MB")
     """Memory for results of models, pages and maps together, in MB (1 MB = 1,000,000 bytes)."""
     model_bytes: _Bytes = Field(4096 * _MB, validation_alias="CONTEXTLENS_MODEL_MB")
-    """Memory for loaded models, in MB; the least used leaves first. A model whose files are larger
-    is not fetched."""
+    """Memory for loaded models, in MB; the least recently used is unloaded first. A model whose
+    files are larger is not fetched."""
     hub_cache_bytes: _Bytes = Field(50_000 * _MB, validation_alias="CONTEXTLENS_HUB_CACHE_MB")
     """The most that the hub's cache on this machine may hold after a fetch, in MB."""
     max_upload_bytes: _Bytes = Field(100 * _MB, validation_alias="CONTEXTLENS_MAX_UPLOAD_MB")
     """The largest file that may be uploaded as a corpus, in MB."""
     file_bytes: _Bytes = Field(1000 * _MB, validation_alias="CONTEXTLENS_FILES_MB")
-    """Memory for uploaded files and their texts, in MB; who holds most gives up the least used."""
+    """Memory for uploaded files and their texts, in MB; beyond it, the visitor who holds most loses
+    the least recently used."""
     data_dir: Annotated[Path, BeforeValidator(_path)] = Field(
         default_factory=lambda: user_cache_path("contextlens")
     )
-    """Where measured baselines, compiled code and visitors' corpora are kept; nobody else should
-    be able to write there."""
+    """Folder for measured baselines, compiled code and visitors' corpora; nobody else should be
+    able to write there."""
     corpora_folder: _Folder | None = Field(None, validation_alias="CONTEXTLENS_CORPORA")
     """Folder whose files everybody may use as corpora; files linked into it may not."""
     corpora_uri: _Storage | None = None
@@ -142,57 +143,56 @@ class Settings(BaseSettings):
     """Folder whose sub-folders may be loaded as local models; folders linked into it may not."""
     hosts: _Hosts = ()
     """Comma-separated names under which the app is opened, without https://, ports and paths, where
-    they are not this machine's own: those of a proxy before it, for instance."""
+    they are not this machine's own, such as the name of a proxy."""
     service_url: _Address | None = None
     """Address of the service that runs the models on other machines (http:// or https://, without a
     user or a query, see docs/serving.md); empty runs them in the app itself."""
     service_token: _Secret | None = Field(None, repr=False)
-    """What the app shows to that service, and what `make serve` then asks of everybody: 16 to 256
-    characters without spaces (`openssl rand -hex 32`); empty lets in whoever reaches it."""
+    """The token that the app sends to that service, and that `make serve` then requires: 16 to 256
+    characters without spaces (`openssl rand -hex 32`); empty requires none."""
     log: Literal["plain", "json", "full"] = "plain"
-    """How the log is written, to stderr: plain, or json for one object a line. Neither holds what
-    visitors type; full does, for a developer's own machine."""
+    """Form of the log: plain, or json for one object a line. Neither holds what visitors type; full
+    does, for a developer's own machine."""
     metrics_token: _Secret | None = Field(None, repr=False)
     """A secret of 16 to 256 characters without spaces, with which another machine may read
-    /metrics; empty leaves that to this machine."""
+    /metrics; empty allows only this machine."""
     sign_in: Literal["off", "optional", "required"] = "off"
-    """If visitors sign in: `optional` lets them, `required` shows nothing to others; see
+    """Sign-in of visitors: `optional` allows it, `required` shows nothing without it; see
     docs/access.md."""
     oidc_metadata_url: str = Field("", pattern=rf"^{_SAFE}(\?[A-Za-z0-9._&=~%-]*)?$")
     """The OpenID Connect provider's address, ending in /.well-known/openid-configuration (https://,
-    or on this machine, without a user); empty means .streamlit/secrets.toml says it."""
+    or on this machine, without a user); empty means that .streamlit/secrets.toml has it."""
     oidc_client_id: str = ""
-    """What the provider calls this app."""
+    """The id of this app at the provider."""
     oidc_client_secret: str = Field("", repr=False)
-    """The secret that the provider gave for this app."""
+    """The secret of this app at the provider."""
     oidc_redirect_url: str = Field("", pattern=rf"^{_SAFE}/oauth2callback$")
-    """The app's own address, as visitors open it (https://, or on this machine), with
-    /oauth2callback at its end."""
+    """The app's own address, as visitors open it (https://, or on this machine), followed by
+    /oauth2callback."""
     oidc_cookie_secret: str = Field("", min_length=32, repr=False)
     """At least 32 random characters that sign visitors' cookies, the same for every process."""
     admins: _People = ()
-    """Comma-separated verified e-mail addresses, or @domains, of those who may do everything."""
+    """Comma-separated verified e-mail addresses, or @domains, of people who may do everything."""
     uploaders: _People = ()
-    """The same of those who may upload files and keep corpora of their own."""
+    """The same, of people who may upload files and store corpora of their own."""
     viewers: _People = ()
-    """The same of those who may look; for the default role `none`."""
+    """The same, of people who may look; needed with the default role `none`."""
     role_claim: str = ""
     """A claim of the provider that names roles: `viewer`, `uploader` or `admin`; empty for none."""
     default_role: Literal["none", "viewer", "uploader", "admin"] = "viewer"
-    """The role of who is signed in and has no other; `none` lets nobody else in."""
+    """The role of signed-in people without another one; `none` refuses them."""
     demo: bool = False
-    """1 makes it a demo: short texts, small maps, no uploads, nothing fetched or kept."""
+    """1 runs a demo: short texts, small maps, no uploads, nothing fetched or stored."""
     device: Annotated[str, BeforeValidator(str.lower)] = Field(
         "auto", pattern="^(auto|cpu|mps|cuda(:[0-9]{1,2})?)$"
     )
-    """What models compute on: cpu, cuda, cuda:1 (the second card), mps, or auto for the best that
-    is there."""
+    """Device for the models: cpu, cuda, cuda:1 (the second card), mps, or auto for the best one
+    available."""
     queue_texts: int = Field(2000, ge=2, le=1_000_000)
-    """Texts that may wait for a model before pages are told to try again; one visitor's count for
-    at most half of that."""
+    """Texts that may wait for a model before pages say to try again; one visitor may have at most
+    half of them waiting."""
     idle_minutes: int = Field(60, ge=0, le=1_000_000)
-    """Minutes after which a model that nobody uses leaves memory, the default one excepted; 0 for
-    never."""
+    """Minutes after which an unused model is unloaded, except the default one; 0 for never."""
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
