@@ -16,7 +16,7 @@ from tests.benchmarks.corpora import corpus_indexing, corpus_search
 from tests.benchmarks.encoding import encode_many, encode_one
 from tests.benchmarks.first_map import first_map
 from tests.benchmarks.first_senses import first_senses
-from tests.benchmarks.machine import Others
+from tests.benchmarks.machine import Others, write
 from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
@@ -97,7 +97,7 @@ def _against_peers(names: Sequence[str], rounds: int, *, keep: bool) -> int:
         groups[name] = replace(PEERS[name](rounds), others=others.share)
         _print_took(name, others)
     found = report.report(groups)
-    report.write(found, ROOT / "build" / "bench.json")
+    write(found, ROOT / "build" / "bench.json")
     print(f"\n{report.table(found)}\n\nEvery round is in build/bench.json.")
     if keep:
         report.keep(found, KEPT)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-__all__ = ["Others", "described"]
+__all__ = ["Others", "busy_seconds", "described", "write"]
 
 
 def described() -> dict[str, Any]:
@@ -41,12 +43,23 @@ class Others:
         return max(0.0, _others() - self._then) / self.seconds / (os.cpu_count() or 1)
 
 
+def busy_seconds() -> float:
+    """Processor seconds of the whole machine so far, idle ones left out."""
+    times = psutil.cpu_times()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
+    return sum(getattr(times, kind, 0.0) for kind in kinds)
+
+
+def write(report: Mapping[str, Any], path: Path) -> None:
+    """Write a report as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
 def _others() -> float:
     """Processor seconds so far that were not ours or our ended children's."""
-    machine, own = psutil.cpu_times(), os.times()
-    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
-    busy = sum(getattr(machine, kind, 0.0) for kind in kinds)
-    return busy - own.user - own.system - own.children_user - own.children_system
+    own = os.times()
+    return busy_seconds() - own.user - own.system - own.children_user - own.children_system
 
 
 def _processor() -> str:

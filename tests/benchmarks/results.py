@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from tests.benchmarks.machine import described
+from tests.benchmarks.machine import described, write
 
 __all__ = ["Outcome", "Ratio", "table", "write_json"]
 
@@ -95,7 +94,6 @@ def _row(name: str, ratio: Ratio) -> tuple[str, str, str, str, str]:
 
 def write_json(outcomes: Mapping[str, Outcome], path: Path) -> None:
     """Everything measured, for machines and for later comparison."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     report = {
         "made": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": {
@@ -105,7 +103,7 @@ def write_json(outcomes: Mapping[str, Outcome], path: Path) -> None:
         "versions": {name: metadata.version(name) for name in PACKAGES},
         "benchmarks": {name: _as_dict(outcome) for name, outcome in outcomes.items()},
     }
-    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write(report, path)
 
 
 def _as_dict(outcome: Outcome) -> dict[str, Any]:

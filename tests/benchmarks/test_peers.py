@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from docs.sections import replace_section, section
-from tests.benchmarks.peers.report import TABLE, behind, keep, markdown, report, table, write
+from tests.benchmarks.machine import write
+from tests.benchmarks.peers.report import TABLE, behind, keep, markdown, report, table
 from tests.benchmarks.peers.rows import Group, Missing, Row
 from tests.benchmarks.peers.views import MOST_CHARACTERS, longest
 from tests.support.app_server import ROOT

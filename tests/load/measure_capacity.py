@@ -23,8 +23,7 @@ import numpy as np
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
 from docs.simulate_capacity import KEPT, PAGE, Inputs, Prediction, first_asks, page_of, simulate
-from tests.benchmarks.machine import described
-from tests.benchmarks.peers.report import write
+from tests.benchmarks.machine import described, write
 from tests.benchmarks.workers import worker
 from tests.load.questions import Question, questions
 from tests.load.results import requests_per_second

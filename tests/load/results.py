@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.benchmarks.machine import described, write
 from tests.load.turns import Turn
 from tests.load.visitor import Answer
 
@@ -75,18 +73,13 @@ def ratios(turns: Sequence[Turn]) -> str:
 
 def write_json(turns: Sequence[Turn], path: Path) -> None:
     """Everything measured, for machines and for later comparison."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     report = {
         "made": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "machine": {
-            "cpus": os.cpu_count(),
-            "platform": platform.platform(),
-            "python": platform.python_version(),
-        },
+        "machine": described(),
         "versions": {name: metadata.version(name) for name in _PACKAGES},
         "turns": [_as_dict(turn) for turn in turns],
     }
-    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write(report, path)
 
 
 def _row(turn: Turn) -> tuple[str, ...]:

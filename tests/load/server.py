@@ -20,7 +20,7 @@ from tests.support.app_server import ROOT, AppServer, launch, launch_several
 
 __all__ = ["App", "Footprint", "served"]
 
-_PAGES = ("meaning", "similarity")  # its name, and the one that it had at first
+_PAGE = "meaning"
 _WARM_SECONDS = 240.0
 _AT_REST = 0.1  # of one processor
 
@@ -80,8 +80,7 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
     Raises:
         RuntimeError: it does not start, or does not come to rest.
     """
-    page = next((name for name in _PAGES if (checkout / f"pages/{name}.py").is_file()), "")
-    if not page:
+    if not (checkout / f"pages/{_PAGE}.py").is_file():
         raise RuntimeError(f"{checkout} is no checkout of Contextlens: it has no page Meaning.")
     with tempfile.TemporaryDirectory(prefix="contextlens-load-") as folder:
         env = {**os.environ, "CONTEXTLENS_DATA_DIR": folder}
@@ -92,7 +91,7 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
             server = launch(checkout / "app.py", log, env, root=checkout)
         try:
             server.wait()
-            app = App("this" if checkout == ROOT else checkout.name, server.address, page, server)
+            app = App("this" if checkout == ROOT else checkout.name, server.address, _PAGE, server)
             for _ in range(processes):  # new visitors go to one process after the other
                 await _warm(app)
             yield app

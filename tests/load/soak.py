@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import random
 import sys
@@ -24,6 +23,7 @@ import httpx2
 import numpy as np
 import psutil
 
+from tests.benchmarks.machine import write
 from tests.load.asking import Ask, Tabs, asks
 from tests.load.questions import questions
 from tests.load.visitor import PATIENCE
@@ -58,8 +58,7 @@ def main() -> int:
     given = _parser().parse_args()
     found = asyncio.run(soak(given.requests, given.seconds, given.seed))
     print(f"\n{table(found)}")
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(vars(found), indent=2) + "\n", encoding="utf-8")
+    write(vars(found), OUT)
     is_flat = all(plateau(own)[1] <= ALLOWED for own in found.memory.values())
     return 0 if is_flat and not found.wrong else 1
 

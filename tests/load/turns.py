@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 
-import psutil
-
+from tests.benchmarks.machine import busy_seconds
 from tests.load.questions import Question
 from tests.load.server import App, Footprint
 from tests.load.visitor import Answer, visit
@@ -205,7 +204,5 @@ class _Spent:
         return app / took, own / took, others
 
     def _now(self) -> tuple[float, float, float]:
-        times, own = psutil.cpu_times(), os.times()
-        kinds = ("user", "nice", "system", "irq", "softirq", "steal")
-        machine = sum(getattr(times, kind, 0.0) for kind in kinds)
-        return self._app.processor_seconds(), own.user + own.system, machine
+        own = os.times()
+        return self._app.processor_seconds(), own.user + own.system, busy_seconds()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -11,10 +10,10 @@ from statistics import median
 from typing import Any
 
 from docs.sections import replace_section
-from tests.benchmarks.machine import described
+from tests.benchmarks.machine import described, write
 from tests.benchmarks.peers.rows import Group, Row
 
-__all__ = ["TABLE", "behind", "keep", "markdown", "report", "table", "write"]
+__all__ = ["TABLE", "behind", "keep", "markdown", "report", "table"]
 
 BUSY = 0.1
 TABLE = "peers"
@@ -36,12 +35,6 @@ def report(groups: Mapping[str, Group]) -> dict[str, Any]:
             name: round(group.others, 3) for name, group in groups.items()
         },
     }
-
-
-def write(given: Mapping[str, Any], path: Path) -> None:
-    """As JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
 
 
 def keep(given: Mapping[str, Any], path: Path) -> None:
