@@ -324,7 +324,9 @@ def gone_with_it(tables: Tables, name: str, *parts: Part) -> Iterator[None]:
     """
     try:
         yield
-    except BusyError:  # another process has taken over the tables
+    except BusyError as exc:  # the tables are another process's now, or were deleted by one
+        if "about" in tables.missing(name):
+            raise _gone() from exc
         raise
     except Exception as exc:
         _check_there(tables, name, parts, exc)

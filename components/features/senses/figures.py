@@ -354,12 +354,8 @@ def senses_map(
     kinds = kinds_of(names, codes, none=none)
     hovers = [_hover(spot) for spot in spots]
     traces = [_points(kind, places[layer], hovers, n, selected) for kind in kinds]
-    traces += _rings(
-        places[layer],
-        chosen,
-        near,
-        sentence_place=None if sentence_places is None else sentence_places[layer],
-    )
+    at_layer = None if sentence_places is None else sentence_places[layer]
+    traces += _rings(places[layer], chosen, near, sentence_place=at_layer)
     ranges = {
         at: ranges_of(_with_sentence(layer_places, sentence_places, at))
         for at, layer_places in places.items()
