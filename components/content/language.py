@@ -15,7 +15,7 @@ from typing import Any
 
 from components.content.wording import percent
 
-__all__ = ["Claim", "claim", "say", "table"]
+__all__ = ["Claim", "claim", "duration", "say", "table"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,15 @@ def claim(key: str, /, **numbers: Any) -> Claim:
 def say(key: str, /, **numbers: Any) -> str:
     """The same, as text."""
     return str(Claim(key, numbers))
+
+
+def duration(seconds: float) -> str:
+    """A duration as people say it: "2 seconds" at least, "3 minutes", "1.5 hours"."""
+    if seconds < 90:
+        return say("page.duration.seconds", n=max(2, round(seconds)))
+    if seconds < 5400:
+        return say("page.duration.minutes", n=round(seconds / 60))
+    return say("page.duration.hours", hours=seconds / 3600)
 
 
 def table(key: str) -> Mapping[str, Any]:

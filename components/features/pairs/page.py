@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.baseline import Baseline
-from components.content.language import say
+from components.content.language import duration, say
 from components.content.wording import escape
 from components.core import ModelCard
-from components.core.errors import BusyError, CorpusError, JobError
+from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.features.pairs import compute, controls
 from components.features.pairs.compute import (
@@ -21,7 +20,6 @@ from components.features.pairs.compute import (
     PairRows,
     PairsAtLayer,
     PairsResult,
-    comparison_key,
     comparison_task,
     layer_rows,
     pair_arrays,
@@ -39,11 +37,10 @@ from components.features.pairs.figures import (
 from components.features.pairs.files import PairColumns, PairSet, guess_columns, places
 from components.features.pairs.reading import notes, pairs_claims, pairs_sure, pairs_title
 from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
-from components.jobs import Job
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.models import waiting
-from components.ui.models.background import jobs, maps
+from components.ui.models.background import maps
 from components.ui.models.services import uncached
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -382,96 +379,27 @@ def _shapes(at_layer: PairsAtLayer) -> list[dict[str, str]]:
 
 # --- The results of a comparison
 
-_PROGRESS_PLACE = "pairs_progress"
-_REQUESTED = "pairs_wanted"
-"""The session key for the key of the comparison that the visitor requested with a click."""
-_AWAITED = "pairs_awaited"
-"""The session key for the key of the current or last awaited comparison."""
-
 
 def result_of(pairs: PairSet, card: ModelCard) -> PairsResult | None:
     """Return the results for these pairs; until then show progress or a button, and return None."""
-    spot = st.empty()  # in every run, else the browser sees the next element as new
-    key = comparison_key(pairs, card)
-    try:
-        job = _job(pairs, card, key)
-    except BusyError as exc:
-        _failed(exc, key)
-        return None
-    if job is None:
-        return None
-    if not waiting.shortly(job):
-        with spot.container():
-            waiting.follow(job, _PROGRESS_PLACE)
-            _room()
-        return None
-    error = job.exception()
-    if error is not None and not job.was_stopped:
-        _failed(error, key)
-        return None
-    try:
-        result: PairsResult | None = None if job.was_stopped else job.result()
-    except JobError:  # it was evicted at this moment
-        result = None
-    return result_of(pairs, card) if result is None else result
-
-
-def _room() -> None:
-    with st.container(
-        height=HEIGHT, border=True, horizontal_alignment="center", vertical_alignment="center"
-    ):
-        st.caption(say("pairs.waiting.place"), width="content")
-
-
-def _failed(error: BaseException, key: Hashable) -> None:
-    waiting.failed(error, "pairs_again", partial(session.keep, _REQUESTED, key))
-
-
-def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
-    """The job of a comparison that is done, running, cheap or requested; else show its cost."""
-    job = jobs().get(key)
-    state = None if job is None else job.look(waiting.current_visitor(_PROGRESS_PLACE)).state
-    is_requested = session.kept(_REQUESTED) == key
-    if job is not None and (state == "done" or (state == "failed" and not is_requested)):
-        return job
     seconds = seconds_of(pairs, card, maps().token_seconds(card))
-    is_cheap = seconds <= LARGE_SECONDS and state != "cancelled"
-    if is_requested or is_cheap or state in {"waiting", "running"}:
-        session.keep(_REQUESTED, None)
-        return _begin(pairs, card, key, seconds)
-    was_stopped = state in {"stopped", "cancelled"}
     cost = say(
         "pairs.waiting.cost",
         n=pairs.n,
-        duration=_duration(seconds),
+        duration=duration(seconds),
         texts=len(pairs.texts),
         layers=card.n_layers + 1,
     )
-    stopped_note = say("pairs.waiting.was_stopped") + " " if was_stopped else ""
-    st.info(f"{stopped_note}{cost}", icon=":material/timer:")
-    st.button(
-        say("pairs.waiting.compare"),
-        icon=":material/play_arrow:",
-        type="primary",
+    offer = waiting.Offer(
+        cost=cost,
+        stopped=f"{say('pairs.waiting.was_stopped')} {cost}",
+        button=say("pairs.waiting.compare"),
+        room=say("pairs.waiting.place"),
         key="pairs_compare",
-        on_click=session.keep,
-        args=(_REQUESTED, key),
+        again_key="pairs_again",
     )
-    return None
-
-
-def _begin(pairs: PairSet, card: ModelCard, key: Hashable, seconds: float) -> Job:
-    """Start a comparison; release an earlier job of this place that nobody else waits for."""
-    visitor = waiting.current_visitor(_PROGRESS_PLACE)
-    awaited_key = session.kept(_AWAITED)
-    earlier = None if awaited_key in (None, key) else jobs().get(awaited_key)
-    if earlier is not None:
-        earlier.drop(visitor)
-    session.keep(_AWAITED, key)
-    return jobs().start(comparison_task(pairs, card, uncached(), seconds=seconds), visitor)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return say("pairs.waiting.seconds", n=max(2, round(seconds)))
-    return say("pairs.waiting.minutes", n=round(seconds / 60))
+    task = comparison_task(pairs, card, uncached(), seconds=seconds)
+    result: PairsResult | None = waiting.result_of(
+        task, offer, place="pairs_progress", height=HEIGHT, most_seconds=LARGE_SECONDS
+    )
+    return result

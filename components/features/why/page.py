@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.analysis.baseline import Band, Baseline, kind_of
 from components.analysis.ruler import Range, Ruler
 from components.content.examples import EXAMPLES
-from components.content.language import say
+from components.content.language import duration, say
 from components.content.wording import escape, two
 from components.core import ModelCard
 from components.core.errors import BusyError, JobError
@@ -63,7 +61,7 @@ from components.features.why.work import (
 )
 from components.figures.ruler import ruler_figure
 from components.figures.theme import color_of
-from components.jobs import Job, Task
+from components.jobs import Task
 from components.ui.frame import navigation
 from components.ui.models import runtime, waiting
 from components.ui.models.background import jobs, maps
@@ -267,109 +265,6 @@ def _measured_pairs(card: ModelCard) -> SentencePairs | None:
     return result
 
 
-# --- The result of a look, or its progress
-
-_N_TRIES = 3
-
-
-def await_result(task: Task, *, place: str, height: int, title: str) -> Any:
-    """Return the result of a task; until then show progress or a button, and return None.
-
-    Args:
-        task: the work.
-        place: a name for the widgets, and for the place where this visitor waits.
-        height: of the picture, in pixels; its space is reserved meanwhile.
-        title: the description of the work: "Leaving out each word".
-    """
-    spot = st.empty()  # in every run, else the browser sees the next element as new
-    for _ in range(_N_TRIES):
-        try:
-            job = _job(task, place, title)
-        except BusyError as exc:
-            _failed(exc, task.key, place)
-            return None
-        if job is None:
-            return None
-        if not waiting.shortly(job):
-            with spot.container():
-                waiting.follow(job, place)
-                _room(height)
-            return None
-        error = job.exception()
-        if error is not None and not job.was_stopped:
-            _failed(error, task.key, place)
-            return None
-        try:
-            if not job.was_stopped:
-                return job.result()
-        except JobError:  # it was evicted at this moment
-            continue
-    return None
-
-
-def _room(height: int) -> None:
-    with st.container(
-        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
-    ):
-        st.caption(say("why.work.room"), width="content")
-
-
-def _failed(error: BaseException, key: Hashable, place: str) -> None:
-    waiting.failed(error, f"{place}_again", _request(key, place))
-
-
-def _request(key: Hashable, place: str) -> Callable[[], None]:
-    return partial(session.keep, _requested_key(place), key)
-
-
-def _requested_key(place: str) -> str:
-    """The session key for the key of the work that the visitor requested with a click."""
-    return f"{place}_wanted"
-
-
-def _job(task: Task, place: str, title: str) -> Job | None:
-    """The job that is done, running, cheap or requested; else show its cost and a button."""
-    visitor, key = waiting.current_visitor(place), task.key
-    job = jobs().get(key)
-    state = None if job is None else job.look(visitor).state
-    is_requested = session.kept(_requested_key(place)) == key
-    if job is not None and (state == "done" or (state == "failed" and not is_requested)):
-        return job
-    is_cheap = task.size <= LARGE_SECONDS and state != "cancelled"
-    if is_requested or is_cheap or state in {"waiting", "running"}:
-        session.keep(_requested_key(place), None)
-        return _begin(task, place)
-    message = say("why.work.stopped", what=title)
-    if state != "cancelled":
-        message = say("why.work.takes", what=title, duration=_duration(task.size))
-    st.info(message, icon=":material/timer:")
-    st.button(
-        say("why.work.begin"),
-        icon=":material/play_arrow:",
-        type="primary",
-        key=f"{place}_begin",
-        on_click=_request(key, place),
-    )
-    return None
-
-
-def _begin(task: Task, place: str) -> Job:
-    """Start the work; release an earlier job of this place that nobody else waits for."""
-    visitor, session_key = waiting.current_visitor(place), f"{place}_awaited"
-    awaited_key = session.kept(session_key)
-    earlier = None if awaited_key in (None, task.key) else jobs().get(awaited_key)
-    if earlier is not None:
-        earlier.drop(visitor)
-    session.keep(session_key, task.key)
-    return jobs().start(task, visitor)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return say("why.work.seconds", n=max(2, round(seconds)))
-    return say("why.work.minutes", n=round(seconds / 60))
-
-
 # --- The picture of the chosen look
 
 _LOOK_PLACE = "why_progress"
@@ -382,8 +277,19 @@ def result_of(view: ViewState, score: Score) -> LookResult | None:
     if work is None:
         return shares_at(score)
     title = say(f"why.work.{LOOK.of(view)}")
-    result: LookResult | None = await_result(work, place=_LOOK_PLACE, height=HEIGHT, title=title)
+    result: LookResult | None = _await_result(work, _LOOK_PLACE, title, height=HEIGHT)
     return result
+
+
+def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
+    """The result of a task; until then show progress, or the title with its cost and a button."""
+    offer = waiting.Offer(
+        cost=say("why.work.takes", what=title, duration=duration(task.size)),
+        stopped=say("why.work.stopped", what=title),
+        button=say("why.work.begin"),
+        room=say("why.work.room"),
+    )
+    return waiting.result_of(task, offer, place=place, height=height, most_seconds=LARGE_SECONDS)
 
 
 def _task(view: ViewState, score: Score) -> Task | None:
@@ -441,9 +347,8 @@ def look_closer(view: ViewState, score: Score) -> None:
 def _edits(score: Score) -> None:
     """Draw the edits of the first sentence, once they are computed."""
     work = edits_task(score, uncached(), token_seconds=maps().token_seconds(score.card))
-    result: EditsResult | None = await_result(
-        work, place=_EDITS_PLACE, height=160, title=say("why.work.edits")
-    )
+    title = say("why.work.edits")
+    result: EditsResult | None = _await_result(work, _EDITS_PLACE, title, height=160)
     if result is not None:
         draw_edits(result, _band_of(score.card, result.vector_kind))
 

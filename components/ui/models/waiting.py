@@ -103,12 +103,16 @@ class Offer:
         stopped: that it was stopped, and what it takes.
         button: the label of the button that begins it.
         room: the text in the picture's place while the work runs.
+        key: the button's key; by default, it is made from the name of the place.
+        again_key: the key of the button after an error; likewise.
     """
 
     cost: str
     stopped: str
     button: str
     room: str
+    key: str = ""
+    again_key: str = ""
 
 
 def result_of(
@@ -124,11 +128,12 @@ def result_of(
         most_seconds: the size up to which the work begins without a click.
     """
     area = st.empty()  # in every run, else the browser sees the next element as new
+    again_key = offer.again_key or f"{place}_again"
     for _ in range(_MAX_TRIES):
         try:
             job = _job_of(task, offer, place, most_seconds)
         except BusyError as exc:
-            failed(exc, f"{place}_again", _request(place, task))
+            failed(exc, again_key, _request(place, task))
             return None
         if job is None:
             return None
@@ -139,7 +144,7 @@ def result_of(
             return None
         error = job.exception()
         if error is not None and not job.was_stopped:
-            failed(error, f"{place}_again", _request(place, task))
+            failed(error, again_key, _request(place, task))
             return None
         try:
             if not job.was_stopped:
@@ -181,7 +186,7 @@ def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | 
         offer.button,
         icon=":material/play_arrow:",
         type="primary",
-        key=f"{place}_begin",
+        key=offer.key or f"{place}_begin",
         on_click=_request(place, task),
     )
     return None
