@@ -513,10 +513,7 @@ def picture(result: CorpusResult) -> None:
 
 def _words(result: CorpusResult) -> None:
     if not result.words.n:
-        with st.container(
-            height=HEIGHT, border=True, horizontal_alignment="center", vertical_alignment="center"
-        ):
-            st.caption(_nothing(result), width="content")
+        waiting.room(_nothing(result), height=HEIGHT)
         return
     rows, title = result.first, words_title(result.words, is_whole=result.is_whole)
     if rows:

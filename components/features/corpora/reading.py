@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from components.content.language import Claim, claim, say
+from components.content.language import Claim, claim, duration, say
 from components.content.wording import escape, listed, shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError
@@ -105,7 +105,7 @@ def cost_claim(expected: IndexingCost) -> Claim:
     """The cost of indexing."""
     return claim(
         "corpora.estimate.cost",
-        duration=_duration(expected.seconds),
+        duration=duration(expected.seconds),
         size=megabytes(expected.n_bytes),
         texts=expected.n_texts,
         words=expected.n_words,
@@ -128,11 +128,3 @@ def date(created: str) -> str:
     except ValueError:
         return shortened(created, 20)
     return f"{day.day} {day:%b %Y}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return say("corpora.estimate.seconds", n=max(2, round(seconds)))
-    if seconds < 5400:
-        return say("corpora.estimate.minutes", n=round(seconds / 60))
-    return say("corpora.estimate.hours", hours=seconds / 3600)

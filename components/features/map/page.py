@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.analysis.baseline import Band
 from components.analysis.ruler import Ruler
 from components.analysis.words import POOLINGS
-from components.content.language import say
+from components.content.language import duration, say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import BusyError, RequestError
@@ -410,7 +410,7 @@ def current_map(
             older = _older(last, request)
             waiting.follow(job, _place(slot))
             if older[0] is None:
-                _waiting_room(height)
+                waiting.room(say("map.place"), height=height)
         return older
     error = job.exception()
     if error is not None and not job.was_stopped:
@@ -431,14 +431,6 @@ def _last(slot: str) -> MapResult | None:
 
 def _place(slot: str) -> str:
     return f"{slot}_progress"
-
-
-def _waiting_room(height: int) -> None:
-    """Reserve the map's space without animation, which would slow the drawing."""
-    with st.container(
-        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
-    ):
-        st.caption(say("map.place"), width="content")
 
 
 def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
@@ -535,20 +527,12 @@ def _stale(last: MapResult | None, why: str) -> tuple[MapResult | None, bool]:
 def _in_words(plan: Plan, why: str) -> str:
     return why + say(
         "map.waiting.cost",
-        duration=_duration(plan.seconds),
+        duration=duration(plan.seconds),
         megabytes=max(1, round(plan.n_bytes / 1e6)),
         n=plan.n_points,
         texts=plan.n_texts,
         tokens=plan.n_tokens,
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 2:
-        return say("map.waiting.second")
-    if seconds < 90:
-        return say("map.waiting.seconds", n=max(2, round(seconds)))
-    return say("map.waiting.minutes", n=round(seconds / 60))
 
 
 # --- One map, or two side by side

@@ -221,15 +221,8 @@ def await_result(
     if job is not None and not is_ready:
         with place.container():
             waiting.follow(job, _PLACE, cancel="")
-            _room(height)
+            waiting.room(say("senses.place"), height=height)
     return result
-
-
-def _room(height: int) -> None:
-    with st.container(
-        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
-    ):
-        st.caption(say("senses.place"), width="content")
 
 
 def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:

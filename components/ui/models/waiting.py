@@ -155,7 +155,10 @@ def result_of(
 
 
 def room(text: str, *, height: int) -> None:
-    """Draw a frame with a text in the place of a picture that is not there yet."""
+    """Draw a frame with a text in the place of a picture that is not there yet.
+
+    It has no animation, which would slow the work.
+    """
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
