@@ -390,9 +390,11 @@ def result_of(pairs: PairSet, card: ModelCard) -> PairsResult | None:
         texts=len(pairs.texts),
         layers=card.n_layers + 1,
     )
+    stopped = f"{say('pairs.waiting.was_stopped')} {cost}"
     offer = waiting.Offer(
         cost=cost,
-        stopped=f"{say('pairs.waiting.was_stopped')} {cost}",
+        cancelled=stopped,
+        stopped=stopped,
         button=say("pairs.waiting.compare"),
         room=say("pairs.waiting.place"),
         key="pairs_compare",

@@ -283,9 +283,11 @@ def result_of(view: ViewState, score: Score) -> LookResult | None:
 
 def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
     """The result of a task; until then show progress, or the title with its cost and a button."""
+    cost = say("why.work.takes", what=title, duration=duration(task.size))
     offer = waiting.Offer(
-        cost=say("why.work.takes", what=title, duration=duration(task.size)),
-        stopped=say("why.work.stopped", what=title),
+        cost=cost,
+        cancelled=say("why.work.stopped", what=title),
+        stopped=cost,
         button=say("why.work.begin"),
         room=say("why.work.room"),
     )

@@ -100,7 +100,8 @@ class Offer:
 
     Attributes:
         cost: what the work takes.
-        stopped: that it was stopped, and what it takes.
+        cancelled: shown instead after the visitor stopped it.
+        stopped: shown instead after it stopped because no one waited for it.
         button: the label of the button that begins it.
         room: the text in the picture's place while the work runs.
         key: the button's key; by default, it is made from the name of the place.
@@ -108,6 +109,7 @@ class Offer:
     """
 
     cost: str
+    cancelled: str
     stopped: str
     button: str
     room: str
@@ -183,8 +185,8 @@ def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | 
             other.drop(visitor)
         session.keep(awaited, task.key)
         return jobs().start(task, visitor)
-    is_stopped = state in {"stopped", "cancelled"}
-    st.info(offer.stopped if is_stopped else offer.cost, icon=":material/timer:")
+    texts = {"cancelled": offer.cancelled, "stopped": offer.stopped}
+    st.info(texts.get(state or "", offer.cost), icon=":material/timer:")
     st.button(
         offer.button,
         icon=":material/play_arrow:",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.jobs import JobKind, Task
+from components.jobs import JobKind, Task, Visitor
 from components.ui.models.background import jobs
 from tests.support.pages import app_settings
 
@@ -29,7 +29,7 @@ def waiting_page(task: object) -> None:
 
     from components.ui.models.waiting import Offer, result_of
 
-    offer = Offer("It takes a minute.", "It was stopped.", "Begin", "Here it will be.")
+    offer = Offer("A minute.", "You stopped it.", "No one waited.", "Begin", "Here it will be.")
     result = result_of(task, offer, place="sum", height=100, most_seconds=5.0)  # type: ignore[arg-type]
     st.text(f"The result is {result}.")
 
@@ -43,7 +43,7 @@ def page_of(work: Callable[[Any], object], *, size: float) -> AppTest:
 def test_only_short_work_begins_without_a_click(size: float) -> None:
     page = page_of(lambda _: 3, size=size)
     if size > 5:
-        assert [info.value for info in page.info] == ["It takes a minute."]
+        assert [info.value for info in page.info] == ["A minute."]
         assert page.text[0].value == "The result is None."
         page.button(key="sum_begin").click().run()
     assert page.text[0].value == "The result is 3."
@@ -63,9 +63,19 @@ def test_work_under_way_can_be_cancelled_and_begun_again() -> None:
     page.button(key="sum_cancel").click()
     go_on.set()
     page.run()
-    assert [info.value for info in page.info] == ["It was stopped."]
+    assert [info.value for info in page.info] == ["You stopped it."]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "The result is 3."
+
+
+def test_work_that_no_one_waited_for_is_offered_again() -> None:
+    go_on, gone = threading.Event(), Visitor("a closed tab")
+    for i in range(SUMS.n_at_once):
+        jobs().start(Task(i, SUMS, lambda _: go_on.wait(SECONDS)))
+    jobs().start(Task(("sum",), SUMS, lambda _: 3), gone).drop(gone)
+    go_on.set()
+    page = page_of(lambda _: 3, size=6.0)
+    assert [info.value for info in page.info] == ["No one waited."]
 
 
 def test_work_that_fails_is_tried_again_on_request() -> None:
