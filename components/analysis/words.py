@@ -1,4 +1,4 @@
-"""Word vectors: the tokens that make up a word, and how their vectors become one."""
+"""Word vectors: the tokens that make up a word, and the pooling of their vectors into one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
 def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) -> IntArray:
-    """Return positions of the tokens that overlap a span of the text (1 for the pair).
+    """Return the positions of the tokens that overlap a span of a text (0) or of its pair (1).
 
     Raises:
-        RequestError: no token does: the span was cut off, or the model drops its characters.
+        RequestError: no token overlaps it, as it was cut off or the tokenizer drops its characters.
     """
     start, end = span
     in_text = tokens.text_ids == text_id

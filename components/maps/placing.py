@@ -1,7 +1,7 @@
-"""Maps drawn in other processes, so that pages stay responsive; same numbers. No streamlit.
+"""Draw maps in other processes, so that pages stay responsive; the numbers are the same.
 
-Arrays go to these processes and back in files, without pickles. The functions that
-`components.jobs.worker` calls there are here too.
+Arrays go to these processes and back in files, without pickles. This module also has the functions
+that `components.jobs.worker` calls in those processes. It does not import streamlit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from components.maps.stability import Stability, stability
 __all__ = ["N_PROCESSES", "Placing", "check_stability", "draw", "warm_up"]
 
 N_PROCESSES = 2
-"""Two, so that a small map need not wait behind a large one."""
+"""Two, so that a small map need not wait for a large one."""
 _SENTENCES = Sentences(
     died="The process that draws maps ended unexpectedly, most likely for lack of memory. Nothing "
     "else is lost: draw again, with fewer points.",
@@ -42,7 +42,7 @@ _VECTORS, _MAP = "vectors.npy", "map.npz"
 
 
 class Placing:
-    """The processes that draw maps, and the calls to them. Thread-safe.
+    """The processes that draw maps, with methods that run a task in one of them. Thread-safe.
 
     Args:
         compiled: a private folder for compiled code, or None.
@@ -65,17 +65,17 @@ class Placing:
         self.close()
 
     def close(self) -> None:
-        """End the processes for good."""
+        """End the processes; this object cannot be used again."""
         self.processes.close()
 
     def warm_up(self) -> None:
-        """Make a process compile what a first map needs; errors are logged."""
+        """Compile in advance what the first map needs; errors are logged."""
         self.processes.warm_up()
 
     def project(
         self, vectors: FloatArray, settings: MapSettings, on_progress: OnProgress = lambda *_: None
     ) -> Map:
-        """`projection.project`."""
+        """Return what `projection.project` returns, computed in another process."""
         with _folder(vectors) as folder:
             self._run(draw, settings, folder, on_progress)
             return _read_map(folder / _MAP)
@@ -87,7 +87,7 @@ class Placing:
         first: Map,
         on_progress: OnProgress = lambda *_: None,
     ) -> Stability:
-        """`stability.stability` of a map of one layer."""
+        """Return what `stability.stability` returns, computed in another process."""
         with _folder(vectors, first) as folder:
             values = self._run(check_stability, settings, folder, on_progress)
         lists = {name: tuple(values[name]) for name in ("seeds", "disparities")}
@@ -105,12 +105,13 @@ class Placing:
 
 
 def _entry(function: Callable[..., Any]) -> str:
+    """The address by which another process imports a function: "module:name"."""
     return f"{function.__module__}:{function.__name__}"
 
 
 @contextmanager
 def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
-    """A temporary folder with a task's vectors, and with the map that the task is about."""
+    """A temporary folder with a task's vectors and, if it has one, the map to check."""
     with TemporaryDirectory(prefix="contextlens-map-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
@@ -129,7 +130,7 @@ def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
 
 
 def warm_up(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
-    """Compile what a first map needs."""
+    """Compile in advance what the first map needs."""
     del folder, report
     prepare.warm_up(Path(task["compiled"]) if task["compiled"] else None)
 

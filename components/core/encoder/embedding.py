@@ -70,7 +70,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     """The n rows of the word table with the highest cosine to a vector, best first.
 
     Raises:
-        RequestError: the vector has the wrong size, length zero or non-finite values; or n < 1.
+        RequestError: the vector has the wrong shape, is all zeros or is not finite; or n < 1.
     """
     table = loaded.model.embeddings.word_embeddings.weight
     wanted = np.array(vector, dtype=np.float32)
@@ -90,6 +90,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
 
 
 def _segment(tables: Any, token_type_ids: Any, at: torch.Tensor) -> torch.Tensor | None:
+    """The segment table's row for each token, or None if the model has no such table."""
     if not hasattr(tables, "token_type_embeddings"):
         return None
     ids = np.zeros(len(at), np.int64) if token_type_ids is None else token_type_ids.copy()
@@ -98,6 +99,7 @@ def _segment(tables: Any, token_type_ids: Any, at: torch.Tensor) -> torch.Tensor
 
 
 def _frozen(tensor: torch.Tensor) -> Any:
+    """A read-only numpy copy."""
     array = tensor.cpu().numpy().copy()
     array.flags.writeable = False
     return array

@@ -1,8 +1,8 @@
-"""A stored corpus for searching, see `SearchableCorpus`, or for export. It needs no model.
+"""A stored corpus that can be searched (see `SearchableCorpus`) and exported, without a model.
 
-The index on words finds a word. The occurrences of a word nearest to a vector are found by exact
-search. Only a search over many occurrences of any word uses an index of vectors: it chooses the
-candidates, whose cosines are then computed exactly.
+An index on words finds the occurrences of a word, and those nearest to a vector are found exactly.
+Only a search among many occurrences of all words uses an index on vectors: it chooses candidates,
+whose cosines are then computed exactly.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from components.corpus.store.tables import Tables
 __all__ = ["StoredCorpus", "export"]
 
 _N_PROBES, _REFINE = 40, 40
-"""Of an index of vectors: cells that are searched, and candidates for each wanted result."""
-_BLOCK = 8_192  # vectors read at once
-_MOST_SPELLED = 20_000  # most frequent words among which similar spellings are searched
-_LONGEST = 64  # characters of a word for which similar spellings are searched
-_ALIKE = 0.6  # difflib's ratio from which spellings are similar
-_EXPORTED_ROWS = 8_192  # at a time
+"""For the index on vectors: the cells to search, and the candidates for each result."""
+_BLOCK = 8_192  # vectors that are read and cached together
+_MOST_SPELLED = 20_000  # similar spellings are looked up among this many of the most frequent words
+_LONGEST = 64  # characters; a longer word gets no similar spellings
+_ALIKE = 0.6  # the lowest ratio of difflib at which spellings are similar
+_EXPORTED_ROWS = 8_192  # in one batch
 _EXPORTED = (
     "text",
     "start",
@@ -48,12 +48,12 @@ _EXPORTED = (
     "left",
     "right",
     "is_target",
-)  # columns of an occurrence
+)  # the columns of an occurrence that an export contains
 
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The words of a corpus, most frequent first, then in alphabetical order."""
+    """The words of a corpus, most frequent first; ties are in alphabetical order."""
 
     words: pa.Array
     counts: IntArray
@@ -64,7 +64,7 @@ class _Vocabulary:
 
 
 class StoredCorpus:
-    """A corpus on disk, as it was when it was opened. Thread-safe."""
+    """A stored corpus, as it was when it was opened. Thread-safe."""
 
     def __init__(self, about: About, tables: Tables) -> None:
         self.about = about
@@ -81,7 +81,7 @@ class StoredCorpus:
         return self._counted(lambda words: pc.starts_with(words, wanted), n)
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
-        """See `SearchableCorpus.similar`: by difflib's ratio, none for a very long word."""
+        """See `SearchableCorpus.similar`: by difflib's ratio; a very long word has none."""
         wanted = word.casefold()
         if not wanted or len(wanted) > _LONGEST or n < 1:
             return ()
@@ -151,7 +151,7 @@ class StoredCorpus:
     def nearest(
         self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
     ) -> Nearest:
-        """See `SearchableCorpus.nearest`: exact for a word; for any, see `vector_index`."""
+        """See `SearchableCorpus.nearest`: exact if a word is given, else among candidates."""
         wanted = np.asarray(vector, np.float32).ravel()
         if len(wanted) != self.n_dims or not np.isfinite(wanted).all():
             raise CorpusError(
@@ -168,7 +168,7 @@ class StoredCorpus:
         return Nearest(rows[order], cosines[order])
 
     def rows(self, rows: IntArray) -> pa.Table:
-        """Return all columns of these rows, in the order given: see `rows.schema`."""
+        """Return all columns of these rows, in the order given; `store.rows` has the schema."""
         with reading(self.title):
             return self._take(self._checked(rows), self._table.schema.names)
 
@@ -179,20 +179,20 @@ class StoredCorpus:
         return self._tables.open(self.name, "occurrences")
 
     def _of(self, word: str, columns: list[str]) -> pa.Table:
-        """Return columns of a word's occurrences, in order; "row" is one of them."""
-        from lancedb.expr import col, lit  # no typed text becomes SQL
+        """Return columns of a word's occurrences, sorted by row; the columns must include "row"."""
+        from lancedb.expr import col, lit  # expressions, so that no typed text becomes SQL
 
         rows = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
         return self._known(rows).sort_by("row")
 
     def _known(self, rows: pa.Table) -> pa.Table:
-        """Return a table without the rows that were added since the corpus was opened."""
+        """Drop the rows that were added to the corpus after it was opened."""
         if self.about.state == "done":
             return rows
         return rows.filter(pc.less(rows["row"], self.n_occurrences))
 
     def _rows(self, word: str) -> IntArray:
-        """Return the rows of a word, in order."""
+        """Return the row numbers of a word's occurrences, increasing."""
 
         def read() -> IntArray:
             return cast("IntArray", self._of(word, ["row"])["row"].to_numpy().astype(np.int64))
@@ -200,7 +200,7 @@ class StoredCorpus:
         return cast("IntArray", shared_cache().get((*self._key, "rows", word), read))
 
     def _take(self, rows: IntArray, columns: list[str]) -> pa.Table:
-        """Return columns of these rows, in the order given; "row" is among them or last."""
+        """Return columns of these rows, in the order given; "row" is added if it is missing."""
         if not rows.size:
             return self._table.schema.empty_table().select(columns)
         wanted = columns if "row" in columns else [*columns, "row"]
@@ -208,6 +208,7 @@ class StoredCorpus:
         taken_rows = taken["row"].to_numpy()
         if np.array_equal(taken_rows, rows):
             return taken
+        # LanceDB chose another order: undo it.
         places = np.argsort(taken_rows, kind="stable")
         return taken.take(pa.array(places[np.argsort(np.argsort(rows, kind="stable"))]))
 
@@ -221,7 +222,7 @@ class StoredCorpus:
         return vectors
 
     def _block(self, rows: IntArray, layer: int) -> Any:
-        """(n, n_dims) float16: the vectors of a few rows, cached for a while."""
+        """(n, n_dims) float16: the vectors of one block of rows, from the cache if it has them."""
 
         def read() -> Any:
             with reading(self.title):
@@ -232,7 +233,7 @@ class StoredCorpus:
         return shared_cache().get((*self._key, "vectors", layer, digest), read)
 
     def _cosines(self, rows: IntArray, layer: int, wanted: FloatArray) -> FloatArray:
-        """(n,) float32 in [-1, 1], a block at a time; 0 for a vector of length 0."""
+        """(n,) float32 cosines in [-1, 1] to a vector, computed in blocks; 0 for a zero vector."""
         cosines = np.zeros(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK):
             block = rows[start : start + _BLOCK]
@@ -281,7 +282,7 @@ class StoredCorpus:
 
     @property
     def _key(self) -> tuple[str, ...]:
-        """A key of this corpus and the state of its index; names can be reused."""
+        """The cache key of this corpus as it was opened; a name alone can be used again."""
         about = self.about
         return self._tables.root, self.name, about.digest, about.created, str(self.n_occurrences)
 
@@ -321,13 +322,13 @@ def _occurrences(word: str, rows: pa.Table, n_total: int) -> Occurrences:
 
 
 def export(corpus: StoredCorpus, path: Path) -> None:
-    """Write a corpus to a file, some rows at a time; the file's description is in its schema.
+    """Write a corpus to a Parquet file in batches; the metadata of its schema describes the corpus.
 
-    The columns are `sentence`, `label: TITLE` for each column of labels, those of an occurrence
-    (`text` numbers the sentences from 0; `start` and `end` count code points) and `layer_0`, ...
-    with the vectors as float16.
+    Each row is an occurrence of a word. Its columns are `sentence`, `label: TITLE` for each column
+    of labels, the columns in `_EXPORTED` (`text` numbers the sentences from 0; `start` and `end`
+    count code points), and the vectors as float16 in `layer_0` and so on.
 
-    It stops before the file's disk is full.
+    The export fails before it fills the disk.
 
     Raises:
         CorpusError: a file of the corpus is damaged, or there is no room.

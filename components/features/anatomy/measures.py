@@ -1,6 +1,6 @@
-"""Parameters counted by part, arithmetic and memory of a forward pass, and one array's statistics.
+"""A model's parameters counted by part, the cost of a forward pass, and one array's statistics.
 
-Numpy in, numpy out.
+Pure functions of an `Architecture` and of numpy arrays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Step:
-    """One step down the tree: its name in addresses, its name on the page, and its kind."""
+    """One step down the tree: its key in a path, its name on the page, and its kind."""
 
     key: str
     name: str
@@ -51,10 +51,10 @@ class Node:
     """A part of a model with everything below it.
 
     Attributes:
-        path: its place, as "layer-1/attention/query"; empty for the whole model.
+        path: the keys of the steps down to it: "layer-1/attention/query"; "" for the whole model.
         name: its name within its parent: "Query".
         title: its full name: "Layer 1 › Attention › Query".
-        kind: the name of its explanation and colour: "query".
+        kind: the key of its explanation and of its colour: "query".
         parameters: its parameters, in the model's own order.
     """
 
@@ -67,20 +67,20 @@ class Node:
 
     @cached_property
     def n_values(self) -> int:
-        """The number of its values; tied parameters count only at their first place."""
+        """The number of its values; a tied parameter counts only where it first occurs."""
         return sum(n_values(p) for p in self.parameters if p.tied_to is None)
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory of its values; tied parameters count only at their first place."""
+        """The bytes of its values; a tied parameter counts only where it first occurs."""
         return sum(p.n_bytes for p in self.parameters if p.tied_to is None)
 
     def share_of(self, whole: Node) -> float:
-        """The part's share of another one's values; 0 if that one has none."""
+        """The size of this part as a share of the whole; 0 if the whole has no values."""
         return self.n_values / whole.n_values if whole.n_values else 0.0
 
     def walk(self) -> Iterator[Node]:
-        """This part and all below, from the top."""
+        """This part and everything below it, each part before its children."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -97,10 +97,10 @@ class Totals:
     Attributes:
         n_named: parameter names in the model, including tied ones.
         n_tied: names that share the memory of another one.
-        n_values: all numbers, each counted once.
-        n_in_matrices: the numbers in arrays of two dimensions.
-        n_bytes: the memory of the numbers as stored.
-        dtypes: the data types in which the numbers are stored.
+        n_values: all values; those of tied parameters count once.
+        n_in_matrices: the values in arrays of two dimensions.
+        n_bytes: the bytes of the values as stored.
+        dtypes: the data types of the stored values.
     """
 
     n_named: int
@@ -133,9 +133,9 @@ def _untied(parameters: Sequence[Parameter]) -> list[Parameter]:
     return [p for p in parameters if p.tied_to is None]
 
 
-@lru_cache(maxsize=32)  # by identity: every rerun of a page asks for the same eight
+@lru_cache(maxsize=32)  # keyed by identity; every rerun of a page asks for the same few
 def build_tree(architecture: Architecture) -> Node:
-    """The whole model, its parts below it in the model's own order."""
+    """The whole model as a tree, whose parts are in the model's own order."""
     placed = [(_place(p.name, architecture), p) for p in architecture.parameters]
     return _node((), Step("", architecture.title, "model"), placed)
 
@@ -152,7 +152,7 @@ def search(node: Node, query: str) -> frozenset[str]:
 
 
 def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
-    """The table of a part's parameters; a tied parameter has no numbers of its own."""
+    """The rows of the table of a part's parameters; the size of a tied parameter is 0."""
     titles = {
         p.name: part.title for part in node.walk() if not part.children for p in part.parameters
     }
@@ -174,7 +174,13 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
 def _node(
     above: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
 ) -> Node:
-    """Build a part from its parameters, each with the remaining steps down to it."""
+    """Build the part that `step` leads to, with everything below it.
+
+    Args:
+        above: the steps from the model to the part's parent.
+        step: the step from the parent to the part.
+        placed: the part's parameters, each with the steps that lead from the part down to it.
+    """
     steps_down = (*above, step) if step.key else above
     groups: dict[str, list[tuple[tuple[Step, ...], Parameter]]] = {}
     for steps, parameter in placed:
@@ -259,7 +265,7 @@ _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)
 
 
 def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
-    """The steps from the model to the part that contains a parameter."""
+    """The steps from the whole model down to the part that holds a parameter."""
     if layer := _LAYER.fullmatch(name):
         number = int(layer[1]) + 1
         return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_within(layer[2]))
@@ -270,7 +276,7 @@ def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
 
 
 def _within(rest: str) -> tuple[Step, ...]:
-    """The steps from a layer to the part that contains a parameter."""
+    """The steps from a layer down to the part that holds a parameter."""
     for rule, block, step in _PARAMETERS_IN_LAYER:
         if re.match(rule, rest):
             return block, step
@@ -278,7 +284,7 @@ def _within(rest: str) -> tuple[Step, ...]:
 
 
 def _shared(group: int, inner: int, architecture: Architecture) -> Step:
-    """The step to weights that several layers use in turn, as in ALBERT."""
+    """The step to weights that several consecutive layers share, as in ALBERT."""
     names = [m for p in architecture.parameters if (m := _SHARED.fullmatch(p.name))]
     n_groups = 1 + max(int(m[1]) for m in names)
     n_inner = 1 + max(int(m[2]) for m in names)
@@ -293,7 +299,7 @@ def _shared(group: int, inner: int, architecture: Architecture) -> Step:
 # --- The cost of running a model
 
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
-"""Bytes of one number at each precision."""
+"""The bytes of one value at each precision."""
 
 _QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
@@ -303,12 +309,12 @@ _BEFORE = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 @dataclass(frozen=True)
 class Operations:
-    """Multiply-adds for one text.
+    """The multiply-adds that one text takes.
 
     Attributes:
-        linear: in the layers' linear layers, and in a projection before them.
-        attention: of queries with keys, and of weights with values.
-        pooler: in the pooler, which reads one token.
+        linear: the linear layers inside the encoder layers, and the projection before them.
+        attention: queries times keys, and attention weights times values.
+        pooler: the pooler, which reads one token.
     """
 
     linear: int
@@ -340,14 +346,14 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
 
 
 def memory(architecture: Architecture, precision: str) -> int:
-    """Bytes of all parameters at a precision of `BYTES`; tied ones count once."""
+    """The bytes of all parameters at a precision listed in `BYTES`; tied ones count once."""
     return BYTES[precision] * sum(n_values(p) for p in _untied(architecture.parameters))
 
 
 def comparison_row(
     architecture: Architecture, n_tokens: int
 ) -> dict[str, str | int | float | None]:
-    """One model's row in the comparison; without operations if the text does not fit."""
+    """One model's row in the comparison; if the text does not fit, its multiply-adds are None."""
     fits = n_tokens <= architecture.max_length
     billions = operations(architecture, n_tokens).total / 1e9 if fits else None
     return {
@@ -386,8 +392,8 @@ class WeightStatistics:
         norm: Frobenius norm, the root of the sum of all squares.
         edges, counts: (n_bins + 1,) and (n_bins,) a histogram symmetric around zero.
         n_outside: values beyond the histogram's ends, counted in its outermost bins.
-        singular: (rank,) float64 singular values, falling; empty for a vector.
-        random: (rank,) the same for a random matrix with this one's shape, mean 0 and norm.
+        singular: (rank,) float64 singular values, largest first; empty for a vector.
+        random: (rank,) those of a random matrix of mean 0 with the same shape and norm.
     """
 
     shape: tuple[int, ...]
@@ -403,7 +409,7 @@ class WeightStatistics:
     random: NDArray[np.float64]
 
     def n_for(self, share: float, values: NDArray[np.float64] | None = None) -> int:
-        """The number of largest singular values that hold this share of the sum of all squares."""
+        """The least number of singular values whose squares reach this share of the whole sum."""
         squares = np.cumsum((self.singular if values is None else values) ** 2)
         if not squares.size or squares[-1] == 0:
             return 0
@@ -431,13 +437,13 @@ def weight_statistics(array: FloatArray) -> WeightStatistics:
 
 
 def evenly_spaced(n_rows: int, n_columns: int, most: int) -> NDArray[np.int64]:
-    """Row numbers at equal steps, so that the rows hold at most `most` values."""
+    """Row numbers at equal steps, so few that their rows hold at most `most` values."""
     step = -(-n_rows // max(1, most // n_columns))
     return np.arange(0, n_rows, step, dtype=np.int64)
 
 
 def _histogram(flat: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
-    """Bins over the range that holds 99.8% of the values; the end bins include those beyond."""
+    """Bins over the range of 99.8% of the values; the outermost bins also count all others."""
     centre = float(np.median(flat)) if flat.size and _is_off_zero(flat) else 0.0
     bound = float(np.quantile(np.abs(flat - centre), 0.998, method="higher")) or 1.0
     edges = centre + np.linspace(-bound, bound, _BINS + 1)
@@ -446,12 +452,12 @@ def _histogram(flat: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def _is_off_zero(flat: NDArray[np.float64]) -> bool:
-    """True if the values lie around something other than zero, as a LayerNorm's weights do."""
+    """True if the values are centred away from zero, as a LayerNorm's weights are."""
     return abs(float(np.median(flat))) > 2 * float(np.abs(flat - np.median(flat)).mean())
 
 
 def _singular_values(array: FloatArray) -> NDArray[np.float64]:
-    """Singular values from the smaller Gram matrix: a tenth of the time of a full decomposition."""
+    """Singular values from the smaller Gram matrix, ten times as fast as a full decomposition."""
     wide = array.astype(np.float64)
     gram = wide @ wide.T if wide.shape[0] <= wide.shape[1] else wide.T @ wide
     values: NDArray[np.float64] = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None))
@@ -459,7 +465,7 @@ def _singular_values(array: FloatArray) -> NDArray[np.float64]:
 
 
 def _random(shape: tuple[int, ...], norm: float) -> NDArray[np.float64]:
-    """Singular values of a seeded random matrix, scaled to a norm."""
+    """The singular values of a seeded random matrix that is scaled to a norm."""
     values = np.random.default_rng(SEED).standard_normal(shape, dtype=np.float32)
     singular = _singular_values(values)
     return singular * (norm / float(np.linalg.norm(singular)))

@@ -1,6 +1,6 @@
-"""The conclusions of Anatomy: verdicts with their numbers, from a model's parts and arrays.
+"""The findings of the Anatomy page: verdicts with their numbers, from a model's parts and arrays.
 
-The sentences are in `english.toml`, under `anatomy`. Independent of streamlit.
+The sentences are in `english.toml`, under `anatomy`. Streamlit is not imported.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = [
     "weights_reading",
 ]
 
-_HELD = 0.9  # the share of the sum of squares that the counted directions hold
-_FEWER = 0.9  # below this share of a random matrix's number, some directions count as stronger
-_CLOSE = 0.01  # numbers that differ by a smaller share than this count as the same
+_HELD = 0.9  # of the sum of squares: directions are counted until they hold this share
+_FEWER = 0.9  # of a random matrix's number: if fewer suffice, some directions are stronger
+_CLOSE = 0.01  # relative difference below which two numbers count as the same
 
 
 def anatomy_title(tree: Node, chosen: Node) -> Claim:
-    """The finding: the part that holds most, or the size of the chosen part."""
+    """The page's title: the size of the chosen part, or where most parameters are."""
     if chosen.path:
         title, share = _short_title(chosen, tree), share_text(chosen.share_of(tree))
         return claim("anatomy.title.part", part=title, share=share)
@@ -53,9 +53,9 @@ def anatomy_reading(
 
     Args:
         tree: the model's parts.
-        counted: its counts.
-        architecture: its architecture.
-        quoted_millions: the number that is often quoted for it.
+        counted: the counts of its parameters.
+        architecture: the same model, for its title and number of layers.
+        quoted_millions: the number of parameters that is often quoted for it, in millions.
     """
     words, layers = tree.find("embeddings/word"), _layers(tree)
     in_layers = sum(node.n_values for node in layers)
@@ -96,7 +96,7 @@ def part_claims(part: Node, tree: Node) -> list[Claim]:
 
 
 def held_claim(part: Node, card: ModelCard | None) -> Claim:
-    """The storage of a part, and its training; `card` is None without the weights."""
+    """The size and data type of a part, and its training; `card` is None without weights."""
     numbers = {
         "size": _megabytes(part.n_bytes),
         "dtypes": ", ".join(sorted({p.dtype for p in part.parameters})),
@@ -114,7 +114,7 @@ def held_claim(part: Node, card: ModelCard | None) -> Claim:
 
 
 def absent_claims(tree: Node, architecture: Architecture, card: ModelCard | None) -> list[Claim]:
-    """The parts that other models of these families have and this one lacks, with the reason."""
+    """The parts that other models have and this one lacks, with the reasons."""
     claims = []
     if tree.find("pooler") is None:
         if card is not None:
@@ -141,7 +141,7 @@ def search_claim(query: str, tree: Node, matches: frozenset[str]) -> Claim:
 
 
 def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
-    """The finding of the comparison of models."""
+    """The title of the comparison: the range of the models' sizes."""
     counts = [row["parameters"] / 1e6 for row in rows]
     least, most = min(counts), max(counts)
     verdict = "same" if f"{least:.3g}" == f"{most:.3g}" else "range"
@@ -151,12 +151,12 @@ def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
 def models_claim(
     rows: Sequence[Mapping[str, Any]], n_tokens: int, *, references: Sequence[str]
 ) -> Claim:
-    """The first model compared with the first of some well-known ones that is among the others.
+    """Compare the first model with a well-known one.
 
     Args:
-        rows: one for each model.
+        rows: one for each model; the first is compared.
         n_tokens: the length of the text for which operations are counted.
-        references: titles of models to compare with.
+        references: titles of well-known models; the first one that is in another row is used.
     """
     first, others = rows[0], {row["model"]: row for row in rows[1:]}
     reference = next((others[title] for title in references if title in others), None)
@@ -207,7 +207,7 @@ def share_text(share: float) -> str:
 
 
 def _short_title(part: Node, tree: Node) -> str:
-    """The first and the last step to a part; all steps if another part has the same two."""
+    """The first and last steps of a part's title; all steps if those two are ambiguous."""
     ends = _ends(part)
     alike = sum(_ends(node) == ends for node in tree.walk() if node.path)
     return part.title if alike > 1 else " › ".join(ends)
@@ -219,7 +219,7 @@ def _ends(part: Node) -> tuple[str, ...]:
 
 
 def _why_untrained(part: Node, card: ModelCard) -> str:
-    """The reasons why the parts of the model that contain the chosen one look untrained."""
+    """The reasons why the embedding layer, encoder or pooler around a part looks untrained."""
     model = card.provenance
     by_part = {"embeddings": model.embedding_layer, "pooler": model.pooler}
     states = [model.embedding_layer, model.encoder, model.pooler]

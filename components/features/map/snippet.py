@@ -1,4 +1,4 @@
-"""The Map's snippets: vectors with transformers, a similar map with umap-learn or openTSNE."""
+"""The Map page's Python snippets: vectors with transformers, and a similar map of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-# --- A similar map from the page's download
+# --- A similar map, from the vectors that the page offers for download
 
 _ONE_LAYER = """\
 with numpy.load({file}) as download:  # from this page
@@ -90,14 +90,14 @@ print(trusted)
 
 
 def redraw_snippet(result: MapResult, *, file: str = "map.npz") -> str:
-    """A script that leaves `places`, a similar map, by its method's library alone.
+    """A script that draws a similar map with the method's own library and stores it in `places`.
 
-    Of one layer, `places` is (points, axes), and `trusted` has the trustworthiness of the page's
-    map and of this one. Of all layers, it is (layers, points, axes).
+    For one layer, `places` is (points, axes), and `trusted` holds the trustworthiness of the page's
+    map and of this one. For all layers together, `places` is (layers, points, axes).
 
     Args:
         result: the map on the page.
-        file: the download's name.
+        file: the name of the downloaded file.
     """
     settings, n_points, is_joint = (
         result.request.settings,
@@ -128,12 +128,12 @@ def redraw_snippet(result: MapResult, *, file: str = "map.npz") -> str:
     return "".join(part if part in {"\n", ""} else part.format(**values) for part in parts)
 
 
-# --- The vectors behind a map with transformers alone
+# --- The vectors behind a map, with transformers alone
 
 Span = tuple[int, int]
 SentencePooling = Literal["mean", "own", "cls", "max", "pooler"]
-"""The mean over all real tokens or over the text's own, the first token, the maximum of each
-dimension, or the model's pooler."""
+"""In this order: the mean over all tokens but padding, the mean over all but special tokens, the
+first token, the maximum of each dimension, and the model's pooler."""
 SENTENCE_POOLINGS: tuple[SentencePooling, ...] = get_args(SentencePooling)
 
 _WORD = {"mean": "inside.mean(dim=0)", "first": "inside[0]", "last": "inside[-1]"}
@@ -181,7 +181,7 @@ _SENTENCES = """\
 
 @dataclass(frozen=True)
 class MapText:
-    """A sentence of a map, with the words that are points on it, in code points."""
+    """A sentence of a map, with the spans (in code points) of the words that are points."""
 
     text: str
     words: tuple[Span, ...] = ()
@@ -197,15 +197,15 @@ def map_vectors_snippet(
     added: bool = False,
     pair: tuple[int, int] = (0, 1),
 ) -> str:
-    """A script that leaves `names`, `vectors` (points, dims) and `cosine`, of two of the points.
+    """A script that computes `names`, `vectors` (points, dims), and the `cosine` of two points.
 
     Args:
         card: the model.
-        texts: a few sentences of the map; their points come in the order of the texts.
-        unit: the kind of point.
-        layer: the layer of the hidden states; the pooler always reads the last one.
-        pooling: the pooling of a word's or a sentence's tokens into one vector.
-        added: True if tokens that the tokenizer added are points as well.
+        texts: a few sentences of the map; the points are in the same order.
+        unit: the kind of text that a point stands for.
+        layer: the layer of the hidden states; the pooler always uses the last one.
+        pooling: how the tokens of a word or sentence become one vector.
+        added: True if special tokens, which the tokenizer adds, are points too.
         pair: the two points to compare.
 
     Raises:
@@ -240,7 +240,7 @@ def _item(text: MapText, *, words: bool) -> str:
 
 
 def _points(unit: Unit, pooling: str, *, added: bool) -> str:
-    """The lines that extract the points of one text from its hidden states."""
+    """The lines of the script that add one text's points to `names` and `vectors`."""
     if unit == "tokens":
         return _TOKENS.format(kept="torch.ones_like(own)" if added else "own")
     allowed = _WORD if unit == "words" else _SENTENCE

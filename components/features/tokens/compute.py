@@ -1,4 +1,4 @@
-"""The data behind the Tokens & IDs page: one text's tokens, and the closer looks."""
+"""The data behind the Tokens & IDs page: the tokens of one sentence, and its closer looks."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class TokenizedSentence:
 
     Attributes:
         index: the sentence's index.
-        max_length: the length in tokens, beyond which a text is cut.
-        pad_to: the length padded to; None if there was nothing to pad.
-        requested_pad: the requested length, 0 for none.
+        max_length: the number of tokens after which a text is truncated.
+        pad_to: the number of tokens after padding; None if the text was not padded.
+        requested_pad: the length that the reader asked to pad to; 0 for none.
         kinds, labels: the kind of each token, and the text written on it.
         reasons: the reasons why tokens are unknown, by position.
         picked: the position of the picked token.
@@ -84,7 +84,7 @@ class TokenizedSentence:
 
     @property
     def passport(self) -> Passport:
-        """The passport with which to reproduce these tokens."""
+        """The passport: what is needed to reproduce these tokens."""
         padding = {} if self.pad_to is None else {"pad_to": self.pad_to}
         return Passport(
             model=self.card.id,
@@ -119,7 +119,7 @@ class TokenizedSentence:
         return [box for box in boxes if self.special or not box[2]]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything as arrays, for a download."""
+        """All arrays and texts of the sentence, for a download."""
         tokens = self.tokens
         segments = tokens.token_type_ids
         return {
@@ -137,7 +137,7 @@ class TokenizedSentence:
 def tokenized_sentence(
     view: ViewState, service: EncoderService, card: TokenizerCard
 ) -> TokenizedSentence:
-    """Cut the chosen sentence into tokens as the controls say."""
+    """Tokenize the chosen sentence with the settings of the controls."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
     max_length, requested = cut_within(card, sentence).of(view), pad_within(card).of(view)
@@ -172,7 +172,7 @@ def tokens_of(
     max_length: int | None = None,
     pad_to: int | None = None,
 ) -> Tokens:
-    """A sentence (and its pair) as a model's tokenizer cuts it."""
+    """The tokens of a sentence, and of its pair if it has one, by a model's tokenizer."""
     pairs = None if sentence.pair is None else [sentence.pair]
     texts = [sentence.text]
     return service.tokenize(model, texts, pairs=pairs, pad_to=pad_to, max_length=max_length)[0]
@@ -194,7 +194,7 @@ def _reasons(
 
 
 def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
-    """The token that the view names, else the chosen word's first, else the text's first."""
+    """The position that the view names, else of the chosen word's or the text's first token."""
     position = PICKED.of(view)
     if 0 <= position < tokens.n_tokens:
         return position
@@ -209,19 +209,19 @@ def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
 
 # --- The closer looks of a view
 
-_NEIGHBOURS = 3  # rows shown on each side of the picked ID's row
+_NEIGHBOURS = 3  # rows above and below the picked token's row
 
 
 @dataclass(frozen=True, eq=False)
 class LookUp:
-    """The result of a query to the vocabulary.
+    """The result of a search in the vocabulary.
 
     Attributes:
         query: the query as typed.
-        seen: the query as the tokenizer sees it.
-        tokens: the query cut by the tokenizer.
-        ids: the pieces of the chosen kind that begin with the query.
-        cut: the steps that cut its word with the most pieces; None if they are unknown.
+        seen: the query after the tokenizer's normalization.
+        tokens: the tokens of the query.
+        ids: the IDs of the pieces of the chosen kind that begin with the query.
+        cut: the steps that split the query's word with the most pieces; None if they are unknown.
     """
 
     query: str
@@ -233,13 +233,13 @@ class LookUp:
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Rows of the word-embedding table: a token's own, and its neighbours.
+    """Rows of the word-embedding table: a token's own, and those just above and below it.
 
     Attributes:
-        ids: the rows' numbers.
-        names: the rows' names, with their pieces.
+        ids: the numbers of the rows, which are token IDs.
+        names: the ID and piece of each row, as one text.
         values: (n_rows, n_dims) float32.
-        picked: the index of the token's row.
+        picked: the index of the token's own row in these lists.
     """
 
     ids: list[int]
@@ -250,13 +250,13 @@ class TableRows:
 
 @dataclass(frozen=True, eq=False)
 class RoundTrip:
-    """A text on its way to IDs and back.
+    """A text that was encoded as IDs and decoded again.
 
     Attributes:
         text: the text as typed.
         decoded: the text decoded from the IDs.
-        changes: the ways in which its characters were rewritten.
-        stretches: the whole text in stretches, each with its fate.
+        changes: the ways in which the tokenizer rewrote its characters.
+        stretches: the whole text, split where the fate of its characters changes.
         n_unknown: the number of unknown tokens.
     """
 
@@ -273,7 +273,7 @@ class RoundTrip:
 
     @property
     def n_lost(self) -> int:
-        """The number of characters that did not fit."""
+        """The number of characters lost because the text was truncated."""
         return sum(len(part.text) for part in self.stretches if part.fate == "lost")
 
 
@@ -300,7 +300,7 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
     text = typed or picked_text(tokenized)
     query = typed or text.strip()
     seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
-    # A query that the tokenizer drops is empty to it, and would begin every piece.
+    # If the tokenizer drops the query, `seen` is empty, and every piece would begin with it.
     beginnings = dict.fromkeys((query.strip(), seen or query.strip()))
     ids = find_pieces(vocabulary, *beginnings, kind=KINDS[KIND.of(view)])
     tokens = service.tokenize(view.model, [text])[0]
@@ -311,7 +311,7 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
 def table_rows(
     tokenized: TokenizedSentence, service: EncoderService, model: ModelCard
 ) -> TableRows | None:
-    """The picked token's row of the table and its neighbours; None if its ID has no row."""
+    """The picked token's row of the table, with adjacent rows; None if its ID has no row."""
     token_id, last = tokenized.picked_id, last_row(tokenized.vocabulary, model)
     if token_id > last:
         return None
@@ -321,16 +321,17 @@ def table_rows(
 
 
 def last_row(vocabulary: Vocabulary, model: ModelCard) -> int:
-    """The last row of the table that a piece of the vocabulary can have."""
+    """The last row of the table that belongs to a piece of the vocabulary."""
     return min(len(vocabulary.pieces), model.vocabulary_size) - 1
 
 
 def other_tokenizers(
     view: ViewState, service: EncoderService, more: Iterable[ModelSpec] = ()
 ) -> dict[str, ModelSpec]:
-    """The other models by ID, cased BERT first: it differs most from an uncased model.
+    """All models but the chosen one, by ID.
 
-    The visitor's own models follow those that everyone can choose.
+    Cased BERT comes first, because it differs most from an uncased model. The visitor's own models
+    (`more`) come last.
     """
     others = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     others.sort(key=lambda spec: spec.id != "google-bert/bert-base-cased")
@@ -340,7 +341,7 @@ def other_tokenizers(
 def round_trips(
     view: ViewState, service: EncoderService, tokenized: TokenizedSentence
 ) -> list[RoundTrip]:
-    """The round trips of the text, and of its pair if any, to IDs and back."""
+    """The round trip to IDs and back, of the text and of its pair if it has one."""
     texts = [tokenized.tokens.text, *filter(None, [tokenized.tokens.pair])]
     return [_round_trip(view, service, tokenized, text_id) for text_id in range(len(texts))]
 

@@ -1,10 +1,10 @@
 """Permissions, checked by the function that acts, not by the code that draws its button.
 
 A browser can send anything: the state of a button that was never drawn, a file for a field that is
-not there, the address of somebody else's corpus. So each place that does something asks here.
+not there, the address of somebody else's corpus. So every function that acts asks this module.
 
-The same cookie, signed when the visitor signed in, decides for pages and for other requests (an
-upload, an export).
+Pages and other requests (uploads, exports) tell who the visitor is from the same cookie, which the
+server signs at sign-in.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def person_of_request(cookies: Mapping[str, str]) -> Person:
 
 
 def current_owner() -> str:
-    """Return the key of what the visitor owns, the same at every visit; "" before sign-in."""
+    """Return the visitor's owner key, which is the same at every visit; "" before sign-in."""
     return current_person().owner
 
 
@@ -61,7 +61,7 @@ def is_allowed(permission: Permission, person: Person | None = None) -> bool:
 
 
 def refusal(permission: Permission, person: Person | None = None) -> str:
-    """Return the reason why a person lacks a permission, in a sentence or two; "" if not so."""
+    """Return the reason why a person lacks a permission, as sentences; "" if they have it."""
     return roles.refusal(person or current_person(), permission, settings())
 
 
@@ -77,7 +77,7 @@ def require(permission: Permission, person: Person | None = None) -> None:
 
 
 def is_theirs(owner: str, person: Person | None = None) -> bool:
-    """Return True if a person may take away and delete what an owner has stored."""
+    """Return True if a person may export and delete what an owner has stored."""
     person = person or current_person()
     return bool(owner and owner == person.owner) or is_allowed(MANAGE, person)
 
@@ -88,7 +88,7 @@ def sign_in_is_on() -> bool:
 
 
 def claims_in(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return a provider's claims from cookies that this server has signed, else nothing."""
+    """Return the identity provider's claims from a signed cookie; empty if there are none."""
     try:
         claims = json.loads(signed_value(cookies, USER_COOKIE_NAME) or b"{}")
     except ValueError:
@@ -99,7 +99,7 @@ def claims_in(cookies: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def signed_value(cookies: Mapping[str, str], name: str) -> bytes | None:
-    """Return the value of a cookie that this server has signed, whole or in pieces, else None."""
+    """Return the value of a cookie signed by this server, which may come in chunks, or None."""
 
     def piece(name: str) -> bytes | None:
         signed = cookies.get(name, "")

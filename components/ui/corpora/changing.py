@@ -1,7 +1,7 @@
 """All changes to stored corpora: creating, indexing, pausing, exporting and deleting them.
 
-No other code of the app calls the store for that. Each function checks the visitor's permission,
-whatever the page has drawn.
+No other code of the app makes these changes. Each function checks the visitor's permission,
+whatever the page shows.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _NOT_YOURS = (
 def create(
     corpus: Corpus, indexing: Indexing, *, split: str = "", for_everybody: str | None = None
 ) -> About:
-    """Store a corpus as the visitor's own, or under the name of one for everybody.
+    """Store a corpus as the visitor's own, or for everybody under the name `for_everybody`.
 
     Raises:
         AccessError: the visitor may not.
-        CorpusError: there is no room, or no text, or the corpus exists already.
+        CorpusError: the disk is full, the corpus has no text, or it exists already.
         BusyError: somebody else is storing it.
     """
     guard.require(KEEP)
     owner = guard.current_owner() if for_everybody is None else ""
     if for_everybody is not None:
-        with suppress(BusyError):  # somebody else is storing it: creating it waits for that
+        with suppress(BusyError):  # somebody else is storing it; `create` waits for them
             store().delete_half(for_everybody)
     return store().create(corpus, indexing, split=split, name=for_everybody, owner=owner)
 
 
 def index(name: str, visitor: Visitor) -> Job:
-    """Return the job that indexes a corpus, or resumes its indexing.
+    """Start or resume the indexing of a corpus, and return its job.
 
     Raises:
         AccessError: the visitor may not.
@@ -102,6 +102,10 @@ def may_export(about: About) -> bool:
 
 def _check(name: str, *, or_for_everybody: bool) -> None:
     """Check that the visitor may change a corpus.
+
+    Args:
+        name: the corpus's name.
+        or_for_everybody: True if those who may store corpora may also change one for everybody.
 
     Raises:
         AccessError: they may not.

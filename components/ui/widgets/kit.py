@@ -1,6 +1,6 @@
-"""The common parts of all pages: chart, reading, terms, closer looks, tabs and downloads.
+"""The parts that pages have in common: charts, readings, tables, closer looks, tabs, downloads.
 
-A page provides only its own content; this module decides how the parts look and behave.
+A page provides only its content; this module decides how the parts look and behave.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def picture_buttons(
         svg: Instead of a chart, an SVG of at most 928 x 440 px that draws in `currentColor`.
         file_name: The file's name without its extension.
         key: The buttons' own key.
-        caption: The text in small type under the picture: the passport.
+        caption: The passport, written in small type under the picture.
     """
     data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
     component("components.ui.widgets", "picture", data, key=key)
@@ -75,11 +75,11 @@ _PASSPORT = GLOSSARY["passport"]
 def room(page: str, *, height: int) -> Iterator[None]:
     """Reserve room for a page's picture while its content is computed for the first time.
 
-    Later there is a picture already, which stays until the next one replaces it. A skeleton above
-    it, which Streamlit shows if computing takes a moment, would push it down and up again.
+    On later runs the old picture stays until the new one replaces it. Streamlit shows a skeleton if
+    the computation takes a moment; above the old picture, it would make that jump down and up.
     """
     if session.kept(_DRAWN) == page:
-        st.empty()  # as many elements as before, or everything below would be redrawn
+        st.empty()  # the same number of elements, or everything below would be redrawn
         yield
         return
     with st.skeleton(height=height):
@@ -88,15 +88,15 @@ def room(page: str, *, height: int) -> Iterator[None]:
 
 
 def box() -> DeltaGenerator:
-    """Return the box above a page's picture: the words to choose from, and the controls."""
+    """Return the box above a page's picture, for the words to choose from and the controls."""
     return st.container(border=True, gap="small", key="box")
 
 
 def controls(name: str = "") -> DeltaGenerator:
-    """Return a row of controls on one baseline.
+    """Return a row of controls, aligned at the bottom.
 
     Args:
-        name: the name of a row that a page arranges in its own way on a phone.
+        name: the row's name, if the page arranges it in its own way on a phone.
     """
     key = f"controls_{name}" if name else "controls"
     return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
@@ -111,12 +111,12 @@ def chart(
     config: Mapping[str, Any] | None = None,
     selection_mode: Any = ("points",),
 ) -> None:
-    """Draw a chart without plotly's bar of buttons.
+    """Draw a chart without plotly's mode bar.
 
     Args:
         figure: the figure, whose height is fixed by its builder.
-        key: the chart's own key, by which its picture is saved.
-        alt: a description for readers who cannot see it.
+        key: the chart's own key, which `picture_buttons` needs to save it.
+        alt: a description for readers who cannot see the chart.
         on_select: called when one of its points is picked.
         config: plotly's settings in place of the usual ones.
         selection_mode: how points are picked.
@@ -134,12 +134,12 @@ def chart(
 def reading(
     sentences: Sequence[object], *, sure: Sequence[object] = (), key: str = "reading"
 ) -> None:
-    """Write what is on screen: one claim with its number, and at most one caution.
+    """Write the reading of a picture: a finding with its number, and at most one caution.
 
     Args:
         sentences: claims, or Markdown.
         sure: further details for engineers, folded under "How sure is this?".
-        key: further readings of a page have keys that begin with "reading", too.
+        key: the key, different for each reading of a page, but always with the prefix "reading".
     """
     with st.container(key=key, gap="xsmall"):
         st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
@@ -158,15 +158,15 @@ def table(
     height: int | Literal["auto"] = "auto",
     columns: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draw rows as a table, numbers to four decimals on request.
+    """Draw rows as a table.
 
     Args:
         rows: the values of each row, by column.
         key: the table's own key.
         exact: columns of numbers that are shown to four decimals.
-        after: the number of columns before those, instead of their names.
-        height: in pixels, or as high as its rows up to Streamlit's bound.
-        columns: Streamlit's settings for other columns.
+        after: instead of `exact`, the number of leading columns that are shown as they are.
+        height: in pixels; "auto" fits the rows, up to Streamlit's limit.
+        columns: Streamlit's column settings, which take precedence.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     exact_columns = frame.columns[after:] if after is not None else (exact or ())
@@ -183,7 +183,7 @@ def look_closer(
 ) -> T | None:
     """Draw the closer looks of a page, one at a time; return the result of the open one.
 
-    An error in one is shown in its place and leaves the rest of the page as it is.
+    An error in one of them is shown in its place; the rest of the page is unaffected.
     """
     with st.container():
         chosen = inputs.choice(view, control)
@@ -193,9 +193,9 @@ def look_closer(
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """Draw the three tabs under a picture; the one line of limits is open, the others are closed.
+    """Draw the three tabs under a picture. The one with the limits is open at first.
 
-    The content of a tab is made when it is opened.
+    The content of the other two is computed when they are opened.
     """
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
@@ -205,10 +205,11 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
 
 
 def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
-    """Draw tabs for pictures, one at a time; the others are not drawn.
+    """Draw one tab for each picture; only the picture in the open tab is drawn.
 
     Args:
-        pictures: the functions that draw them, by the name on the tab. A new name closes its tab.
+        pictures: the function that draws each picture, by the name on its tab. If that name
+            changes, an open tab closes.
         key: the key of the tabs.
     """
     tabs = st.tabs(list(pictures), key=key, on_change="rerun")
@@ -239,7 +240,7 @@ def under_the_hood(
 
     Args:
         formula: Markdown, one paragraph or formula each.
-        snippet: Python that computes the page's numbers, or several with a title each.
+        snippet: Python that computes the page's numbers; or several pairs of title and Python.
         passport: the passport of the numbers.
         shapes: draws the shapes of the arrays, if any.
         remark: a note on the snippets, in small type.
@@ -273,7 +274,7 @@ def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
 def downloads(
     place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
 ) -> Iterator[None]:
-    """Draw the page's Download menu: the formats of a chart or a drawing, then the content."""
+    """Draw the page's Download menu: buttons for the picture, then the content of the block."""
     with place, st.popover(say("page.download.menu"), icon=":material/download:"):
         st.caption(say("page.download.picture"))
         picture_buttons(
@@ -291,7 +292,7 @@ def download_files(
     rows: Callable[[], Sequence[Mapping[str, Any]]],
     arrays: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """Draw downloads of a page's table as CSV and its arrays as NPZ; each is made on request."""
+    """Draw the buttons "CSV" for a table and "NPZ" for arrays; a click creates the file."""
     _download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
     _download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
 

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A chosen word that has vectors: its place, and its sentence's encoding."""
+    """A chosen word that has vectors, with its span and the encoding of its sentence."""
 
     item: Item
     span: Span
@@ -57,16 +57,16 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """The content of Meaning in context for a view.
+    """The data behind the page Meaning in context, for one view.
 
     Attributes:
-        chosen: the words compared, as in `comparison.items`.
+        chosen: the words to compare, in the order of `comparison.items`.
         comparison: None if fewer than two words can be compared.
-        unknown: the indices of those in `chosen` that are only unknown tokens for the model.
-        problems: the reasons why chosen words cannot be compared, in a sentence each.
-        yardstick: the random pairs to compare pairs with, or None while they are being measured.
-        centre: (n_layers, n_dims) and (n_embedding_dims,) the means that centred cosines subtract,
-            in context and without; None if cosines are not centred.
+        unknown: the indices of words in `chosen` that consist of unknown tokens only.
+        problems: the reasons why other words cannot be compared, one sentence each.
+        yardstick: random pairs, to judge cosines by; None while they are being measured.
+        centre: the mean vectors in context, (n_layers, n_dims), and without, (n_embedding_dims,),
+            which are subtracted before cosines are taken; None if cosines are not centred.
     """
 
     chosen: tuple[Chosen, ...]
@@ -78,19 +78,19 @@ class Meaning:
     centre: tuple[FloatArray, FloatArray] | None
 
     def band(self, pair: Pair) -> Band | None:
-        """Return the random pairs that one pair is compared with."""
+        """Return the random pairs to judge one pair by; None if there are none of its kind."""
         return None if self.yardstick is None else self.yardstick.of(pair)
 
     @property
     def shared_band(self) -> Band | None:
-        """Return one band of random pairs for all pairs that are shown together."""
+        """Return the random pairs to judge all pairs by where they share one chart."""
         if self.yardstick is None or self.comparison is None:
             return None
         return self.yardstick.shared(self.comparison.pairs())
 
     @property
     def passport(self) -> Passport:
-        """The passport behind the numbers, with this page's own settings."""
+        """The encoding's passport, with this page's own settings added."""
         settings: dict[str, Any] = {"pooling": self.pooling, "centred": self.centre is not None}
         if self.yardstick is not None:
             settings |= {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
@@ -99,7 +99,7 @@ class Meaning:
 
     @property
     def key(self) -> str:
-        """The sentence of each letter, in one line."""
+        """The legend in one line: each letter with its sentence."""
         lettered = [c for c in self.chosen if c.item.label]
         return " · ".join(f"{c.item.label}: {shortened(c.encoding.text, 70)}" for c in lettered)
 
@@ -111,7 +111,7 @@ class Portrait:
     Attributes:
         pairs: the pairs whose lines are drawn.
         layer: the chosen layer, one of the comparison's.
-        scale: from the lowest to the highest cosine on the axes of the page's charts.
+        scale: the lowest and highest cosine on the axes of the page's charts.
     """
 
     meaning: Meaning
@@ -168,7 +168,7 @@ def meaning_of(
 
 
 def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
-    """Return a comparison with the view's settings; None if there is nothing to compare."""
+    """Return the comparison with the view's settings; None if there is nothing to compare."""
     comparison = meaning.comparison
     if comparison is None:
         return None
@@ -185,13 +185,13 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
 
 
 def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]:
-    """Return the indices of words that are nothing but unknown tokens."""
+    """Return the indices of words that consist of unknown tokens only."""
     ids = [c.encoding.token_ids[token_positions(c.encoding, c.span)] for c in chosen]
     return frozenset(i for i, token_ids in enumerate(ids) if (token_ids == unknown_id).all())
 
 
 def missing(sentence: Sentence, role: str) -> str:
-    """Return what a sentence or reference lacks for a comparison; "" for nothing."""
+    """Return what a sentence or reference needs before it can be compared; "" if nothing."""
     if not sentence.text.strip():
         return f"This {role} is empty. Type something, or take it away."
     if role == "sentence" and chosen_span(sentence) is None:
@@ -209,12 +209,12 @@ def chosen_span(sentence: Sentence) -> Span | None:
 
 
 def counted_span(sentence: Sentence) -> Span | None:
-    """Return the chosen span; of a reference without one, the whole text."""
+    """Return the chosen span, else the whole text; None if the text is blank."""
     return chosen_span(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
 
 
 def left_behind(view: ViewState) -> Example | None:
-    """Return the example whose references are left though no sentence has its words any more."""
+    """Return the example whose references remain although none of its words is chosen."""
     texts = tuple(reference.text for reference in view.references)
     chosen = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
     for example in EXAMPLES:
