@@ -27,9 +27,9 @@ def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) 
     positions = np.flatnonzero(inside)
     if not positions.size:
         text = tokens.text if text_id == 0 else tokens.pair or ""
-        end_read = int(tokens.offsets[in_text, 1].max(initial=0))
+        last_offset = int(tokens.offsets[in_text, 1].max(initial=0))
         raise RequestError(
-            _why_missing(text[start:end], tokens.n_truncated if start >= end_read else 0)
+            _why_missing(text[start:end], tokens.n_truncated if start >= last_offset else 0)
         )
     return positions
 

@@ -50,7 +50,7 @@ class Placing:
 
     def __init__(self, compiled: Path | None = None) -> None:
         self._compiled = {"compiled": str(compiled) if compiled is not None else ""}
-        warm = (_entry(warm_up), self._compiled)
+        warm = (_entry_point(warm_up), self._compiled)
         self.processes = Processes(N_PROCESSES, warm=warm, sentences=_SENTENCES)
 
     def __enter__(self) -> Self:
@@ -90,8 +90,8 @@ class Placing:
         """Return what `stability.stability` returns, computed in another process."""
         with _folder(vectors, first) as folder:
             values = self._run(check_stability, settings, folder, on_progress)
-        lists = {name: tuple(values[name]) for name in ("seeds", "disparities")}
-        return Stability(**{**values, **lists})
+        tuples = {name: tuple(values[name]) for name in ("seeds", "disparities")}
+        return Stability(**{**values, **tuples})
 
     def _run(
         self,
@@ -101,10 +101,10 @@ class Placing:
         on_progress: OnProgress,
     ) -> Any:
         task: Mapping[str, Any] = {**self._compiled, "settings": settings.as_dict()}
-        return self.processes.run(_entry(function), task, on_progress, folder=folder)
+        return self.processes.run(_entry_point(function), task, on_progress, folder=folder)
 
 
-def _entry(function: Callable[..., Any]) -> str:
+def _entry_point(function: Callable[..., Any]) -> str:
     """The address by which another process imports a function: "module:name"."""
     return f"{function.__module__}:{function.__name__}"
 
@@ -161,7 +161,7 @@ def _keep_compiled(folder: str) -> None:
 
 
 def _write_map(path: Path, drawn: Map) -> None:
-    head = {
+    header = {
         "method": drawn.method,
         "reason": drawn.reason,
         "settings": drawn.settings.as_dict(),
@@ -171,7 +171,7 @@ def _write_map(path: Path, drawn: Map) -> None:
     np.savez(
         path,
         allow_pickle=False,
-        head=np.array(json.dumps(head)),
+        head=np.array(json.dumps(header)),
         coordinates=drawn.coordinates,
         indices=np.stack([layer.indices for layer in drawn.neighbors]),
         distances=np.stack([layer.distances for layer in drawn.neighbors]),
@@ -181,13 +181,15 @@ def _write_map(path: Path, drawn: Map) -> None:
 def _read_map(path: Path) -> Map:
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    head = json.loads(str(arrays["head"]))
-    near = zip(arrays["indices"], arrays["distances"], strict=True)
+    header = json.loads(str(arrays["head"]))
+    per_layer = zip(arrays["indices"], arrays["distances"], strict=True)
     return Map(
         coordinates=arrays["coordinates"],
-        method=head["method"],
-        reason=head["reason"],
-        settings=MapSettings.from_dict(head["settings"]),
-        neighbors=tuple(Neighbors(*arrays, head["metric"]) for arrays in near),
-        quality=tuple(None if layer is None else MapQuality(**layer) for layer in head["quality"]),
+        method=header["method"],
+        reason=header["reason"],
+        settings=MapSettings.from_dict(header["settings"]),
+        neighbors=tuple(Neighbors(*layer, header["metric"]) for layer in per_layer),
+        quality=tuple(
+            None if layer is None else MapQuality(**layer) for layer in header["quality"]
+        ),
     )

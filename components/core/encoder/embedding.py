@@ -21,26 +21,26 @@ __all__ = ["embedding_parts", "nearest_rows", "word_rows"]
 def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) -> EmbeddingParts:
     """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
-    tables = loaded.model.embeddings
+    embeddings = loaded.model.embeddings
     ids = loaded.device.put(torch.from_numpy(tokens.token_ids.copy()))
-    positions = position_ids(tables.position_embeddings, ids)
-    word, position = tables.word_embeddings(ids), tables.position_embeddings(positions)
-    segment = _segment(tables, tokens.token_type_ids, ids)
+    positions = position_ids(embeddings.position_embeddings, ids)
+    word, position = embeddings.word_embeddings(ids), embeddings.position_embeddings(positions)
+    segment = _segment_rows(embeddings, tokens.token_type_ids, ids)
     total = word + position if segment is None else word + segment + position
-    normalized = tables.LayerNorm(total)
+    normalized = embeddings.LayerNorm(total)
     projection = projection_of(loaded.model, loaded.family)
     output = normalized if projection is None else projection(normalized)
     return EmbeddingParts(
         tokens=tokens,
-        position_ids=_frozen(positions),
-        word=_frozen(word),
-        position=_frozen(position),
-        segment=None if segment is None else _frozen(segment),
-        total=_frozen(total),
-        normalized=_frozen(normalized),
-        epsilon=float(tables.LayerNorm.eps),
+        position_ids=_read_only(positions),
+        word=_read_only(word),
+        position=_read_only(position),
+        segment=None if segment is None else _read_only(segment),
+        total=_read_only(total),
+        normalized=_read_only(normalized),
+        epsilon=float(embeddings.LayerNorm.eps),
         projected=projection is not None,
-        output=_frozen(output),
+        output=_read_only(output),
     )
 
 
@@ -61,7 +61,7 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
             f"{len(table) - 1}, the rows of the word table."
         )
     ids = requested.astype(np.int64)
-    rows: FloatArray = _frozen(table[loaded.device.put(torch.from_numpy(ids))])
+    rows: FloatArray = _read_only(table[loaded.device.put(torch.from_numpy(ids))])
     return rows
 
 
@@ -73,15 +73,15 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
         RequestError: the vector has the wrong shape, is all zeros or is not finite; or n < 1.
     """
     table = loaded.model.embeddings.word_embeddings.weight
-    wanted = np.array(vector, dtype=np.float32)
-    if wanted.shape != (table.shape[1],) or not np.isfinite(wanted).all() or not wanted.any():
+    target = np.array(vector, dtype=np.float32)
+    if target.shape != (table.shape[1],) or not np.isfinite(target).all() or not target.any():
         raise RequestError(
-            f"A vector of shape {wanted.shape} was given; it must have {table.shape[1]} finite "
+            f"A vector of shape {target.shape} was given; it must have {table.shape[1]} finite "
             "values, not all zero."
         )
     if type(n) is not int or n < 1:
         raise RequestError(f"{n!r} neighbours were asked; ask for a whole number, at least 1.")
-    query = torch.nn.functional.normalize(loaded.device.put(torch.from_numpy(wanted)), dim=0)
+    query = torch.nn.functional.normalize(loaded.device.put(torch.from_numpy(target)), dim=0)
     cosines = (table @ query) / table.norm(dim=1).clamp_min(1e-12)
     best = torch.topk(cosines, min(n, len(table)))
     names = loaded.reader.tokenizer.convert_ids_to_tokens(best.indices.tolist())
@@ -89,16 +89,20 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
 
 
-def _segment(tables: Any, token_type_ids: Any, at: torch.Tensor) -> torch.Tensor | None:
+def _segment_rows(
+    embeddings: Any, token_type_ids: Any, token_ids: torch.Tensor
+) -> torch.Tensor | None:
     """The segment table's row for each token, or None if the model has no such table."""
-    if not hasattr(tables, "token_type_embeddings"):
+    if not hasattr(embeddings, "token_type_embeddings"):
         return None
-    ids = np.zeros(len(at), np.int64) if token_type_ids is None else token_type_ids.copy()
-    rows: torch.Tensor = tables.token_type_embeddings(torch.from_numpy(ids).to(at.device))
+    ids = np.zeros(len(token_ids), np.int64) if token_type_ids is None else token_type_ids.copy()
+    rows: torch.Tensor = embeddings.token_type_embeddings(
+        torch.from_numpy(ids).to(token_ids.device)
+    )
     return rows
 
 
-def _frozen(tensor: torch.Tensor) -> Any:
+def _read_only(tensor: torch.Tensor) -> Any:
     """A read-only numpy copy."""
     array = tensor.cpu().numpy().copy()
     array.flags.writeable = False

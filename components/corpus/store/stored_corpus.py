@@ -35,11 +35,11 @@ __all__ = ["StoredCorpus", "export"]
 _N_PROBES, _REFINE = 40, 40
 """For the index on vectors: the cells to search, and the candidates for each result."""
 _BLOCK = 8_192  # vectors that are read and cached together
-_MOST_SPELLED = 20_000  # similar spellings are looked up among this many of the most frequent words
-_LONGEST = 64  # characters; a longer word gets no similar spellings
-_ALIKE = 0.6  # the lowest ratio of difflib at which spellings are similar
+_N_SPELLING_WORDS = 20_000  # most frequent words among which similar ones are looked up
+_MAX_SPELLING_LENGTH = 64  # characters; a longer word gets no similar spellings
+_MIN_SPELLING_RATIO = 0.6  # the lowest ratio of difflib at which spellings are similar
 _EXPORTED_ROWS = 8_192  # in one batch
-_EXPORTED = (
+_EXPORTED_COLUMNS = (
     "text",
     "start",
     "end",
@@ -77,59 +77,61 @@ class StoredCorpus:
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.words`."""
-        wanted = prefix.casefold()
-        return self._counted(lambda words: pc.starts_with(words, wanted), n)
+        folded = prefix.casefold()
+        return self._word_counts(lambda words: pc.starts_with(words, folded), n)
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.similar`: by difflib's ratio; a very long word has none."""
-        wanted = word.casefold()
-        if not wanted or len(wanted) > _LONGEST or n < 1:
+        folded = word.casefold()
+        if not folded or len(folded) > _MAX_SPELLING_LENGTH or n < 1:
             return ()
-        known = self._vocabulary()
-        words = known.words.slice(0, _MOST_SPELLED)
+        vocabulary = self._vocabulary()
+        words = vocabulary.words.slice(0, _N_SPELLING_WORDS)
         lengths = pc.utf8_length(words).to_numpy(zero_copy_only=False)
-        near = np.abs(lengths - len(wanted)) <= max(2, len(wanted) // 2)
-        others = words.filter(pa.array(near)).to_pylist()
+        has_similar_length = np.abs(lengths - len(folded)) <= max(2, len(folded) // 2)
+        others = words.filter(pa.array(has_similar_length)).to_pylist()
         matches = get_close_matches(
-            wanted, [other for other in others if other != wanted], n=n, cutoff=_ALIKE
+            folded, [other for other in others if other != folded], n=n, cutoff=_MIN_SPELLING_RATIO
         )
         counts = (
-            dict(zip(words.to_pylist(), known.counts.tolist(), strict=False)) if matches else {}
+            dict(zip(words.to_pylist(), vocabulary.counts.tolist(), strict=False))
+            if matches
+            else {}
         )
         return tuple(WordCount(match, counts[match]) for match in matches)
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.inside`."""
-        wanted = word.casefold()
-        if not wanted:
+        folded = word.casefold()
+        if not folded:
             return ()
-        return self._counted(
+        return self._word_counts(
             lambda words: pc.and_(
-                pc.match_substring(words, wanted), pc.not_equal(words, pa.scalar(wanted))
+                pc.match_substring(words, folded), pc.not_equal(words, pa.scalar(folded))
             ),
             n,
         )
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
         """See `SearchableCorpus.occurrences`; the same seed gives the same sample."""
-        wanted = word.casefold()
+        folded = word.casefold()
         with reading(self.title):
             if most is None:
-                rows = self._of(wanted, list(LIGHT))
-                return _occurrences(wanted, rows, rows.num_rows)
-            row_numbers = self._rows(wanted)
+                rows = self._rows_of(folded, list(LIGHT))
+                return _occurrences(folded, rows, rows.num_rows)
+            row_numbers = self._row_numbers_of(folded)
             n_total = len(row_numbers)
             if n_total > most:
                 chosen = np.random.default_rng(seed).choice(n_total, max(0, most), replace=False)
                 rows = self._take(row_numbers[np.sort(chosen)], list(LIGHT))
             else:
-                rows = self._of(wanted, list(LIGHT))
-        return _occurrences(wanted, rows, n_total)
+                rows = self._rows_of(folded, list(LIGHT))
+        return _occurrences(folded, rows, n_total)
 
     def at(self, rows: IntArray) -> Occurrences:
         """See `SearchableCorpus.at`."""
         with reading(self.title):
-            table = self._take(self._checked(rows), list(LIGHT))
+            table = self._take(self._checked_rows(rows), list(LIGHT))
         return _occurrences("", table, table.num_rows)
 
     def text(self, ids: IntArray) -> tuple[str, ...]:
@@ -145,32 +147,34 @@ class StoredCorpus:
 
     def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
         """See `SearchableCorpus.vectors`."""
-        rows = self._checked(occurrences.rows)
+        rows = self._checked_rows(occurrences.rows)
         return self._vectors(rows, layer)
 
     def nearest(
         self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
     ) -> Nearest:
         """See `SearchableCorpus.nearest`: exact if a word is given, else among candidates."""
-        wanted = np.asarray(vector, np.float32).ravel()
-        if len(wanted) != self.n_dims or not np.isfinite(wanted).all():
+        query = np.asarray(vector, np.float32).ravel()
+        if len(query) != self.n_dims or not np.isfinite(query).all():
             raise CorpusError(
                 f"A vector of this corpus has {self.n_dims} finite numbers, and one of "
-                f"{len(wanted)} was given. Give one of the same model."
+                f"{len(query)} was given. Give one of the same model."
             )
         self._check_layer(layer)
         with reading(self.title):
             rows = (
-                self._candidates(wanted, layer, n) if word is None else self._rows(word.casefold())
+                self._candidates(query, layer, n)
+                if word is None
+                else self._row_numbers_of(word.casefold())
             )
-        cosines = self._cosines(rows, layer, wanted)
+        cosines = self._cosines(rows, layer, query)
         order = np.argsort(-cosines, kind="stable")[: max(0, n)]
         return Nearest(rows[order], cosines[order])
 
     def rows(self, rows: IntArray) -> pa.Table:
         """Return all columns of these rows, in the order given; `store.rows` has the schema."""
         with reading(self.title):
-            return self._take(self._checked(rows), self._table.schema.names)
+            return self._take(self._checked_rows(rows), self._table.schema.names)
 
     # Reading
 
@@ -178,24 +182,24 @@ class StoredCorpus:
     def _table(self) -> Any:
         return self._tables.open(self.name, "occurrences")
 
-    def _of(self, word: str, columns: list[str]) -> pa.Table:
+    def _rows_of(self, word: str, columns: list[str]) -> pa.Table:
         """Return columns of a word's occurrences, sorted by row; the columns must include "row"."""
         from lancedb.expr import col, lit  # expressions, so that no typed text becomes SQL
 
         rows = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
-        return self._known(rows).sort_by("row")
+        return self._without_new_rows(rows).sort_by("row")
 
-    def _known(self, rows: pa.Table) -> pa.Table:
+    def _without_new_rows(self, rows: pa.Table) -> pa.Table:
         """Drop the rows that were added to the corpus after it was opened."""
         if self.about.state == "done":
             return rows
         return rows.filter(pc.less(rows["row"], self.n_occurrences))
 
-    def _rows(self, word: str) -> IntArray:
+    def _row_numbers_of(self, word: str) -> IntArray:
         """Return the row numbers of a word's occurrences, increasing."""
 
         def read() -> IntArray:
-            return cast("IntArray", self._of(word, ["row"])["row"].to_numpy().astype(np.int64))
+            return cast("IntArray", self._rows_of(word, ["row"])["row"].to_numpy().astype(np.int64))
 
         return cast("IntArray", shared_cache().get((*self._key, "rows", word), read))
 
@@ -232,15 +236,15 @@ class StoredCorpus:
         digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
         return shared_cache().get((*self._key, "vectors", layer, digest), read)
 
-    def _cosines(self, rows: IntArray, layer: int, wanted: FloatArray) -> FloatArray:
+    def _cosines(self, rows: IntArray, layer: int, query: FloatArray) -> FloatArray:
         """(n,) float32 cosines in [-1, 1] to a vector, computed in blocks; 0 for a zero vector."""
         cosines = np.zeros(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK):
             block = rows[start : start + _BLOCK]
-            wide = self._block(block, layer).astype(np.float32)
-            lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide)) * np.linalg.norm(wanted)
-            part = cosines[start : start + len(block)]
-            np.divide(wide @ wanted, lengths, out=part, where=lengths > 0)
+            vectors = self._block(block, layer).astype(np.float32)
+            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) * np.linalg.norm(query)
+            block_cosines = cosines[start : start + len(block)]
+            np.divide(vectors @ query, lengths, out=block_cosines, where=lengths > 0)
         return cast("FloatArray", np.clip(cosines, -1, 1))
 
     def _candidates(self, vector: FloatArray, layer: int, n: int) -> IntArray:
@@ -254,7 +258,7 @@ class StoredCorpus:
             .limit(n)
             .select(["row", "_distance"])
         )
-        rows = self._known(query.to_arrow())
+        rows = self._without_new_rows(query.to_arrow())
         return cast("IntArray", rows["row"].to_numpy().astype(np.int64))
 
     def _texts(self, column: str, ids: IntArray) -> tuple[str, ...]:
@@ -265,19 +269,21 @@ class StoredCorpus:
     def _vocabulary(self) -> _Vocabulary:
         def read() -> _Vocabulary:
             with reading(self.title):
-                every = self._known(self._table.search().select(["row", "word"]).to_arrow())
-            counted = every.group_by("word").aggregate([([], "count_all")])
+                rows = self._without_new_rows(
+                    self._table.search().select(["row", "word"]).to_arrow()
+                )
+            counted = rows.group_by("word").aggregate([([], "count_all")])
             counted = counted.sort_by([("count_all", "descending"), ("word", "ascending")])
             counts = counted["count_all"].to_numpy()
             return _Vocabulary(counted["word"].combine_chunks(), counts)
 
         return cast("_Vocabulary", shared_cache().get((*self._key, "words"), read))
 
-    def _counted(self, matching: Callable[[pa.Array], pa.Array], n: int) -> tuple[WordCount, ...]:
-        known = self._vocabulary()
-        places = np.flatnonzero(matching(known.words).to_numpy(zero_copy_only=False))[: max(0, n)]
-        words: Sequence[str] = known.words.take(pa.array(places)).to_pylist()
-        counts = known.counts[places].tolist()
+    def _word_counts(self, match: Callable[[pa.Array], pa.Array], n: int) -> tuple[WordCount, ...]:
+        vocabulary = self._vocabulary()
+        places = np.flatnonzero(match(vocabulary.words).to_numpy(zero_copy_only=False))[: max(0, n)]
+        words: Sequence[str] = vocabulary.words.take(pa.array(places)).to_pylist()
+        counts = vocabulary.counts[places].tolist()
         return tuple(WordCount(word, count) for word, count in zip(words, counts, strict=True))
 
     @property
@@ -294,7 +300,7 @@ class StoredCorpus:
                 "one of these, or index the file again."
             )
 
-    def _checked(self, rows: IntArray) -> IntArray:
+    def _checked_rows(self, rows: IntArray) -> IntArray:
         row_numbers = np.asarray(rows, np.int64).ravel()
         if (
             row_numbers.size
@@ -333,20 +339,22 @@ def export(corpus: StoredCorpus, path: Path) -> None:
     Raises:
         CorpusError: a file of the corpus is damaged, or there is no room.
     """
-    columns = _columns(corpus)
-    with writing(corpus.title), pq.ParquetWriter(path, columns, compression="zstd") as file:
-        for batch in _batches(corpus, columns):
+    exported = _export_schema(corpus)
+    with writing(corpus.title), pq.ParquetWriter(path, exported, compression="zstd") as file:
+        for batch in _export_batches(corpus, exported):
             check_export_space(corpus.title, batch.nbytes, path.parent)
             file.write_batch(batch)
 
 
-def _columns(corpus: StoredCorpus) -> pa.Schema:
+def _export_schema(corpus: StoredCorpus) -> pa.Schema:
     fields = schema(corpus.about.indexing)
-    light = [fields.field(name) for name in _EXPORTED]
+    occurrence_fields = [fields.field(name) for name in _EXPORTED_COLUMNS]
     layers = [field for field in fields if field.name.startswith("layer_")]
     labels = [pa.field(f"label: {title}", pa.string()) for title in corpus.columns]
     metadata = {"contextlens": json.dumps(_passport(corpus.about), ensure_ascii=False)}
-    return pa.schema([pa.field("sentence", pa.string()), *labels, *light, *layers], metadata)
+    return pa.schema(
+        [pa.field("sentence", pa.string()), *labels, *occurrence_fields, *layers], metadata
+    )
 
 
 def _passport(about: About) -> dict[str, object]:
@@ -360,7 +368,7 @@ def _passport(about: About) -> dict[str, object]:
     }
 
 
-def _batches(corpus: StoredCorpus, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _export_batches(corpus: StoredCorpus, exported: pa.Schema) -> Iterator[pa.RecordBatch]:
     for start in range(0, corpus.n_occurrences, _EXPORTED_ROWS):
         rows = np.arange(start, min(start + _EXPORTED_ROWS, corpus.n_occurrences))
         table = corpus.rows(rows)
@@ -370,8 +378,8 @@ def _batches(corpus: StoredCorpus, columns: pa.Schema) -> Iterator[pa.RecordBatc
             *(pa.array(corpus.column(title, texts), pa.string()) for title in corpus.columns),
             *(
                 table[field.name].combine_chunks()
-                for field in columns
+                for field in exported
                 if field.name in table.schema.names
             ),
         ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=columns)
+        yield pa.RecordBatch.from_arrays(arrays, schema=exported)

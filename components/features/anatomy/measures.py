@@ -136,7 +136,7 @@ def _untied(parameters: Sequence[Parameter]) -> list[Parameter]:
 @lru_cache(maxsize=32)  # keyed by identity; every rerun of a page asks for the same few
 def build_tree(architecture: Architecture) -> Node:
     """The whole model as a tree, whose parts are in the model's own order."""
-    placed = [(_place(p.name, architecture), p) for p in architecture.parameters]
+    placed = [(_steps_to(p.name, architecture), p) for p in architecture.parameters]
     return _node((), Step("", architecture.title, "model"), placed)
 
 
@@ -172,7 +172,7 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
 
 
 def _node(
-    above: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
+    ancestors: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
 ) -> Node:
     """Build the part that `step` leads to, with everything below it.
 
@@ -181,19 +181,19 @@ def _node(
         step: the step from the parent to the part.
         placed: the part's parameters, each with the steps that lead from the part down to it.
     """
-    steps_down = (*above, step) if step.key else above
+    steps_to_part = (*ancestors, step) if step.key else ancestors
     groups: dict[str, list[tuple[tuple[Step, ...], Parameter]]] = {}
     for steps, parameter in placed:
         if steps:
             groups.setdefault(steps[0].key, []).append((steps, parameter))
     children = [
-        _node(steps_down, group[0][0][0], [(steps[1:], p) for steps, p in group])
+        _node(steps_to_part, group[0][0][0], [(steps[1:], p) for steps, p in group])
         for group in groups.values()
     ]
     return Node(
-        path="/".join(s.key for s in steps_down),
+        path="/".join(s.key for s in steps_to_part),
         name=step.name,
-        title=" › ".join(s.name for s in steps_down) or step.name,
+        title=" › ".join(s.name for s in steps_to_part) or step.name,
         kind=step.kind,
         children=tuple(children),
         parameters=tuple(p for _, p in placed),
@@ -202,7 +202,7 @@ def _node(
 
 _EMBEDDINGS = Step("embeddings", "Embedding layer", "embeddings")
 _POOLER = Step("pooler", "Pooler", "pooler")
-_TOP = (
+_OUTSIDE_LAYERS = (
     (r"embeddings\.word_embeddings\.", (_EMBEDDINGS, Step("word", "Word table", "word"))),
     (
         r"embeddings\.position_embeddings\.",
@@ -226,7 +226,7 @@ _TOP = (
 _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
 _NORM = Step("layernorm", "LayerNorm", "layernorm")
-_PARAMETERS_IN_LAYER = (
+_INSIDE_LAYERS = (
     (
         r"attention\.(self\.query|q_lin|attn\.q|query)\.",
         _ATTENTION,
@@ -264,33 +264,36 @@ _LAYER = re.compile(r"(?:encoder|transformer)\.layer\.(\d+)\.(.+)")
 _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)\.(.+)")
 
 
-def _place(name: str, architecture: Architecture) -> tuple[Step, ...]:
+def _steps_to(name: str, architecture: Architecture) -> tuple[Step, ...]:
     """The steps from the whole model down to the part that holds a parameter."""
     if layer := _LAYER.fullmatch(name):
         number = int(layer[1]) + 1
-        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_within(layer[2]))
+        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_steps_in_layer(layer[2]))
     if shared := _SHARED.fullmatch(name):
-        return (_shared(int(shared[1]), int(shared[2]), architecture), *_within(shared[3]))
+        return (
+            _shared_step(int(shared[1]), int(shared[2]), architecture),
+            *_steps_in_layer(shared[3]),
+        )
     other = (Step("other", "Other", "other"), Step(name, name, "other"))
-    return next((steps for rule, steps in _TOP if re.match(rule, name)), other)
+    return next((steps for rule, steps in _OUTSIDE_LAYERS if re.match(rule, name)), other)
 
 
-def _within(rest: str) -> tuple[Step, ...]:
+def _steps_in_layer(suffix: str) -> tuple[Step, ...]:
     """The steps from a layer down to the part that holds a parameter."""
-    for rule, block, step in _PARAMETERS_IN_LAYER:
-        if re.match(rule, rest):
+    for rule, block, step in _INSIDE_LAYERS:
+        if re.match(rule, suffix):
             return block, step
-    return (Step(rest, rest, "other"),)
+    return (Step(suffix, suffix, "other"),)
 
 
-def _shared(group: int, inner: int, architecture: Architecture) -> Step:
+def _shared_step(group: int, inner: int, architecture: Architecture) -> Step:
     """The step to weights that several consecutive layers share, as in ALBERT."""
     names = [m for p in architecture.parameters if (m := _SHARED.fullmatch(p.name))]
     n_groups = 1 + max(int(m[1]) for m in names)
     n_inner = 1 + max(int(m[2]) for m in names)
     per_group = architecture.n_layers / n_groups
-    uses = [n + 1 for n in range(architecture.n_layers) if int(n / per_group) == group]
-    name = f"Layers {uses[0]} to {uses[-1]}" if len(uses) > 1 else f"Layer {uses[0]}"
+    layers = [n + 1 for n in range(architecture.n_layers) if int(n / per_group) == group]
+    name = f"Layers {layers[0]} to {layers[-1]}" if len(layers) > 1 else f"Layer {layers[0]}"
     step = f", step {inner + 1}" if n_inner > 1 else ""
     key = f"shared-{group + 1}" + (f"-{inner + 1}" if n_inner > 1 else "")
     return Step(key, f"{name}, shared{step}", "shared")
@@ -304,7 +307,7 @@ BYTES = {"float32": 4, "float16": 2, "int8": 1}
 _QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _IN_LAYER = re.compile(r"(encoder|transformer)\.(layer\.\d+|albert_layer_groups\.\d+)\.")
-_BEFORE = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
+_PROJECTION = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
 @dataclass(frozen=True)
@@ -333,14 +336,14 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     A matrix of `a` x `b` costs `a * b` for each token that passes through it. Attention costs
     `2 * n_tokens ** 2 * n_dims` in each layer: once for the scores, once for the weighted sum.
     """
-    uses = _uses(architecture)
+    n_uses = _n_uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
-    layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * uses
-    before = sum(n_values(p) for p in matrices if _BEFORE.match(p.name))
-    widths = sum(p.shape[0] for p in matrices if _QUERY.search(p.name)) * uses
+    in_layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * n_uses
+    in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
+    query_widths = sum(p.shape[0] for p in matrices if _QUERY.search(p.name)) * n_uses
     return Operations(
-        linear=round(n_tokens * (layers + before)),
-        attention=round(2 * n_tokens**2 * widths),
+        linear=round(n_tokens * (in_layers + in_projection)),
+        attention=round(2 * n_tokens**2 * query_widths),
         pooler=sum(n_values(p) for p in matrices if p.name.startswith("pooler.")),
     )
 
@@ -370,7 +373,7 @@ def comparison_row(
     }
 
 
-def _uses(architecture: Architecture) -> float:
+def _n_uses(architecture: Architecture) -> float:
     """The number of layers that use each stored layer: 1, or more if layers are shared (ALBERT)."""
     groups = {m[1] for p in architecture.parameters if (m := _GROUP.search(p.name))}
     return architecture.n_layers / len(groups) if groups else 1
@@ -432,7 +435,9 @@ def weight_statistics(array: FloatArray) -> WeightStatistics:
         counts=counts,
         n_outside=n_outside,
         singular=singular,
-        random=_random(array.shape, float(np.linalg.norm(flat))) if singular.size else singular,
+        random=_random_singular_values(array.shape, float(np.linalg.norm(flat)))
+        if singular.size
+        else singular,
     )
 
 
@@ -458,13 +463,13 @@ def _is_off_zero(flat: NDArray[np.float64]) -> bool:
 
 def _singular_values(array: FloatArray) -> NDArray[np.float64]:
     """Singular values from the smaller Gram matrix, ten times as fast as a full decomposition."""
-    wide = array.astype(np.float64)
-    gram = wide @ wide.T if wide.shape[0] <= wide.shape[1] else wide.T @ wide
+    matrix = array.astype(np.float64)
+    gram = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
     values: NDArray[np.float64] = np.sqrt(np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None))
     return values
 
 
-def _random(shape: tuple[int, ...], norm: float) -> NDArray[np.float64]:
+def _random_singular_values(shape: tuple[int, ...], norm: float) -> NDArray[np.float64]:
     """The singular values of a seeded random matrix that is scaled to a norm."""
     values = np.random.default_rng(SEED).standard_normal(shape, dtype=np.float32)
     singular = _singular_values(values)

@@ -26,9 +26,9 @@ __all__ = [
     "weights_reading",
 ]
 
-_HELD = 0.9  # of the sum of squares: directions are counted until they hold this share
-_FEWER = 0.9  # of a random matrix's number: if fewer suffice, some directions are stronger
-_CLOSE = 0.01  # relative difference below which two numbers count as the same
+_COUNTED_SHARE = 0.9  # of the sum of squares: directions are counted until they hold this share
+_STRONGER_BELOW = 0.9  # of a random matrix's number: if fewer suffice, some directions are stronger
+_SAME_WITHIN = 0.01  # relative difference below which two numbers count as the same
 
 
 def anatomy_title(tree: Node, chosen: Node) -> Claim:
@@ -57,33 +57,35 @@ def anatomy_reading(
         architecture: the same model, for its title and number of layers.
         quoted_millions: the number of parameters that is often quoted for it, in millions.
     """
-    words, layers = tree.find("embeddings/word"), _layers(tree)
+    word_table, layers = tree.find("embeddings/word"), _layers(tree)
     in_layers = sum(node.n_values for node in layers)
     numbers = {"n": counted.n_named, "n_values": counted.n_values}
     shares: dict[str, float] = {"layers": in_layers / (tree.n_values or 1)}
-    if words is not None:
-        shares["words"] = words.share_of(tree)
+    if word_table is not None:
+        shares["words"] = word_table.share_of(tree)
     claims = [
         claim("anatomy.count", model=escape(architecture.title), **numbers),
-        claim(f"anatomy.where.{'words' if words else 'layers'}", **shares),
+        claim(f"anatomy.where.{'words' if word_table else 'layers'}", **shares),
     ]
     if quoted_millions is not None:
         deviation = counted.n_values / 1e6 / quoted_millions - 1
-        verdict = "close" if abs(deviation) < _CLOSE else "lower" if deviation < 0 else "higher"
+        verdict = (
+            "close" if abs(deviation) < _SAME_WITHIN else "lower" if deviation < 0 else "higher"
+        )
         claims.append(
             claim(f"anatomy.quoted.{verdict}", millions=quoted_millions, by=abs(deviation))
         )
-    sure = [
+    details = [
         claim("anatomy.memory", size=_megabytes(counted.n_bytes), dtypes=", ".join(counted.dtypes)),
         claim("anatomy.matrices", n_values=counted.n_in_matrices),
     ]
     if counted.n_tied:
-        sure.append(claim("anatomy.tied", n=counted.n_tied))
+        details.append(claim("anatomy.tied", n=counted.n_tied))
     groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}
     if groups and architecture.n_layers > len(groups):
         n_unshared = round(in_layers * architecture.n_layers / len(groups))
-        sure.append(claim("anatomy.shared", n_layers=architecture.n_layers, n_values=n_unshared))
-    return claims, sure
+        details.append(claim("anatomy.shared", n_layers=architecture.n_layers, n_values=n_unshared))
+    return claims, details
 
 
 def part_claims(part: Node, tree: Node) -> list[Claim]:
@@ -162,16 +164,16 @@ def models_claim(
     reference = next((others[title] for title in references if title in others), None)
     if reference is None:
         return claim("anatomy.models.alone")
-    work = "billion multiply-adds"
+    work_column = "billion multiply-adds"
     numbers = {
         "model": escape(first["model"]),
         "reference": escape(reference["model"]),
         "parameters": first["parameters"] / reference["parameters"],
         "n_tokens": n_tokens,
     }
-    if first[work] is None or reference[work] is None:
+    if first[work_column] is None or reference[work_column] is None:
         return claim("anatomy.models.too_long", **numbers)
-    return claim("anatomy.models.work", work=first[work] / reference[work], **numbers)
+    return claim("anatomy.models.work", work=first[work_column] / reference[work_column], **numbers)
 
 
 def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = None) -> list[Claim]:
@@ -189,8 +191,8 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
     numbers: dict[str, Any] = {"low": low, "high": high, "std": float(stats.std)}
     claims = [claim(f"anatomy.weights.{verdict}", name=name, n_rows=stats.shape[0], **numbers)]
     if len(stats.singular) > 1:
-        n_strong, n_random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
-        directions = "stronger" if n_strong < _FEWER * n_random else "even"
+        n_strong, n_random = stats.n_for(_COUNTED_SHARE), stats.n_for(_COUNTED_SHARE, stats.random)
+        directions = "stronger" if n_strong < _STRONGER_BELOW * n_random else "even"
         counts = {"own": n_strong, "random": n_random, "n_all": len(stats.singular)}
         claims.append(claim(f"anatomy.weights.{directions}", **counts))
     return claims
@@ -209,8 +211,8 @@ def share_text(share: float) -> str:
 def _short_title(part: Node, tree: Node) -> str:
     """The first and last steps of a part's title; all steps if those two are ambiguous."""
     ends = _ends(part)
-    alike = sum(_ends(node) == ends for node in tree.walk() if node.path)
-    return part.title if alike > 1 else " › ".join(ends)
+    n_same_ends = sum(_ends(node) == ends for node in tree.walk() if node.path)
+    return part.title if n_same_ends > 1 else " › ".join(ends)
 
 
 def _ends(part: Node) -> tuple[str, ...]:
@@ -220,11 +222,11 @@ def _ends(part: Node) -> tuple[str, ...]:
 
 def _why_untrained(part: Node, card: ModelCard) -> str:
     """The reasons why the embedding layer, encoder or pooler around a part looks untrained."""
-    model = card.provenance
-    by_part = {"embeddings": model.embedding_layer, "pooler": model.pooler}
-    states = [model.embedding_layer, model.encoder, model.pooler]
+    provenance = card.provenance
+    by_part = {"embeddings": provenance.embedding_layer, "pooler": provenance.pooler}
+    states = [provenance.embedding_layer, provenance.encoder, provenance.pooler]
     if part.path:
-        states = [by_part.get(part.path.split("/")[0], model.encoder)]
+        states = [by_part.get(part.path.split("/")[0], provenance.encoder)]
     return " ".join(state.reason for state in states if state.state == "untrained")
 
 

@@ -30,7 +30,7 @@ with numpy.load({file}) as download:  # from this page
 rows = vectors
 
 """
-_LAYERS = """\
+_ALL_LAYERS = """\
 with numpy.load({file}) as download:  # from this page
     vectors, page = download["all_vectors"], download["all_coordinates"]
 n_layers, n, n_dims = vectors.shape
@@ -42,7 +42,7 @@ sizes = numpy.where(sizes > 1e-6 * numpy.abs(vectors).max(), sizes, numpy.inf)
 rows = (centred / sizes).reshape(-1, n_dims).astype(numpy.float32)
 
 """
-_DRAWING: dict[Method, tuple[str, str]] = {
+_DRAW: dict[Method, tuple[str, str]] = {
     "umap": (
         "import umap\n",
         """\
@@ -79,7 +79,7 @@ _LINKS = """\
 # The page's map has more links: within each layer's own space, and from each point to itself at the
 # next layer.
 """
-_MEASURING = """
+_MEASURE = """
 # How far the page's map, and then this one, can be trusted. Where distances are equal the page has
 # the mean over all orders of equals, scikit-learn takes one order.
 trusted = [
@@ -105,13 +105,13 @@ def redraw_snippet(result: MapResult, *, file: str = "map.npz") -> str:
         len(result.layers) > 1,
     )
     quality = result.map.quality[0]
-    most = (n_points - 1) // 3 if result.map.method == "tsne" else n_points - 1
-    imports, drawing = _DRAWING[result.map.method]
+    max_neighbors = (n_points - 1) // 3 if result.map.method == "tsne" else n_points - 1
+    imports, draw = _DRAW[result.map.method]
     is_measured = not is_joint and quality is not None and quality.n_measured == n_points
     values = {
         **settings.as_dict(),
         "file": literal(file),
-        "n_neighbors": min(settings.n_neighbors, most),
+        "n_neighbors": min(settings.n_neighbors, max_neighbors),
         "links": _LINKS if is_joint else "",
         "k": 0 if quality is None else quality.k,
     }
@@ -120,10 +120,10 @@ def redraw_snippet(result: MapResult, *, file: str = "map.npz") -> str:
         imports,
         "from sklearn.manifold import trustworthiness\n" if is_measured else "",
         "\n",
-        _LAYERS if is_joint else _ONE_LAYER,
-        drawing,
+        _ALL_LAYERS if is_joint else _ONE_LAYER,
+        draw,
         "places = places.reshape(n_layers, n, -1)\n" if is_joint else "",
-        _MEASURING if is_measured else "",
+        _MEASURE if is_measured else "",
     ]
     return "".join(part if part in {"\n", ""} else part.format(**values) for part in parts)
 
@@ -213,20 +213,20 @@ def map_vectors_snippet(
     """
     if not 0 <= layer <= card.n_layers:
         raise RequestError(f"Layer {layer} was asked for; {card.title} has 0 to {card.n_layers}.")
-    own_words = unit == "words"
+    are_words = unit == "words"
     lines = [
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
         "",
         *load_lines(card),
         "",
-        "texts = [  # with the start and end of the words" if own_words else "texts = [",
-        *(f"    {_item(text, words=own_words)}," for text in texts),
+        "texts = [  # with the start and end of the words" if are_words else "texts = [",
+        *(f"    {_text_literal(text, words=are_words)}," for text in texts),
         "]",
         _READ.format(
-            item="text, words" if own_words else "text", max_length=card.max_length, layer=layer
+            item="text, words" if are_words else "text", max_length=card.max_length, layer=layer
         )
-        + _points(unit, pooling, added=added),
+        + _point_lines(unit, pooling, added=added),
         "vectors = torch.stack(vectors)",
         f"a, b = {pair[0]}, {pair[1]}",
         "cosine = torch.cosine_similarity(vectors[a], vectors[b], dim=0)",
@@ -235,11 +235,11 @@ def map_vectors_snippet(
     return "\n".join(lines) + "\n"
 
 
-def _item(text: MapText, *, words: bool) -> str:
+def _text_literal(text: MapText, *, words: bool) -> str:
     return f"({literal(text.text)}, {list(text.words)})" if words else literal(text.text)
 
 
-def _points(unit: Unit, pooling: str, *, added: bool) -> str:
+def _point_lines(unit: Unit, pooling: str, *, added: bool) -> str:
     """The lines of the script that add one text's points to `names` and `vectors`."""
     if unit == "tokens":
         return _TOKENS.format(kept="torch.ones_like(own)" if added else "own")

@@ -199,12 +199,12 @@ def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
     if 0 <= position < tokens.n_tokens:
         return position
     word = sentence.word
-    starts = [
+    candidates = [
         i
         for i in range(tokens.n_tokens)
         if tokens.text_ids[i] == 0 and (word is None or tokens.offsets[i, 1] > word[0])
     ]
-    return starts[0] if starts else 0
+    return candidates[0] if candidates else 0
 
 
 # --- The closer looks of a view
@@ -301,8 +301,8 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
     query = typed or text.strip()
     seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
     # If the tokenizer drops the query, `seen` is empty, and every piece would begin with it.
-    beginnings = dict.fromkeys((query.strip(), seen or query.strip()))
-    ids = find_pieces(vocabulary, *beginnings, kind=KINDS[KIND.of(view)])
+    prefixes = dict.fromkeys((query.strip(), seen or query.strip()))
+    ids = find_pieces(vocabulary, *prefixes, kind=KINDS[KIND.of(view)])
     tokens = service.tokenize(view.model, [text])[0]
     cut = explain_cut(tokens, vocabulary, service.cut_rules(view.model))
     return LookUp(query, seen, tokens, ids, cut)

@@ -101,8 +101,8 @@ def claims_in(cookies: Mapping[str, str]) -> Mapping[str, Any]:
 def signed_value(cookies: Mapping[str, str], name: str) -> bytes | None:
     """Return the value of a cookie signed by this server, which may come in chunks, or None."""
 
-    def piece(name: str) -> bytes | None:
+    def chunk(name: str) -> bytes | None:
         signed = cookies.get(name, "")
         return decode_signed_value(get_cookie_secret(), name, signed) if signed.isascii() else None
 
-    return get_cookie_with_chunks(piece, name)
+    return get_cookie_with_chunks(chunk, name)

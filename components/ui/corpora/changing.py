@@ -86,8 +86,8 @@ def check_may_export(about: About, person: Person) -> None:
         AccessError: they may not.
     """
     guard.require(EXPORT, person)
-    is_free = not guard.sign_in_is_on() or is_for_everybody(about)
-    if not (is_free or guard.is_theirs(about.owner, person)):
+    is_open_to_all = not guard.sign_in_is_on() or is_for_everybody(about)
+    if not (is_open_to_all or guard.is_theirs(about.owner, person)):
         raise AccessError(_NOT_YOURS)
 
 

@@ -125,9 +125,9 @@ def chart(
         {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
     )
     default_config = {"displayModeBar": False, "displaylogo": False}
-    room = figure.layout.height  # reserved from the start, while the browser still loads plotly
+    height = figure.layout.height  # reserved from the start, while the browser still loads plotly
     st.plotly_chart(
-        figure, key=key, height=room, config=dict(config or default_config), alt=alt, **options
+        figure, key=key, height=height, config=dict(config or default_config), alt=alt, **options
     )
 
 
@@ -212,12 +212,12 @@ def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
             changes, an open tab closes.
         key: the key of the tabs.
     """
-    tabs = st.tabs(list(pictures), key=key, on_change="rerun")
-    _fill(dict(zip(tabs, pictures.values(), strict=True)))
+    tab_containers = st.tabs(list(pictures), key=key, on_change="rerun")
+    _fill(dict(zip(tab_containers, pictures.values(), strict=True)))
 
 
-def _fill(tabs: Mapping[TabContainer, Callable[[], None]]) -> None:
-    for tab, fill in tabs.items():
+def _fill(fills: Mapping[TabContainer, Callable[[], None]]) -> None:
+    for tab, fill in fills.items():
         if is_open(tab):
             with tab:
                 fill()

@@ -204,8 +204,8 @@ def chosen_span(sentence: Sentence) -> Span | None:
     if sentence.word is None:
         return None
     starts, ends = zip(*split_words(sentence.text) or [(-1, -1)], strict=True)
-    whole = sentence.word[0] in starts and sentence.word[1] in ends
-    return sentence.word if whole else None
+    is_whole = sentence.word[0] in starts and sentence.word[1] in ends
+    return sentence.word if is_whole else None
 
 
 def counted_span(sentence: Sentence) -> Span | None:
@@ -216,11 +216,11 @@ def counted_span(sentence: Sentence) -> Span | None:
 def left_behind(view: ViewState) -> Example | None:
     """Return the example whose references remain although none of its words is chosen."""
     texts = tuple(reference.text for reference in view.references)
-    chosen = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
+    chosen_words = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
     for example in EXAMPLES:
-        about = {sentence.word.casefold() for sentence in example.sentences if sentence.word}
-        brought = tuple(reference.text for reference in example.references)
-        if texts == brought and chosen and not chosen & about:
+        example_words = {s.word.casefold() for s in example.sentences if s.word}
+        example_references = tuple(reference.text for reference in example.references)
+        if texts == example_references and chosen_words and not chosen_words & example_words:
             return example
     return None
 
@@ -241,20 +241,20 @@ def _compare(
     service: EncoderService,
     card: ModelCard,
     pooling: Pooling,
-    centre: Baseline | None,
+    baseline: Baseline | None,
 ) -> Comparison | None:
     if len(chosen) < 2 or not any(c.item.role == "sentence" for c in chosen):
         return None
     vectors = [word_vectors(c.encoding, c.span, pooling) for c in chosen]
     positions = [token_positions(c.encoding, c.span) for c in chosen]
     static = [
-        pool(service.word_rows(card.id, c.encoding.token_ids[where]), pooling)
-        for c, where in zip(chosen, positions, strict=True)
+        pool(service.word_rows(card.id, c.encoding.token_ids[own_positions]), pooling)
+        for c, own_positions in zip(chosen, positions, strict=True)
     ]
     return compare(
         [c.item for c in chosen],
         np.stack(vectors),
         np.stack(static),
         layers=chosen[0].encoding.layers,
-        centre=None if centre is None else centre.centre(pooling),
+        centre=None if baseline is None else baseline.centre(pooling),
     )
