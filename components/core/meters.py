@@ -1,7 +1,8 @@
-"""The process's own metrics, for Prometheus.
+"""The metrics of this process, for Prometheus.
 
-Labels take only our own values (names of methods, classes, pages, listed models), never a word
-that a visitor typed. Numbers that other modules already count are read on request (`readings`).
+The value of a label is a name of ours (of a method, class, page or listed model), never a word that
+a visitor typed. Numbers that other modules already count are read from them whenever Prometheus
+asks: see `read_when_asked`.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ __all__ = [
 ]
 
 REGISTRY = CollectorRegistry(auto_describe=False)
-"""The metrics of this program only: libraries register theirs elsewhere."""
+"""Only the metrics of this program; libraries register theirs elsewhere."""
 
-# Otherwise each metric has a second series with its creation time.
+# Otherwise each counter and histogram has a second series, with its creation time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _OTHER = "other"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -114,7 +115,7 @@ PAGE_SECONDS = Histogram(
 
 
 class _Readings(Collector):
-    """Metrics read from their source at the moment of a request."""
+    """Metrics that are read from their sources each time Prometheus asks."""
 
     def __init__(self) -> None:
         self._sources: dict[str, Callable[[], Iterable[Metric]]] = {}
@@ -135,10 +136,10 @@ GCCollector(registry=REGISTRY)
 
 
 def read_when_asked(name: str, read: Callable[[], Iterable[Metric]]) -> None:
-    """Register metrics that are read from their source on each request.
+    """Register metrics that are read from their source each time Prometheus asks.
 
     Args:
-        name: the source's name; a source of the same name is replaced.
+        name: the source's name; it replaces an earlier source of the same name.
         read: returns the metrics; called from any thread, and must be quick.
     """
     _readings.put(name, read)
@@ -150,7 +151,7 @@ def count_error(error: BaseException) -> None:
 
 
 def error_kind(error: BaseException) -> str:
-    """The class of an error if it is ours or a Python built-in, else "other"."""
+    """The name of an error's class if it is ours or one of Python's built-ins, else "other"."""
     name = type(error).__name__
     home = errors if isinstance(error, errors.ContextlensError) else builtins
     return name if getattr(home, name, None) is type(error) else _OTHER
@@ -158,7 +159,7 @@ def error_kind(error: BaseException) -> str:
 
 @contextmanager
 def measured(method: str) -> Iterator[None]:
-    """Count and time what is done in this context as a call of a service's method."""
+    """Count and time the block as one call of a method of the encoder service."""
     seconds, counts = _meters_of(method)
     begun, outcome = perf_counter(), "ok"
     try:

@@ -1,4 +1,4 @@
-"""The JSON files of models from strangers, read within a size limit, and rules for their values."""
+"""Reading JSON files of untrusted models: a size limit, and rules for the values in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Rule", "read_bytes", "read_json", "shortened", "whole_number"]
 
 @dataclass(frozen=True)
 class Rule:
-    """The condition that a value from an untrusted file must meet, in words and as a check."""
+    """A condition on a value from an untrusted file, as words for a message and as a check."""
 
     says: str
     allows: Callable[[Any], bool]
@@ -58,7 +58,8 @@ def read_bytes(path: Path, *, title: str, most_bytes: int) -> bytes:
     """The content of a file of a model's folder.
 
     Raises:
-        FileNotFoundError, CheckpointError: as `read_json`.
+        FileNotFoundError: there is no such file.
+        CheckpointError: the file is too large or cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -82,7 +83,7 @@ def _unreadable(title: str, exc: Exception) -> CheckpointError:
 
 
 def shortened(value: object, longest: int = 40) -> str:
-    """An untrusted value, truncated, quoted if it is a text, with unusual characters escaped."""
+    """An untrusted value for a message: truncated, with unusual characters escaped."""
     if type(value) is int and abs(value) >= 10**15:
         return "a number of more than 15 digits"
     text = ascii(value[:longest] if isinstance(value, str) else value)

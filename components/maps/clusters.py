@@ -1,6 +1,6 @@
-"""Clusters of a map's points and the words that are typical of each; they label the map.
+"""Clusters of a map's points, labelled with the words that are typical of each.
 
-Clusters are found on the map, not in the model's space, because they name what a reader sees there.
+Clusters are found on the map, not in the model's space, because they name what a reader sees on it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from components.maps.typical import typical_of
 __all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels"]
 
 MAX_CLUSTERED = 15_000
-"""The largest number of points for HDBSCAN, whose time grows with its square: 0.6 s for these."""
+"""The most points that HDBSCAN gets; its time grows with their square, and is 0.6 s for these."""
 _SEED = 0
-_MIN_SAMPLES = 5  # neighbours that make a place dense; without it, HDBSCAN would use `least`
+_MIN_SAMPLES = 5  # neighbours that make a place dense; HDBSCAN's default is the least cluster size
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class ClusterLabel:
 
 
 def cluster(coordinates: FloatArray, *, least: int | None = None) -> IntArray:
-    """(n_points,) int64: the cluster of each point, 0 the largest, -1 for points in no cluster.
+    """(n_points,) int64: the cluster of each point; 0 is the largest, -1 means none.
 
-    scikit-learn's HDBSCAN (Campello, Moulavi and Sander 2013) runs on the map's coordinates. Of
-    more than `MAX_CLUSTERED` points it clusters a seeded sample, and each other point joins the
-    cluster of its nearest sampled point. The same coordinates always give the same clusters.
+    scikit-learn's HDBSCAN (Campello, Moulavi and Sander 2013) runs on the map's coordinates. If
+    there are more than `MAX_CLUSTERED` points, it clusters a seeded sample, and each other point
+    joins the cluster of the nearest sampled point. The same coordinates give the same clusters.
 
     Args:
         coordinates: (n_points, n_coordinates), finite.
@@ -76,9 +76,9 @@ def cluster_labels(
 ) -> tuple[ClusterLabel, ...]:
     """Return the label and place of each cluster of a map, the largest cluster first.
 
-    The document of a word or token is its sentence and its own name; the name weighs as much as a
-    whole sentence. A function word or a sign labels a cluster only if it is the name of a fifth of
-    the cluster's points.
+    A point that is a word or token stands for a document: its sentence and its own name, which
+    weighs as much as the sentence. A function word or a punctuation mark labels a cluster only if
+    it is the name of a fifth of the cluster's points.
 
     Raises:
         RequestError: the numbers of coordinates or clusters and of points differ.
@@ -132,7 +132,7 @@ def _nearest(known: FloatArray, places: FloatArray) -> IntArray:
 
 
 def _by_size(labels: IntArray) -> IntArray:
-    """Return the same clusters, numbered from the largest on."""
+    """Return the same clusters, renumbered so that 0 is the largest."""
     numbers, counts = np.unique(labels[labels >= 0], return_counts=True)
     new = np.full(len(numbers) + 1, -1, dtype=np.int64)  # the last entry is for -1
     new[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))

@@ -1,4 +1,4 @@
-"""The typical words of clusters of documents: class-based TF-IDF, on sparse counts."""
+"""The typical words of clusters of documents, by class-based TF-IDF on sparse counts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from components.core.words import split_words
 
 __all__ = ["TermCounts", "count_terms", "typical_of"]
 
-_NAMES = 0.2  # share of a cluster's points with this name from which a function word may label it
-_EVERYWHERE = 0.5  # a word in more of every cluster's documents distinguishes none of them
+_NAMES = 0.2  # a function word may label a cluster if it names this share of its points
+_EVERYWHERE = 0.5  # a word in more than this share of each cluster's documents is left out
 _WORD = regex.compile(r"[\p{L}\p{M}]{2,}")
 _TOO_MUCH = "computer cry detail fill fire interest mill mine move name side system thick thin"
 _TOO_LITTLE = "did does doing just let like really"
-"""Words that scikit-learn lists wrongly as English function words, and words that it lacks."""
+"""Words that scikit-learn wrongly lists as English function words, and words that it lacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class TermCounts:
     """The number of occurrences of each term in each text.
 
     Attributes:
-        terms: different terms, in small letters.
+        terms: the distinct terms, casefolded.
         counts: (n_texts, n_terms), sparse.
     """
 
@@ -58,15 +58,15 @@ def typical_of(
     words of at least two letters, English function words, and words in more than half of every
     cluster's documents, which distinguish no cluster.
 
-    A name counts as much as an average document. It labels a cluster if it is the name of a fifth
-    of it, even if it is a function word or a sign.
+    A name counts as much as an average document. A name that a fifth of a cluster's documents share
+    may label the cluster even if it is a function word or a punctuation mark.
 
     Args:
-        texts: the terms of different texts.
-        which: (n_documents,) the index of each document's text.
+        texts: the terms of each distinct text.
+        which: (n_documents,) the index of each document's text; documents can share a text.
         labels: (n_documents,) the cluster of each document, -1 for none.
-        names: one for each document, or none at all.
-        n_words: the largest number of words.
+        names: a name for each document, or no names at all.
+        n_words: the largest number of words for a cluster.
 
     Raises:
         RequestError: the numbers of labels and documents differ.
@@ -126,7 +126,7 @@ def _table(
     n_rows: int,
     n_columns: int,
 ) -> Any:
-    """Return a sparse table of counts; repeated pairs add up."""
+    """Return a sparse table that counts how often each pair of row and column occurs."""
     from scipy.sparse import csr_array
 
     where = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64))
@@ -142,7 +142,7 @@ def _telling(terms: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _class_tf_idf(counts: Any) -> Any:
-    """Return each cluster's weights of its terms, sparse, from their counts."""
+    """Return the sparse weights of terms in clusters, from their counts."""
     weights = counts.tocsr().astype(float)
     of_class = np.maximum(weights.sum(axis=1), 1)
     of_term = np.maximum(weights.sum(axis=0), 1)
@@ -153,14 +153,14 @@ def _class_tf_idf(counts: Any) -> Any:
 
 
 def _everywhere(documents: Any, sizes: IntArray) -> Any:
-    """True for terms in most documents of every cluster; all False for a single cluster."""
+    """(n_terms,) True for terms in most documents of every cluster; False if there is only one."""
     often = documents.tocsr().astype(float)
     often.data = often.data > _EVERYWHERE * np.repeat(sizes, np.diff(often.indptr))
     return (often.sum(axis=0) == len(sizes)) & (len(sizes) > 1)
 
 
 def _row(table: Any, row: int) -> tuple[Any, Any]:
-    """Return the columns that a row of a sparse table has, and their values."""
+    """Return the columns of the entries in a row of a sparse table, and their values."""
     entries = slice(*table.indptr[row : row + 2])
     return table.indices[entries], table.data[entries]
 

@@ -1,4 +1,4 @@
-"""The hub cache on this machine: the files of a model, and whether they are here and intact."""
+"""The hub cache on this machine: which files a model needs, and if they are there and intact."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Part = Literal["model", "tokenizer"]
-"""The files to have: all, weights included, or only config and tokenizer."""
+"""The part of a model whose files are needed: all of it, or only its config and tokenizer."""
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 _ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")
@@ -51,7 +51,7 @@ DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "a
 _VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
-_SECONDS = 5.0  # how long `CachedFiles` remembers
+_SECONDS = 5.0  # for which `CachedFiles` remembers an answer
 _MOST_REMEMBERED = 200
 
 
@@ -63,7 +63,7 @@ class Fetched:
     revision: str
 
 
-# The files of a model: no pickles, no code
+# Which files a model needs: no pickles, no code
 
 
 def check_id(model_id: str) -> None:
@@ -83,7 +83,7 @@ def check_id(model_id: str) -> None:
 
 
 def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
-    """The files to fetch from a repository; of weights, one file or else all its shards."""
+    """The files to fetch from a repository; its weights are one file, or else all shards."""
     wanted = {CONFIG, _TOKENIZER} | DESCRIPTIONS
     if part == "model":
         wanted |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
@@ -94,7 +94,7 @@ def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
 
 
 def missing_files(names: Collection[str], part: Part = "model") -> str | None:
-    """Return the reason why a repository's files are unusable, to follow its id; or None."""
+    """Return why a repository is unusable, as the end of a sentence that begins with its id."""
     has_weights = SINGLE in names or (INDEX in names and any(map(_SHARD.fullmatch, names)))
     if part == "model" and not has_weights:
         pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
@@ -113,7 +113,7 @@ def missing_files(names: Collection[str], part: Part = "model") -> str | None:
 
 
 def shards(folder: Path, names: Collection[str]) -> set[str]:
-    """The weight files that the index names; a name that no file has if it is unreadable."""
+    """The weight files that the index names; "?", which is no file, if it is unreadable."""
     if SINGLE in names:
         return {SINGLE}
     try:
@@ -122,7 +122,7 @@ def shards(folder: Path, names: Collection[str]) -> set[str]:
         return {"?"}
 
 
-# The files that are here
+# Which files are in the cache
 
 
 def cache_folder(cache_dir: Path | None) -> Path:
@@ -134,19 +134,19 @@ def cache_folder(cache_dir: Path | None) -> Path:
 
 
 def repository_folder(model_id: str, cache_dir: Path | None) -> Path:
-    """The model's folder in the hub cache, by the cache's documented layout."""
+    """The model's folder in the hub cache, whose layout huggingface_hub documents."""
     return cache_folder(cache_dir) / f"models--{model_id.replace('/', '--')}"
 
 
 def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None) -> Fetched | None:
     """The model's complete files in the local hub cache, or None; never uses the network.
 
-    The last known commit of `main` comes first, then the newest complete one. A complete model
-    is preferred to a tokenizer cached on its own, also when only the tokenizer is wanted.
+    The last known commit of `main` is preferred, then the newest complete commit. A complete model
+    is preferred to a tokenizer that was cached alone, even if only the tokenizer is needed.
 
     Args:
         model_id: `name` or `organisation/name`.
-        part: the model, or config and tokenizer only.
+        part: the whole model, or only its config and tokenizer.
         cache_dir: the hub cache; None means huggingface_hub's own.
 
     Raises:
@@ -170,7 +170,7 @@ def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None
 
 
 def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part) -> bool:
-    """True if all files are there, according to the repository's listing if one was saved."""
+    """True if all files are there; if the repository's listing was saved, with the right sizes."""
     from huggingface_hub import get_cached_repo_tree
     from huggingface_hub.errors import CachedRepoTreeNotFoundError
 
@@ -186,9 +186,9 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part
 
 
 class CachedFiles:
-    """Remembers for a few seconds what `cached`, which reads folders, says: pages ask each rerun.
+    """Remembers for a few seconds which models are in the cache. Thread-safe.
 
-    Thread-safe.
+    Pages ask at each rerun, and `cached` reads folders.
     """
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class CachedFiles:
             return is_here
         try:
             check_id(model_id)
-            # If there is no such folder, huggingface_hub's slow modules need not be imported.
+            # Look for the folder first: `cached` imports slow modules of huggingface_hub.
             folder = repository_folder(model_id, None)
             is_here = folder.is_dir() and cached(model_id) is not None
         except (UnknownModelError, OSError):
@@ -216,12 +216,12 @@ class CachedFiles:
         return is_here
 
     def forget(self, model_id: str) -> None:
-        """Check again the next time: the model was just fetched."""
+        """Forget a model that was just fetched, so that the next question is answered anew."""
         with self._lock:
             self._known.pop(model_id, None)
 
 
-# The files that are intact
+# Which files are intact
 
 
 def has_size(path: Path, size: int) -> bool:
@@ -230,7 +230,7 @@ def has_size(path: Path, size: int) -> bool:
 
 
 def has_digest(path: Path, digest: str) -> bool:
-    """True if this is the file's SHA-256 or its git hash, the two that a hub lists."""
+    """True if this is the file's SHA-256 or its git hash; the hub lists one of the two."""
     if len(digest) == 64:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == digest

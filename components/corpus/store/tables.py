@@ -1,9 +1,9 @@
-"""The LanceDB database of all stored corpora, with three tables each.
+"""The LanceDB database of all stored corpora, with three tables for each.
 
 A corpus called NAME has the tables NAME.about (one row), NAME.texts and NAME.occurrences; on object
-storage NAME.lease records its writer. Each commit to a table is complete or absent, whenever the
-process ends. Rows are only ever appended, and nothing is compacted, so a row's place in its table
-never changes.
+storage NAME.lease records its writer. A commit to a table is complete or absent, even if the
+process dies. Rows are only appended and nothing is compacted, so a row's place in its table never
+changes.
 """
 
 from __future__ import annotations
@@ -53,23 +53,23 @@ Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
 _PARTS: tuple[Part, ...] = get_args(Part)
 N_PARTS = len(_PARTS)
-_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten, shorter or longer
+_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten instead
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # opening a table takes two requests to object storage
 _N_AT_ONCE = 8
-_STALE = timedelta(seconds=2)  # the delay until another process's writes are seen
-_NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
-_CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
-_AWAY_SECONDS = 5.0  # in which no request is sent, as each takes seconds to fail
+_STALE = timedelta(seconds=2)  # until the writes of another process are seen
+_NOT_THERE = ("was not found", "Not found")  # messages of LanceDB and of Lance
+_CONFLICT = "Incompatible transaction"  # a message of Lance: another process has committed
+_AWAY_SECONDS = 5.0  # without requests after one had no answer; each takes seconds to fail
 
 _INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB's defaults are gigabytes
 _OF_STORAGE = {
     "connect_timeout": "2s",
-    "timeout": "15s",  # of a request, each of which moves some megabytes
+    "timeout": "15s",  # for one request, which moves some megabytes
     "client_max_retries": "2",
     "client_retry_timeout": "10",  # seconds
 }
-"""Without these, a page would wait minutes if object storage does not answer."""
+"""Without these limits, a page waits for minutes if object storage does not answer."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{16}", re.ASCII)
 
@@ -80,7 +80,7 @@ def new_name() -> str:
 
 
 def is_name(name: str) -> bool:
-    """True if this may be a corpus's name, so that a table may have it."""
+    """True if a corpus, and therefore its tables, can have this name."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -118,11 +118,11 @@ class Tables:
 
     @cached_property
     def _writers_database(self) -> Any:
-        """The same database, whose tables are refreshed only on demand."""
+        """A second connection to the database, whose tables are refreshed only on demand."""
         return self._connect(None)
 
     def _connect(self, interval: timedelta | None) -> Any:
-        """Return a database that sees the writes of other processes after an interval."""
+        """Connect to the database; tables show other processes' writes after this interval."""
         import lancedb  # takes a second
 
         self._make_folder()
@@ -135,10 +135,10 @@ class Tables:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Send requests to object storage inside; fail at once if it did not answer a moment ago.
+        """Run a block that sends requests; fail at once if object storage did not answer lately.
 
         Raises:
-            CorpusError: it does not answer, or refuses.
+            CorpusError: object storage does not answer, or refuses the request.
         """
         if time.monotonic() < self._away_until:
             raise CorpusError(AWAY)
@@ -167,7 +167,7 @@ class Tables:
                     return tuple(sorted(filter(is_name, names)))
 
     def for_each(self, read: Callable[[str], Answer]) -> list[Answer]:
-        """Return the result of a function for each corpus; in parallel if they are remote."""
+        """Return a function's result for each corpus, computed in parallel if they are remote."""
         if not self._is_remote:
             return [read(name) for name in self.names()]
         with ThreadPoolExecutor(_N_AT_ONCE, "contextlens-ask") as threads:
@@ -178,7 +178,7 @@ class Tables:
         return self._has(name, "about")
 
     def missing(self, name: str) -> tuple[Part, ...]:
-        """Return the missing tables of a corpus; none of a complete one."""
+        """Return the tables that a corpus lacks; none if it is complete."""
         return tuple(part for part in _PARTS if not self._has(name, part))
 
     def open(self, name: str, part: Part) -> Any:
@@ -196,7 +196,7 @@ class Tables:
         """Create one of a corpus's tables.
 
         Raises:
-            BusyError: another process creates them, as it took over the lease of this one.
+            BusyError: another process took over the lease and creates them.
         """
         key = _key(name, part)
         if name in self._leases:
@@ -205,7 +205,7 @@ class Tables:
         self._keep(key, self._database.create_table(key, data=reader))
 
     def append(self, name: str, rows: Sequence[pa.RecordBatch]) -> None:
-        """Add all of these rows to a corpus's words, or none if it fails.
+        """Add rows to a corpus's occurrences: all of them, or none if that fails.
 
         Raises:
             BusyError: another process took over and added rows.
@@ -213,7 +213,7 @@ class Tables:
         lease = self._leases.get(name)
         table = self.open(name, "occurrences") if lease is None else self._writers[name]
         if lease is not None:
-            table.checkout_latest()  # before the lease is checked: see `lease`
+            table.checkout_latest()  # must come before the check of the lease: see `lease`
             lease.check()
         if table.count_rows() != rows[0]["row"][0].as_py():
             raise lease_lost()
@@ -225,19 +225,19 @@ class Tables:
             self.open(name, "occurrences").checkout_latest()
 
     def drop(self, name: str) -> None:
-        """Delete a corpus's tables, damaged ones too, without waiting for its writer.
+        """Delete a corpus's tables, even damaged ones, without waiting for its writer.
 
-        A writer checks afterwards whether the corpus still exists: see `gone_with_it`. Tables that
-        were written before "about" was deleted are deleted once more.
+        After each write, a writer checks if the corpus still exists: see `gone_with_it`. What it
+        wrote while "about" was still there passed that check, so other tables are deleted twice.
         """
         self.drop_parts(name, ("occurrences", "texts", "about"))  # "about" is found until the end
         self.drop_parts(name, _GROWING)
         if self._has_lease(name):
             with suppress(BusyError), self.only_writer(name):
-                pass  # its last holder deletes the lease of a deleted corpus
+                pass  # leaving it deletes the lease of a deleted corpus
 
     def drop_parts(self, name: str, parts: Sequence[Part]) -> None:
-        """Delete some of a corpus's tables, or what was written to them after their deletion."""
+        """Delete some of a corpus's tables, if they exist."""
         self._forget(name)
         for part in parts:
             path = self._path(name, part)
@@ -247,7 +247,7 @@ class Tables:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
 
     def n_bytes(self, name: str) -> int:
-        """Return the bytes of a corpus; on object storage without its indexes."""
+        """Return the size of a corpus in bytes; on object storage, indexes are not counted."""
         if self.folder is None:
             return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _GROWING)
         return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _PARTS)
@@ -265,12 +265,12 @@ class Tables:
 
     @contextmanager
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> Iterator[None]:
-        """Create a corpus or add to it inside, as the only thread or process: see `lease`.
+        """Run a block as the only thread or process that creates or extends a corpus: see `lease`.
 
-        If the corpus does not exist at the end, the lease is deleted, by its holder only.
+        If the corpus does not exist after the block, the lease is deleted.
 
         Raises:
-            BusyError: another thread or process does it.
+            BusyError: another thread or process is doing so.
             CorpusError: object storage does not answer.
         """
         lease: AbstractContextManager[None] = nullcontext()
@@ -280,11 +280,11 @@ class Tables:
         elif self._is_remote:
             lease = self._row_lease(name, on_wait)
         with lease:
-            self._forget(name)  # shows what another process added a moment ago
+            self._forget(name)  # so that rows are seen that another process has just added
             yield
 
     def has_writer(self, name: str) -> bool:
-        """True if a thread or process adds to a corpus at this moment: see `only_writer`."""
+        """True if a thread or process is creating or extending a corpus: see `only_writer`."""
         if self.folder is not None:
             return file_is_held(self._lock_path(name))
         if not self._is_remote:
@@ -295,7 +295,7 @@ class Tables:
             except Exception as exc:
                 if sentence_for(exc):
                     raise
-                return False  # there was no writer, or it is damaged: `lease_table` repairs it
+                return False  # no writer yet, or a damaged table, which `lease_table` repairs
 
     @contextmanager
     def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
@@ -386,6 +386,6 @@ def _size(folder: Path) -> int:
         for file in files:
             try:
                 total += Path(path, file).stat().st_size
-            except OSError:  # it was deleted meanwhile
+            except OSError:  # the file was deleted meanwhile
                 continue
     return total

@@ -35,7 +35,7 @@ _FILE = "layer-by-layer"
 
 
 def toolbar(view: ViewState, states: HiddenStates) -> None:
-    """The choice of sentence and measure, and text editors for a phone."""
+    """Draw the choices of sentence and measure, and the text editors that phones need."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
@@ -45,7 +45,7 @@ def toolbar(view: ViewState, states: HiddenStates) -> None:
 
 
 def picture(view: ViewState, states: HiddenStates) -> None:
-    """The main picture: every token at every layer, with a frame around the picked one."""
+    """Draw the heatmap: every token at every layer, with a frame around the picked one."""
     title = str(layers_picture_title(states.measure, states.labels[0]))
     figure = layers_heatmap(
         states.measure,
@@ -61,13 +61,13 @@ def picture(view: ViewState, states: HiddenStates) -> None:
 
 
 def reading(states: HiddenStates) -> None:
-    """The reading."""
+    """Write the reading of the heatmap."""
     trained = states.card.provenance.encoder
     kit.reading(layers_reading(states.measure, states.labels, states.layer, states.chance, trained))
 
 
 def notes(states: HiddenStates) -> None:
-    """Notes on what this text or model lacks."""
+    """Write notes about special cases of this text or model, such as a truncated text."""
     encoding = states.encoding
     for note in text_notes(
         n_own=int(states.own_mask.sum()),
@@ -80,7 +80,7 @@ def notes(states: HiddenStates) -> None:
 
 
 def explain(states: HiddenStates) -> None:
-    """The tabs under the picture."""
+    """Draw the tabs under the picture."""
     kit.tabs(lambda: _numbers(states), lambda: _under_the_hood(states), say("layers.limits"))
 
 
@@ -92,13 +92,14 @@ def downloads(
     place: DeltaGenerator,
     of_look: Mapping[str, NDArray[Any]],
 ) -> None:
-    """The page's Download menu: the numbers of every current sentence, and of the closer look.
+    """Draw the Download menu: the numbers of all current sentences, and of the closer look.
 
-    A session must not hold a reference to the states: a file uses those recomputed by `again`.
+    The session keeps the functions that make the files, and must not keep hidden states alive. So
+    these functions call `again` to recompute them.
     """
     of_look_copies = {
         name: array.copy() for name, array in of_look.items()
-    }  # a view keeps its base
+    }  # a numpy view would keep its whole base array alive
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):

@@ -1,7 +1,7 @@
 """The reading of Why alike?: for each look its title, its finding, and details for engineers.
 
-`leading_of` decides on what leads: values within the noise are never named, and numbers that are
-the same to two decimals are tied. The sentences are in `english.toml`.
+`leading_of` decides which values lead: values within the noise never do, and values that differ by
+at most `MARGIN` are tied. The sentences are in `english.toml`.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from components.features.why.score import Score, Side
 __all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim", "title_of"]
 
 CONVERGED = 0.001
-"""The remainder of integrated gradients up to which the shares can be compared."""
+"""The largest remainder of integrated gradients at which the shares can still be compared."""
 SOME = 0.05
-"""The smallest part of the way that is mentioned."""
+"""The smallest share of the way from the receiver's vector to the donor's that is mentioned."""
 _LONGEST = 60  # characters of an edited text
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The sentences on a picture.
+    """The sentences under a picture.
 
     Attributes:
-        sentences: the visible ones, at most three.
-        sure: the folded ones, at most four.
+        sentences: the visible sentences, at most three.
+        sure: details for engineers, folded under "How sure is this?"; at most four.
     """
 
     sentences: tuple[Claim, ...]
@@ -61,7 +61,7 @@ class Reading:
 
 @singledispatch
 def title_of(result: object) -> Claim:
-    """The finding of a look, short: plain text, not escaped."""
+    """The title of a look: its finding in short, as plain text that is not escaped."""
     raise TypeError(f"There is no title for {type(result).__name__}.")
 
 
@@ -72,12 +72,12 @@ def reading_of(result: object) -> Reading:
 
 
 def leading_of(values: Sequence[float], least: float = NOISE) -> list[int]:
-    """The indices of the highest values, to within `MARGIN`, among those above a minimum."""
+    """The indices of the highest value above a minimum, and of those within `MARGIN` of it."""
     return [i for i in leading(values) if values[i] > least]
 
 
 def score_claim(score: Score, band: Band | None, *, is_english: bool) -> Claim:
-    """The similarity beside that of random pairs.
+    """The similarity, compared with that of random pairs.
 
     Args:
         score: the score to explain.
@@ -156,7 +156,7 @@ def _words(side: Side) -> list[int]:
 
 
 def _leaders(side: Side, sums: Doubles) -> list[int]:
-    """The units of the words with the largest shares; none if all have about the same."""
+    """The indices of the words with the largest shares; none if all shares are about the same."""
     words = _words(side)
     values = [float(sums[i]) for i in words]
     if len(words) < 2 or are_alike(values):
@@ -165,7 +165,7 @@ def _leaders(side: Side, sums: Doubles) -> list[int]:
 
 
 def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float) -> Claim:
-    """The title if one word of each sentence leads, or the one for other cases."""
+    """The title that names the leading word of each sentence, if each sentence has just one."""
     (first_side, first_sums), (second_side, second_sums) = sides
     first_leaders, second_leaders = (
         _leaders(first_side, first_sums),
@@ -183,7 +183,7 @@ def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float)
 
 
 def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
-    """The words of one sentence with the largest shares."""
+    """The claim about the words with the largest shares in one sentence."""
     words, leaders = _words(side), _leaders(side, sums)
     named = leaders or words
     shares = [float(sums[i]) for i in named]
@@ -239,7 +239,7 @@ def _left_out(result: LeaveOutResult, word: LeftOutWord) -> str:
 
 
 def _pairs(result: LeaveOutResult) -> Claim | None:
-    """The two words with the largest joint effect beyond their single effects."""
+    """The claim about the two words whose joint effect differs most from the sum of theirs."""
     if result.pairs is None or len(result.words) < 2:
         return None
     beyond = np.abs(interaction(result.pairs))
@@ -283,7 +283,7 @@ def _(result: SwitchOffResult) -> Reading:
 
 
 def _heads(result: SwitchOffResult) -> Claim:
-    """The strongest heads."""
+    """The claim about the heads with the largest effect."""
     leaders, cosine = _strongest(result.heads), result.cosine
     if len(leaders) != 1:
         return _several("why.switch_off", result.heads, leaders, cosine=cosine)
@@ -294,7 +294,7 @@ def _heads(result: SwitchOffResult) -> Claim:
 
 
 def _layers(result: SwitchOffResult) -> Claim:
-    """The strongest of the whole attentions and feed-forwards."""
+    """The claim about the attention and feed-forward blocks with the largest effect."""
     changes = np.stack([result.attention, result.feed_forward], axis=1)
     leaders = _strongest(changes)
     if len(leaders) != 1:
@@ -305,12 +305,12 @@ def _layers(result: SwitchOffResult) -> Claim:
 
 
 def _strongest(changes: Doubles) -> list[int]:
-    """The indices of the changes largest in absolute value."""
+    """The indices of the changes with the largest absolute values."""
     return leading_of(np.abs(changes).ravel().tolist())
 
 
 def _several(key: str, changes: Doubles, leaders: Sequence[int], **numbers: Any) -> Claim:
-    """The sentence for the case that no single one leads."""
+    """The claim for the case that none leads, or several do."""
     if not leaders:
         return claim(f"{key}.none", n=0, **numbers)
     sizes = span([abs(float(changes.flat[i])) for i in leaders])
@@ -370,7 +370,7 @@ def _furthest(result: SwapInResult) -> list[int]:
 
 
 def _beyond(share: float) -> str:
-    """The suffix of a sentence's key if more than all of the way was covered, in whole per cent."""
+    """The suffix of a sentence's key if a share, in whole per cent, is more than 100."""
     return "_beyond" if round(100 * share) > 100 else ""
 
 
@@ -393,7 +393,7 @@ def _bottom(result: SwapInResult) -> Claim:
 
 
 def _carried(result: SwapInResult) -> Claim | None:
-    """The token, the same in both, that comes to hold most of the difference above layer 0."""
+    """The claim about the token, equal in both texts, whose swap moves the receiver furthest."""
     ours, theirs = result.receiver.encoding.token_ids, result.donor.encoding.token_ids
     same = [k for k, (i, j) in enumerate(result.alignment.pairs) if ours[i] == theirs[j]]
     largest = result.fractions[:, same].max(axis=0).tolist()
@@ -415,7 +415,7 @@ def _carried(result: SwapInResult) -> Claim | None:
 
 
 def edits_reading(result: EditsResult, band: Band | None) -> Reading:
-    """The effect of the edits, the negation beside a typing error, and random pairs.
+    """The similarity after each edit, after a negation and a typing error, and of random pairs.
 
     Args:
         result: the edits with their cosines.
