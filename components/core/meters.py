@@ -153,22 +153,22 @@ def count_error(error: BaseException) -> None:
 def error_kind(error: BaseException) -> str:
     """The name of an error's class if it is ours or one of Python's built-ins, else "other"."""
     name = type(error).__name__
-    home = errors if isinstance(error, errors.ContextlensError) else builtins
-    return name if getattr(home, name, None) is type(error) else _OTHER
+    module = errors if isinstance(error, errors.ContextlensError) else builtins
+    return name if getattr(module, name, None) is type(error) else _OTHER
 
 
 @contextmanager
 def measured(method: str) -> Iterator[None]:
     """Count and time the block as one call of a method of the encoder service."""
     seconds, counts = _meters_of(method)
-    begun, outcome = perf_counter(), "ok"
+    started, outcome = perf_counter(), "ok"
     try:
         yield
     except BaseException as exc:
         outcome = _outcome(exc)
         raise
     finally:
-        seconds.observe(perf_counter() - begun)
+        seconds.observe(perf_counter() - started)
         counts[outcome].inc()
 
 

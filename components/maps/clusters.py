@@ -60,14 +60,14 @@ def cluster(coordinates: FloatArray, *, least: int | None = None) -> IntArray:
         RequestError: the coordinates are not a finite table, or `least` is below 2.
     """
     places = _checked(coordinates)
-    size = max(5, round(len(places) ** 0.5 / 2)) if least is None else least
-    if size < 2:
-        raise RequestError(f"A cluster has at least 2 points, and {size} was asked for.")
+    least_size = max(5, round(len(places) ** 0.5 / 2)) if least is None else least
+    if least_size < 2:
+        raise RequestError(f"A cluster has at least 2 points, and {least_size} was asked for.")
     if len(places) <= MAX_CLUSTERED:
-        return _by_size(_hdbscan(places, size))
+        return _by_size(_hdbscan(places, least_size))
     chosen = np.random.default_rng(_SEED).choice(len(places), MAX_CLUSTERED, replace=False)
     chosen.sort()
-    sampled = _hdbscan(places[chosen], max(2, round(size * MAX_CLUSTERED / len(places))))
+    sampled = _hdbscan(places[chosen], max(2, round(least_size * MAX_CLUSTERED / len(places))))
     return _by_size(sampled[_nearest(places[chosen], places)])
 
 
@@ -134,6 +134,6 @@ def _nearest(known: FloatArray, places: FloatArray) -> IntArray:
 def _by_size(labels: IntArray) -> IntArray:
     """Return the same clusters, renumbered so that 0 is the largest."""
     numbers, counts = np.unique(labels[labels >= 0], return_counts=True)
-    new = np.full(len(numbers) + 1, -1, dtype=np.int64)  # the last entry is for -1
-    new[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))
-    return new[labels]
+    renumbered = np.full(len(numbers) + 1, -1, dtype=np.int64)  # the last entry is for -1
+    renumbered[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))
+    return renumbered[labels]

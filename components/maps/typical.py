@@ -16,11 +16,13 @@ from components.core.words import split_words
 
 __all__ = ["TermCounts", "count_terms", "typical_of"]
 
-_NAMES = 0.2  # a function word may label a cluster if it names this share of its points
-_EVERYWHERE = 0.5  # a word in more than this share of each cluster's documents is left out
+_NAMED_SHARE = 0.2  # a function word may label a cluster if it names this share of its points
+_COMMON_SHARE = 0.5  # a word in more than this share of each cluster's documents is left out
 _WORD = regex.compile(r"[\p{L}\p{M}]{2,}")
-_TOO_MUCH = "computer cry detail fill fire interest mill mine move name side system thick thin"
-_TOO_LITTLE = "did does doing just let like really"
+_WRONG_STOP_WORDS = (
+    "computer cry detail fill fire interest mill mine move name side system thick thin"
+)
+_MISSING_STOP_WORDS = "did does doing just let like really"
 """Words that scikit-learn wrongly lists as English function words, and words that it lacks."""
 
 
@@ -78,25 +80,25 @@ def typical_of(
     if not len(which):
         return {}
     ids = {term: i for i, term in enumerate(texts.terms)}
-    named = [ids.setdefault(name.casefold(), len(ids)) for name in names]
+    name_ids = [ids.setdefault(name.casefold(), len(ids)) for name in names]
     numbers, rows = np.unique(labels, return_inverse=True)
     sizes = np.bincount(rows, minlength=len(numbers))
-    called = _table(rows[: len(named)], named, len(sizes), len(ids))
-    members = _table(rows, which, len(sizes), texts.n_texts)
+    name_counts = _count_table(rows[: len(name_ids)], name_ids, len(sizes), len(ids))
+    members = _count_table(rows, which, len(sizes), texts.n_texts)
     counts, documents = members @ texts.counts, members @ (texts.counts > 0)
     for table in (counts, documents):  # a name need not be a term of any text
         table.resize((len(sizes), len(ids)))
-    as_much = counts.sum() / len(which)
-    weights = _class_tf_idf(counts + called * as_much)
+    mean_length = counts.sum() / len(which)
+    weights = _class_tf_idf(counts + name_counts * mean_length)
     terms = list(ids)
-    telling, common = _telling(terms), _everywhere(documents, sizes)
+    are_content, are_common = _are_content_words(terms), _are_common(documents, sizes)
     typical: dict[int, tuple[str, ...]] = {}
     for row, number in enumerate(numbers.tolist()):
         if number >= 0:
-            allowed = telling.copy()
-            columns, times = _row(called, row)
-            allowed[columns[times >= _NAMES * sizes[row]]] = True
-            typical[number] = _best(_row(weights, row), terms, allowed & ~common, n_words)
+            allowed = are_content.copy()
+            columns, times = _row(name_counts, row)
+            allowed[columns[times >= _NAMED_SHARE * sizes[row]]] = True
+            typical[number] = _best(_row(weights, row), terms, allowed & ~are_common, n_words)
     return typical
 
 
@@ -117,10 +119,10 @@ def count_terms(texts: Sequence[str]) -> TermCounts:
                 columns.append(known[word])
         ends.append(len(columns))
     rows = np.repeat(np.arange(len(texts)), np.diff(ends))
-    return TermCounts(tuple(ids), _table(rows, columns, len(texts), len(ids)))
+    return TermCounts(tuple(ids), _count_table(rows, columns, len(texts), len(ids)))
 
 
-def _table(
+def _count_table(
     rows: Sequence[int] | IntArray,
     columns: Sequence[int] | IntArray,
     n_rows: int,
@@ -133,11 +135,11 @@ def _table(
     return csr_array((np.ones(len(rows)), where), shape=(n_rows, n_columns))
 
 
-def _telling(terms: Sequence[str]) -> NDArray[np.bool_]:
+def _are_content_words(terms: Sequence[str]) -> NDArray[np.bool_]:
     """(n_terms,) True for terms that are words but not function words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())
+    stop = (ENGLISH_STOP_WORDS - set(_WRONG_STOP_WORDS.split())) | set(_MISSING_STOP_WORDS.split())
     return np.array([_WORD.fullmatch(t) is not None and t not in stop for t in terms], bool)
 
 
@@ -152,11 +154,11 @@ def _class_tf_idf(counts: Any) -> Any:
     return weights
 
 
-def _everywhere(documents: Any, sizes: IntArray) -> Any:
+def _are_common(documents: Any, sizes: IntArray) -> Any:
     """(n_terms,) True for terms in most documents of every cluster; False if there is only one."""
-    often = documents.tocsr().astype(float)
-    often.data = often.data > _EVERYWHERE * np.repeat(sizes, np.diff(often.indptr))
-    return (often.sum(axis=0) == len(sizes)) & (len(sizes) > 1)
+    in_most = documents.tocsr().astype(float)
+    in_most.data = in_most.data > _COMMON_SHARE * np.repeat(sizes, np.diff(in_most.indptr))
+    return (in_most.sum(axis=0) == len(sizes)) & (len(sizes) > 1)
 
 
 def _row(table: Any, row: int) -> tuple[Any, Any]:

@@ -51,8 +51,8 @@ DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "a
 _VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
-_SECONDS = 5.0  # for which `CachedFiles` remembers an answer
-_MOST_REMEMBERED = 200
+_REMEMBERED_SECONDS = 5.0  # for which `CachedFiles` remembers an answer
+_MAX_REMEMBERED = 200
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ def check_id(model_id: str) -> None:
 
 def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
     """The files to fetch from a repository; its weights are one file, or else all shards."""
-    wanted = {CONFIG, _TOKENIZER} | DESCRIPTIONS
+    required = {CONFIG, _TOKENIZER} | DESCRIPTIONS
     if part == "model":
-        wanted |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
+        required |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
     elif _TOKENIZER in names:  # this file also holds the vocabulary
-        return sorted(wanted & set(names))
-    wanted |= _VOCABULARIES
-    return sorted(name for name in names if name in wanted or _SENTENCEPIECE.fullmatch(name))
+        return sorted(required & set(names))
+    required |= _VOCABULARIES
+    return sorted(name for name in names if name in required or _SENTENCEPIECE.fullmatch(name))
 
 
 def missing_files(names: Collection[str], part: Part = "model") -> str | None:
@@ -160,9 +160,9 @@ def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None
         main = reference.read_text(errors="replace").strip() if reference.is_file() else ""
         folders = [path for path in root.glob("snapshots/*") if COMMIT.fullmatch(path.name)]
         folders.sort(key=lambda path: (path.name == main, path.stat().st_mtime), reverse=True)
-        for wanted in parts:
+        for cached_part in parts:
             for folder in folders:
-                if _is_complete(folder, model_id, cache_dir, wanted):
+                if _is_complete(folder, model_id, cache_dir, cached_part):
                     return Fetched(folder, folder.name)
     except OSError:  # an unreadable cache, or one being cleared, offers nothing
         return None
@@ -210,9 +210,9 @@ class CachedFiles:
         except (UnknownModelError, OSError):
             is_here = False
         with self._lock:
-            if len(self._known) >= _MOST_REMEMBERED:
+            if len(self._known) >= _MAX_REMEMBERED:
                 self._known.clear()
-            self._known[model_id] = (now + _SECONDS, is_here)
+            self._known[model_id] = (now + _REMEMBERED_SECONDS, is_here)
         return is_here
 
     def forget(self, model_id: str) -> None:

@@ -53,17 +53,17 @@ Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
 _PARTS: tuple[Part, ...] = get_args(Part)
 N_PARTS = len(_PARTS)
-_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten instead
+_DATA_PARTS: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten instead
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # opening a table takes two requests to object storage
-_N_AT_ONCE = 8
+_N_THREADS = 8
 _STALE = timedelta(seconds=2)  # until the writes of another process are seen
-_NOT_THERE = ("was not found", "Not found")  # messages of LanceDB and of Lance
+_NOT_FOUND = ("was not found", "Not found")  # messages of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # a message of Lance: another process has committed
 _AWAY_SECONDS = 5.0  # without requests after one had no answer; each takes seconds to fail
 
 _INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB's defaults are gigabytes
-_OF_STORAGE = {
+_STORAGE_OPTIONS = {
     "connect_timeout": "2s",
     "timeout": "15s",  # for one request, which moves some megabytes
     "client_max_retries": "2",
@@ -130,7 +130,7 @@ class Tables:
             self.root,
             session=lancedb.Session(_INDEX_CACHE, _METADATA_CACHE),
             read_consistency_interval=interval,
-            storage_options=_OF_STORAGE if self._is_remote else None,
+            storage_options=_STORAGE_OPTIONS if self._is_remote else None,
         )
 
     @contextmanager
@@ -170,7 +170,7 @@ class Tables:
         """Return a function's result for each corpus, computed in parallel if they are remote."""
         if not self._is_remote:
             return [read(name) for name in self.names()]
-        with ThreadPoolExecutor(_N_AT_ONCE, "contextlens-ask") as threads:
+        with ThreadPoolExecutor(_N_THREADS, "contextlens-ask") as threads:
             return list(threads.map(read, self.names()))
 
     def has(self, name: str) -> bool:
@@ -231,7 +231,7 @@ class Tables:
         wrote while "about" was still there passed that check, so other tables are deleted twice.
         """
         self.drop_parts(name, ("occurrences", "texts", "about"))  # "about" is found until the end
-        self.drop_parts(name, _GROWING)
+        self.drop_parts(name, _DATA_PARTS)
         if self._has_lease(name):
             with suppress(BusyError), self.only_writer(name):
                 pass  # leaving it deletes the lease of a deleted corpus
@@ -249,7 +249,7 @@ class Tables:
     def n_bytes(self, name: str) -> int:
         """Return the size of a corpus in bytes; on object storage, indexes are not counted."""
         if self.folder is None:
-            return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _GROWING)
+            return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _DATA_PARTS)
         return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _PARTS)
 
     def free_bytes(self) -> int | None:
@@ -345,7 +345,7 @@ class Tables:
             with self._asking():
                 self.open(name, part).checkout_latest()
         except (ValueError, RuntimeError) as exc:
-            if not any(sign in str(exc) for sign in _NOT_THERE):
+            if not any(sign in str(exc) for sign in _NOT_FOUND):
                 raise
             self._forget(name)
             return False

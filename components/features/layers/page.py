@@ -97,9 +97,8 @@ def downloads(
     The session keeps the functions that make the files, and must not keep hidden states alive. So
     these functions call `again` to recompute them.
     """
-    of_look_copies = {
-        name: array.copy() for name, array in of_look.items()
-    }  # a numpy view would keep its whole base array alive
+    # A numpy view would keep the whole array that it views alive.
+    copies = {name: array.copy() for name, array in of_look.items()}
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
@@ -107,7 +106,7 @@ def downloads(
             _FILE,
             states.passport,
             rows=lambda: rows(again(), encode_all(view, service)),
-            arrays=lambda: {**arrays(encode_all(view, service)), **of_look_copies},
+            arrays=lambda: {**arrays(encode_all(view, service)), **copies},
         )
 
 

@@ -43,7 +43,7 @@ CONVERGED = 0.001
 """The largest remainder of integrated gradients at which the shares can still be compared."""
 SOME = 0.05
 """The smallest share of the way from the receiver's vector to the donor's that is mentioned."""
-_LONGEST = 60  # characters of an edited text
+_MAX_QUOTED = 60  # characters of an edited text
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ def _(result: SharesResult) -> Reading:
     score, sides = result.score, _sums(result)
     if score.vector_kind != "mean":
         return Reading((claim(f"why.shares.{score.vector_kind}", cosine=score.cosine),))
-    first, second = (float(np.delete(sums, _words(side)).sum()) for side, sums in sides)
+    first, second = (float(np.delete(sums, _word_indices(side)).sum()) for side, sums in sides)
     letters = {"a": score.first.letter, "b": score.second.letter}
-    largest = (_largest("why.shares", *side, score.cosine) for side in sides)
+    largest = (_largest_claim("why.shares", *side, score.cosine) for side in sides)
     special = claim("why.shares.special", first=first, second=second, **letters)
     return Reading(
         (*largest, claim("why.shares.caution")),
@@ -136,7 +136,7 @@ def _(result: InputsResult) -> Reading:
     sentences, sure = [], []
     for inputs in result.sides:
         steps = {"letter": inputs.side.letter, "n": inputs.n_steps, "remainder": inputs.remainder}
-        largest = _largest("why.inputs", inputs.side, inputs.by_word, inputs.end)
+        largest = _largest_claim("why.inputs", inputs.side, inputs.by_word, inputs.end)
         sentences.append(claim("why.inputs.rough", **steps) if _is_rough(inputs) else largest)
         sure.append(claim("why.inputs.ends", start=inputs.start, end=inputs.end, **steps))
         sure.append(claim("why.inputs.sum", sum=float(inputs.shares.sum()), **steps))
@@ -151,13 +151,13 @@ def _sums(result: SharesResult) -> list[tuple[Side, Doubles]]:
     return list(zip(result.score.sides, (result.by_word.rows, result.by_word.columns), strict=True))
 
 
-def _words(side: Side) -> list[int]:
+def _word_indices(side: Side) -> list[int]:
     return [i for i, unit in enumerate(side.units) if is_word(unit)]
 
 
 def _leaders(side: Side, sums: Doubles) -> list[int]:
     """The indices of the words with the largest shares; none if all shares are about the same."""
-    words = _words(side)
+    words = _word_indices(side)
     values = [float(sums[i]) for i in words]
     if len(words) < 2 or are_alike(values):
         return []
@@ -182,9 +182,9 @@ def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float)
     )
 
 
-def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
+def _largest_claim(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
     """The claim about the words with the largest shares in one sentence."""
-    words, leaders = _words(side), _leaders(side, sums)
+    words, leaders = _word_indices(side), _leaders(side, sums)
     named = leaders or words
     shares = [float(sums[i]) for i in named]
     numbers: dict[str, Any] = {"letter": side.letter, "cosine": cosine}
@@ -207,7 +207,7 @@ def _(result: LeaveOutResult) -> Claim:
         return claim(f"why.leave_out.title.{'several' if leaders else 'none'}", n=len(leaders))
     word = result.words[leaders[0]]
     side = result.score.sides[word.side]
-    key = f"why.leave_out.title.{_way(word.change)}_{result.how}"
+    key = f"why.leave_out.title.{_direction(word.change)}_{result.how}"
     return claim(key, word=_titled(word.unit, side), letter=side.letter)
 
 
@@ -222,14 +222,14 @@ def _(result: LeaveOutResult) -> Reading:
                       cosine=result.score.cosine, without=span([word.cosine for word in leaders]))
             )  # fmt: skip
     sentences = [*movers, claim("why.leave_out.alone")] if movers else [claim("why.leave_out.none")]
-    sure = [_pairs(result)]
+    sure = [_pair_claim(result)]
     if (order := result.order) is not None:
         n, tau = len(result.words), order.tau or 0.0
         sure.insert(0, claim(f"why.leave_out.{order.verdict}", n=n, tau=tau))
-    return Reading(tuple(sentences), _present(sure))
+    return Reading(tuple(sentences), _without_none(sure))
 
 
-def _way(change: float) -> str:
+def _direction(change: float) -> str:
     return "lowers" if change < 0 else "raises"
 
 
@@ -238,7 +238,7 @@ def _left_out(result: LeaveOutResult, word: LeftOutWord) -> str:
     return f"{_named(word.unit, side)} ({side.letter})"
 
 
-def _pairs(result: LeaveOutResult) -> Claim | None:
+def _pair_claim(result: LeaveOutResult) -> Claim | None:
     """The claim about the two words whose joint effect differs most from the sum of theirs."""
     if result.pairs is None or len(result.words) < 2:
         return None
@@ -267,7 +267,7 @@ def _(result: SwitchOffResult) -> Claim:
     if len(leaders) != 1:
         return claim(f"why.switch_off.title.{'several' if leaders else 'none'}", n=len(leaders))
     row, head = divmod(leaders[0], result.heads.shape[1])
-    key = f"why.switch_off.title.{_way(result.heads[row, head])}"
+    key = f"why.switch_off.title.{_direction(result.heads[row, head])}"
     return claim(key, layer=result.layers[row], head=head)
 
 
@@ -277,28 +277,32 @@ def _(result: SwitchOffResult) -> Reading:
         return Reading((claim("why.switch_off.empty"),))
     n_moving = int((np.abs(result.heads) > NOISE).sum())
     return Reading(
-        (_heads(result), _layers(result), claim("why.switch_off.alone", n=result.n_pairs)),
+        (
+            _heads_claim(result),
+            _blocks_claim(result),
+            claim("why.switch_off.alone", n=result.n_pairs),
+        ),
         (claim("why.switch_off.many", n=n_moving, of=result.heads.size),),
     )
 
 
-def _heads(result: SwitchOffResult) -> Claim:
+def _heads_claim(result: SwitchOffResult) -> Claim:
     """The claim about the heads with the largest effect."""
     leaders, cosine = _strongest(result.heads), result.cosine
     if len(leaders) != 1:
-        return _several("why.switch_off", result.heads, leaders, cosine=cosine)
+        return _no_leader_claim("why.switch_off", result.heads, leaders, cosine=cosine)
     row, head = divmod(leaders[0], result.heads.shape[1])
     change = float(result.heads[row, head])
-    key = f"why.switch_off.{_way(change)}"
+    key = f"why.switch_off.{_direction(change)}"
     return claim(key, layer=result.layers[row], head=head, without=cosine + change, cosine=cosine)
 
 
-def _layers(result: SwitchOffResult) -> Claim:
+def _blocks_claim(result: SwitchOffResult) -> Claim:
     """The claim about the attention and feed-forward blocks with the largest effect."""
     changes = np.stack([result.attention, result.feed_forward], axis=1)
     leaders = _strongest(changes)
     if len(leaders) != 1:
-        return _several("why.switch_off.layer", changes, leaders)
+        return _no_leader_claim("why.switch_off.layer", changes, leaders)
     row, kind = divmod(leaders[0], 2)
     key = f"why.switch_off.layer.{('attention', 'feed_forward')[kind]}"
     return claim(key, layer=result.layers[row], change=float(changes[row, kind]))
@@ -309,7 +313,7 @@ def _strongest(changes: Doubles) -> list[int]:
     return leading_of(np.abs(changes).ravel().tolist())
 
 
-def _several(key: str, changes: Doubles, leaders: Sequence[int], **numbers: Any) -> Claim:
+def _no_leader_claim(key: str, changes: Doubles, leaders: Sequence[int], **numbers: Any) -> Claim:
     """The claim for the case that none leads, or several do."""
     if not leaders:
         return claim(f"{key}.none", n=0, **numbers)
@@ -328,14 +332,16 @@ def _(result: SwapInResult) -> Claim:
     leaders = _furthest(result)
     if len(leaders) != 1:
         return claim(
-            f"why.swap_in.title.{'several' if leaders else 'none'}", n=len(leaders), **_ends(result)
+            f"why.swap_in.title.{'several' if leaders else 'none'}",
+            n=len(leaders),
+            **_letters(result),
         )
     i, j = result.alignment.pairs[leaders[0]]
     return claim(
         f"why.swap_in.title.{'one' if result.alignment.same_length else 'one_tried'}",
         old=occurrence(result.receiver.labels[i], i, result.receiver.labels),
         new=occurrence(result.donor.labels[j], j, result.donor.labels),
-        **_ends(result),
+        **_letters(result),
     )
 
 
@@ -344,7 +350,7 @@ def _(result: SwapInResult) -> Reading:
     if result.problem is not None:
         return Reading((result.problem,))
     alignment, n = result.alignment, len(result.alignment.pairs)
-    sentences = [_bottom(result), _carried(result), claim("why.swap_in.alone")]
+    sentences = [_furthest_claim(result), _carried_claim(result), claim("why.swap_in.alone")]
     n_away = int((np.round(100 * result.fractions[0]) < 0).sum())
     sure = [
         claim(
@@ -352,14 +358,14 @@ def _(result: SwapInResult) -> Reading:
             n=n,
             total=n + len(alignment.first_alone),
             equal=alignment.n_equal,
-            **_ends(result),
+            **_letters(result),
         ),
-        claim("why.swap_in.away", n=n_away, tried=n, **_ends(result)) if n_away else None,
+        claim("why.swap_in.away", n=n_away, tried=n, **_letters(result)) if n_away else None,
     ]
-    return Reading(_present(sentences), _present(sure))
+    return Reading(_without_none(sentences), _without_none(sure))
 
 
-def _ends(result: SwapInResult) -> dict[str, str]:
+def _letters(result: SwapInResult) -> dict[str, str]:
     return {"a": result.receiver.letter, "b": result.donor.letter}
 
 
@@ -374,25 +380,25 @@ def _beyond(share: float) -> str:
     return "_beyond" if round(100 * share) > 100 else ""
 
 
-def _bottom(result: SwapInResult) -> Claim:
+def _furthest_claim(result: SwapInResult) -> Claim:
     leaders, n = _furthest(result), len(result.alignment.pairs)
     if not leaders:
-        return claim("why.swap_in.none", n=n, **_ends(result))
+        return claim("why.swap_in.none", n=n, **_letters(result))
     share = float(result.fractions[0, leaders[0]])
     if len(leaders) > 1:
         key = f"why.swap_in.several{_beyond(share)}"
-        return claim(key, n=len(leaders), tried=n, share=share, **_ends(result))
+        return claim(key, n=len(leaders), tried=n, share=share, **_letters(result))
     i, j = result.alignment.pairs[leaders[0]]
     return claim(
         f"why.swap_in.one{_beyond(share)}",
         old=placed(result.receiver.labels[i], i, result.receiver.labels),
         new=placed(result.donor.labels[j], j, result.donor.labels),
         share=share,
-        **_ends(result),
+        **_letters(result),
     )
 
 
-def _carried(result: SwapInResult) -> Claim | None:
+def _carried_claim(result: SwapInResult) -> Claim | None:
     """The claim about the token, equal in both texts, whose swap moves the receiver furthest."""
     ours, theirs = result.receiver.encoding.token_ids, result.donor.encoding.token_ids
     same = [k for k, (i, j) in enumerate(result.alignment.pairs) if ours[i] == theirs[j]]
@@ -407,7 +413,7 @@ def _carried(result: SwapInResult) -> Claim | None:
         word=placed(result.receiver.labels[position], position, result.receiver.labels),
         share=largest[leaders[0]],
         layer=result.layers[row],
-        **_ends(result),
+        **_letters(result),
     )
 
 
@@ -428,12 +434,12 @@ def edits_reading(result: EditsResult, band: Band | None) -> Reading:
     if high - low <= MARGIN:
         sentences = [claim("why.edits.equal", n=len(cosines), span=span(cosines))]
     else:
-        numbers = {"text": quoted(text, _LONGEST), "low": low, "high": high}
+        numbers = {"text": quoted(text, _MAX_QUOTED), "low": low, "high": high}
         sentences = [claim("why.edits.apart", n=len(cosines), **numbers)]
     by_kind = {ranked.edit.kind: ranked for ranked in result.edits}
     if {"negation", "typo"} <= by_kind.keys():
         negated, typo = by_kind["negation"], by_kind["typo"].cosine
-        text = quoted(negated.edit.text, _LONGEST)
+        text = quoted(negated.edit.text, _MAX_QUOTED)
         sentences.append(claim("why.edits.negation", text=text, cosine=negated.cosine, typo=typo))
     if band is not None:
         mean = float(band.mean[result.score.layer])
@@ -441,7 +447,7 @@ def edits_reading(result: EditsResult, band: Band | None) -> Reading:
     return Reading(tuple(sentences))
 
 
-def _present(claims: Sequence[Claim | None]) -> tuple[Claim, ...]:
+def _without_none(claims: Sequence[Claim | None]) -> tuple[Claim, ...]:
     return tuple(filter(None, claims))
 
 
