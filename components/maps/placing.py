@@ -69,7 +69,7 @@ class Placing:
         self.processes.close()
 
     def warm_up(self) -> None:
-        """Compile in advance what the first map needs; errors are logged."""
+        """Make a process compile in advance what the first map needs; errors are logged."""
         self.processes.warm_up()
 
     def project(

@@ -194,7 +194,7 @@ def _reasons(
 
 
 def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
-    """The position that the view names, else of the chosen word's or the text's first token."""
+    """The picked token's position, else that of the chosen word's or the text's first token."""
     position = PICKED.of(view)
     if 0 <= position < tokens.n_tokens:
         return position
@@ -218,7 +218,7 @@ class LookUp:
 
     Attributes:
         query: the query as typed.
-        seen: the query after the tokenizer's normalization.
+        seen: the query as the tokenizer's normalisation leaves it.
         tokens: the tokens of the query.
         ids: the IDs of the pieces of the chosen kind that begin with the query.
         cut: the steps that split the query's word with the most pieces; None if they are unknown.

@@ -83,7 +83,7 @@ class Meaning:
 
     @property
     def shared_band(self) -> Band | None:
-        """Return the random pairs to judge all pairs by where they share one chart."""
+        """Return one band of random pairs to judge all pairs by that share a chart."""
         if self.yardstick is None or self.comparison is None:
             return None
         return self.yardstick.shared(self.comparison.pairs())
