@@ -44,9 +44,9 @@ def habits(heads):  # (heads, tokens, tokens), without padding
 real = batch["attention_mask"][0].bool()
 others = {others}  # the special tokens after the first
 word = torch.tensor({word})  # which word each token is of
-own = habits({heads}[:, real][:, :, real])
+measured = habits({heads}[:, real][:, :, real])
 even = habits(torch.full((1, len(word), len(word)), 1 / len(word)))
-for name, value in own.items():
+for name, value in measured.items():
     print(f"{{name}} {{value:.4f}} (spread evenly, {{even[name]:.4f}})")
 """
 
@@ -56,7 +56,7 @@ def attention_snippet(
 ) -> str:
     """A script that leaves `attention`, (n_rows, n_columns) as shown, and the reading's numbers.
 
-    `received` is the mean weight of each column, `own` the mean habits of the heads that are
+    `received` is the mean weight of each column, `measured` the mean habits of the heads that are
     shown, `even` those of evenly spread attention.
 
     Args:
@@ -109,8 +109,8 @@ def _arranged(grid: Grid) -> list[str]:
         *_hidden(grid),
         f"rows = {rows}  # tokens of each",
         f"columns = {columns}" if not grid.is_square else "columns = rows",
-        "attention = torch.stack([attention[:, own].sum(dim=1) for own in columns], dim=1)",
-        "attention = torch.stack([attention[own].mean(dim=0) for own in rows])",
+        "attention = torch.stack([attention[:, tokens].sum(dim=1) for tokens in columns], dim=1)",
+        "attention = torch.stack([attention[tokens].mean(dim=0) for tokens in rows])",
     ]
 
 

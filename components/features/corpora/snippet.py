@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 file = pq.ParquetFile("{file}")  # from "Export or delete": Parquet
 words = file.read(columns=["word"])["word"]
 counts = pc.value_counts(words)
-found = [(own["values"], own["counts"]) for own in counts.to_pylist()]
-counts = dict(sorted(found, key=lambda own: (-own[1], own[0])))
+pairs = [(entry["values"], entry["counts"]) for entry in counts.to_pylist()]
+counts = dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 for word, n in list(counts.items())[:{n}]:
     print(word, n)
 
@@ -38,10 +38,10 @@ with np.load("{file}") as page:
 boundary = regex.compile(r"\\b", regex.WORD | regex.V1)  # UAX 29
 counts = Counter()
 for text in texts:
-    cuts = sorted({{0, len(text), *(found.start() for found in boundary.finditer(text))}})
+    cuts = sorted({{0, len(text), *(match.start() for match in boundary.finditer(text))}})
     words = [text[a:b] for a, b in zip(cuts, cuts[1:])]
     counts.update(word.casefold() for word in words if any(map(str.isalnum, word)))
-counts = dict(sorted(counts.items(), key=lambda own: (-own[1], own[0])))
+counts = dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 for word, n in list(counts.items())[:{n}]:
     print(word, n)
 """

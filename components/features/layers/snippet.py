@@ -25,7 +25,7 @@ hidden = torch.stack(output.hidden_states)[:, 0]  # (layers, tokens, dims)
 _WORDS = '''\
 def word_vectors(tokenizer, model, max_length, segments):
     """The vectors of all words at every layer: (layers, words, dims)."""
-    found = []
+    vectors = []
     for (text, pair), (spans, more) in zip(texts, words):
         batch = tokenizer(
             text, pair, truncation=True, max_length=max_length,
@@ -35,14 +35,14 @@ def word_vectors(tokenizer, model, max_length, segments):
         offsets = batch.pop("offset_mapping")[0].tolist()
         with torch.inference_mode():
             hidden = torch.stack(model(**batch, output_hidden_states=True).hidden_states)[:, 0]
-        for own, group in enumerate((spans, more)):
-            for start, end in group:
+        for side, word_spans in enumerate((spans, more)):
+            for start, end in word_spans:
                 inside = [
                     i for i, (a, b) in enumerate(offsets)
-                    if which[i] == own and a < end and b > start
+                    if which[i] == side and a < end and b > start
                 ]
-                found.append(hidden[:, inside].mean(dim=1))
-    return torch.stack(found, dim=1).double()
+                vectors.append(hidden[:, inside].mean(dim=1))
+    return torch.stack(vectors, dim=1).double()
 
 
 def cka(x, y):
@@ -73,18 +73,18 @@ def shuffled_cka(x, y):
 _AVERAGED = '''
 # Averages are over the text's own tokens; over all where there are none.
 texts = batch.sequence_ids(0)
-own = [i for i, text in enumerate(texts) if text is not None] or list(range(len(texts)))
+of_text = [i for i, text in enumerate(texts) if text is not None] or list(range(len(texts)))
 measures = {"length": length, "start": start, "before": before, "first": first}
-averages = {name: values[:, own].mean(dim=1) for name, values in measures.items()}
-averages["first"] = first[:, [i for i in own if i > 0]].mean(dim=1)
+averages = {name: values[:, of_text].mean(dim=1) for name, values in measures.items()}
+averages["first"] = first[:, [i for i in of_text if i > 0]].mean(dim=1)
 units = torch.nn.functional.normalize(hidden, dim=-1)
 pairs = units @ units.mT  # the cosine of every two tokens
 
 
 def to_others(later, earlier):
     """The average cosine of one of the text's own tokens with the others: (layers,)."""
-    cosines = (later @ earlier.mT)[:, own][:, :, own]
-    n = len(own)
+    cosines = (later @ earlier.mT)[:, of_text][:, :, of_text]
+    n = len(of_text)
     return (cosines.sum(dim=(1, 2)) - cosines.diagonal(0, 1, 2).sum(dim=1)) / (n * (n - 1))
 
 
@@ -158,7 +158,7 @@ def cka_snippet(
 
 
 def pooler_snippet(card: ModelCard, text: str, pair: str | None, *, linear: str) -> str:
-    """A script that leaves `by_hand` and `own`: (dims,) each; `linear` is the layer's name."""
+    """A script that leaves `by_hand` and `by_model`: (dims,) each; `linear` is the layer's name."""
     return _joined(
         *_torch(),
         *load_lines(card),
@@ -167,8 +167,8 @@ def pooler_snippet(card: ModelCard, text: str, pair: str | None, *, linear: str)
         f"linear = model.{linear}",
         "with torch.inference_mode():",
         "    by_hand = torch.tanh(linear.weight @ hidden[-1, 0] + linear.bias)",
-        "own = output.pooler_output[0]",
-        "print((by_hand - own).abs().max())",
+        "by_model = output.pooler_output[0]",
+        "print((by_hand - by_model).abs().max())",
     )
 
 

@@ -139,7 +139,7 @@ SENTENCE_POOLINGS: tuple[SentencePooling, ...] = get_args(SentencePooling)
 _WORD = {"mean": "inside.mean(dim=0)", "first": "inside[0]", "last": "inside[-1]"}
 _SENTENCE = {
     "mean": "hidden.mean(dim=0)",
-    "own": "hidden[own].mean(dim=0)",
+    "own": "hidden[in_text].mean(dim=0)",
     "cls": "hidden[0]",
     "max": "hidden.max(dim=0).values",
     "pooler": "output.pooler_output[0]",
@@ -153,7 +153,7 @@ for {item} in texts:
         return_special_tokens_mask=True, return_tensors="pt",
     )
     offsets = batch.pop("offset_mapping")[0]
-    own = batch.pop("special_tokens_mask")[0] == 0  # not what the tokenizer added
+    in_text = batch.pop("special_tokens_mask")[0] == 0  # not what the tokenizer added
     with torch.inference_mode():
         output = model(**batch, output_hidden_states=True)
     hidden = output.hidden_states[{layer}][0]  # (tokens, dims)
@@ -161,14 +161,14 @@ for {item} in texts:
 
 _TOKENS = """\
     tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][0])
-    kept = {kept}
-    names += [token for token, keep in zip(tokens, kept.tolist()) if keep]
-    vectors += list(hidden[kept])
+    used = {used}
+    names += [token for token, keep in zip(tokens, used.tolist()) if keep]
+    vectors += list(hidden[used])
 """
 
 _WORDS = """\
     for start, end in words:
-        inside = hidden[own & (offsets[:, 0] < end) & (offsets[:, 1] > start)]
+        inside = hidden[in_text & (offsets[:, 0] < end) & (offsets[:, 1] > start)]
         names.append(text[start:end])
         vectors.append({pool})
 """
@@ -242,7 +242,7 @@ def _text_literal(text: MapText, *, words: bool) -> str:
 def _point_lines(unit: Unit, pooling: str, *, added: bool) -> str:
     """The lines of the script that add one text's points to `names` and `vectors`."""
     if unit == "tokens":
-        return _TOKENS.format(kept="torch.ones_like(own)" if added else "own")
+        return _TOKENS.format(used="torch.ones_like(in_text)" if added else "in_text")
     allowed = _WORD if unit == "words" else _SENTENCE
     if pooling not in allowed:
         raise RequestError(

@@ -33,13 +33,13 @@ for text, start, end, _, _ in rows:
 units = torch.nn.functional.normalize(torch.stack(vectors, dim=1), dim=-1)  # layers, rows, dims
 
 accuracy = []
-for layer, own in enumerate(units):
+for layer, vectors in enumerate(units):
     right = 0
     for fold in range(int(folds.max()) + 1):
         tested = folds == fold
-        means = [own[~tested & (codes == i)].mean(dim=0) for i in range(len(senses))]
+        means = [vectors[~tested & (codes == i)].mean(dim=0) for i in range(len(senses))]
         centroids = torch.nn.functional.normalize(torch.stack(means).nan_to_num(0.0), dim=-1)
-        cosines = own[tested] @ centroids.T
+        cosines = vectors[tested] @ centroids.T
         cosines[:, centroids.norm(dim=-1) == 0] = -2.0  # a sense that nothing was learned of
         right += int((cosines.argmax(dim=1) == codes[tested]).sum())
     accuracy.append(right / int((folds >= 0).sum()))

@@ -37,8 +37,8 @@ def assert_same(attention: AttentionView, folder: Path | None = None) -> None:
     selected = selected_heads(heads, attention.selection)
     habits = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0)
     names = [*habit_names(attention.selection), "entropy in bits"]
-    assert list(found["own"]) == list(found["even"]) == names
-    np.testing.assert_allclose([found["own"][name] for name in names], habits, atol=1e-4)
+    assert list(found["measured"]) == list(found["even"]) == names
+    np.testing.assert_allclose([found["measured"][name] for name in names], habits, atol=1e-4)
     np.testing.assert_allclose([found["even"][name] for name in names], heads.even, atol=1e-4)
     real = [i for i, row in enumerate(attention.grid.rows) if row.kind != "padding"]
     received = attention.grid.weights[real].mean(axis=0)
