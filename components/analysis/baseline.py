@@ -76,7 +76,7 @@ class Baseline:
     Attributes:
         plain: (n_poolings, n_kinds, 3, n_layers) low, mean and high of the cosine for each of
             `KINDS`; NaN for a kind of which the sample has too few words.
-        centred: the same for the centred cosine.
+        centred: as `plain`, for the centred cosine.
         means: (n_poolings, n_layers, n_dims) the mean word vector of the sample.
         static_means: (n_poolings, n_embedding_dims) the mean word-table vector of the sample.
         n_words: the number of words in the sample.
@@ -95,30 +95,30 @@ class Baseline:
         return self.plain.shape == self.centred.shape == bands and self.means.shape == means
 
     def band(self, pooling: Pooling, *, centred: bool, kind: PairKind = "any") -> Band:
-        """Return the band for one pooling; that of all words if this kind has too few."""
+        """Return the band of one pooling and kind; that of all words if the kind has too few."""
         bands = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
         known_kind = kind if np.isfinite(bands[KINDS.index(kind)]).all() else "any"
         low, mean, high = bands[KINDS.index(known_kind)]
         return Band(low, mean, high, _WORD_KINDS[known_kind])
 
     def centre(self, pooling: Pooling) -> tuple[FloatArray, FloatArray]:
-        """Return the mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
+        """Return mean vectors in context (n_layers, n_dims) and without it (n_embedding_dims,)."""
         row = POOLINGS.index(pooling)
         return self.means[row], self.static_means[row]
 
 
 @dataclass(frozen=True, eq=False)
 class SampleWords:
-    """Vectors of sampled words: (n_poolings, n_words, n_layers, n_dims) and their sentences."""
+    """Sampled words: their vectors, (n_poolings, n_words, n_layers, n_dims), and their origin."""
 
     vectors: FloatArray
     static: FloatArray  # (n_poolings, n_words, n_embedding_dims)
-    sentences: NDArray[np.int64]  # (n_words,)
+    sentences: NDArray[np.int64]  # (n_words,) the index of each word's sentence
     n_pieces: NDArray[np.int64]  # (n_words,) the number of tokens of each word
 
 
 def kind_of(n_pieces: int, n_others: int) -> PairKind:
-    """Return the kind of a pair of words that are cut into so many tokens."""
+    """Return the kind of a pair of words from the number of tokens of each."""
     return _BY_N_CUT[(n_pieces > 1) + (n_others > 1)]
 
 
@@ -157,7 +157,7 @@ def sample_words(
 
 
 def _present(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> Iterator[IntArray]:
-    """Token positions of the spans; spans that the model cut off or drops are left out."""
+    """Yield the token positions of each span, except spans that were cut off or dropped."""
     for span in spans:
         try:
             yield token_positions(encoding, span)
@@ -179,7 +179,7 @@ def measure(words: SampleWords) -> Baseline:
 
 
 def _random_pairs(words: SampleWords, kind: PairKind) -> tuple[IntArray, IntArray] | None:
-    """Return pairs of one kind from different sentences; None if it has too few words."""
+    """Return pairs of one kind from different sentences; None if the kind has too few words."""
     any_word, cut = np.arange(len(words.sentences)), words.n_pieces > 1
     whole, pieces = any_word[~cut], any_word[cut]
     sides = {"any": (any_word, any_word), "whole": (whole, whole), "mixed": (whole, pieces)}

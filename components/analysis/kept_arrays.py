@@ -1,4 +1,4 @@
-"""Measured arrays on disk: written whole or not at all, and measured again if unreadable."""
+"""Measured arrays on disk: written whole or not at all; an unreadable file counts as missing."""
 
 from __future__ import annotations
 

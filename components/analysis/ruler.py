@@ -1,12 +1,12 @@
-"""A ruler for cosines: those of two uses of one word, and when one cosine settles the meaning.
+"""A ruler for the cosine of two uses of a word: its ranges, and the values that settle a meaning.
 
 It is measured on sentences in which the sense of a word is labelled: pairs of one ambiguous word in
 two senses, of one ambiguous word in one sense, and of everyday words that have one sense. Their
 ranges overlap, so a cosine alone seldom settles whether two uses have the same meaning. A verdict
 is given only below or above a threshold that was right for `RIGHT` of the pairs of words that it
 was not fitted on (leave-one-word-out). The lower end of a one-sided 95% interval over words
-(Student's t) must reach `RIGHT`. All words have equal weight, and so have the pairs of one and of
-two senses.
+(Student's t) must reach `RIGHT`. All words weigh the same, and all pairs of one sense together
+weigh as much as all pairs of two senses.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ KINDS = ("one word, two senses", "one word, one sense", "everyday words, one sen
 RIGHT = 0.85
 """The share of verdicts that must be right, on words that are not in the fit."""
 FALSE_ALARMS = 0.05
-"""The largest share of pairs of the other kind that may get a verdict."""
+"""The largest share of the other kind's pairs that may get the verdict by mistake."""
 _FITTED = 0.9
-"""The share that a threshold is fitted to, with half of `FALSE_ALARMS`.
+"""The share of right verdicts that a threshold is fitted to, with at most half of `FALSE_ALARMS`.
 
 It is above `RIGHT`, so that new words still reach `RIGHT`.
 """
 FEWEST_WORDS = 4
-"""The fewest words with a verdict; below that, no verdict is given at all."""
+"""The fewest words that must get a verdict in the test; with fewer, there is no threshold."""
 _SURE = 0.95
 
 
@@ -119,8 +119,8 @@ class Ruler:
     """The cosines of labelled pairs in one model.
 
     Attributes:
-        words: the words, by number.
-        pairs: (n_pairs,) the number of each pair's word.
+        words: the distinct words.
+        pairs: (n_pairs,) the index of each pair's word in `words`.
         kinds: (n_pairs,) `TWO_SENSES`, `ONE_SENSE` or `EVERYDAY`.
         plain, centred: (n_poolings, n_layers, n_pairs) cosines and centred cosines.
     """
@@ -156,7 +156,7 @@ class Ruler:
     def calibration(
         self, layer: int, pooling: Pooling, *, centred: bool, without: Sequence[str] = ()
     ) -> Calibration:
-        """Return the thresholds at a layer, without some words."""
+        """Return the thresholds at a layer, leaving out some words."""
         used = self._used(without)
         cosines = self._at(layer, pooling, centred)[used].astype(np.float64)
         order = np.argsort(cosines, kind="stable")
@@ -185,7 +185,7 @@ class Ruler:
 
 
 def _weights(words: IntArray, two: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return weights such that each word's pairs of a kind weigh the same, and both kinds too."""
+    """Return weights that sum to 1 for each kind, with an equal share for each word of a kind."""
     weights = np.zeros(len(words))
     for kind in (False, True):
         of_kind = two == kind
@@ -200,11 +200,11 @@ def _threshold(
     target: NDArray[np.bool_],
     weights: NDArray[np.float64],
 ) -> float | None:
-    """Return the cosine below which pairs are of the target kind; None if words do not confirm it.
+    """Return the cosine below which pairs are of the target kind; None if the test fails.
 
-    It is fitted without each word in turn and tested on that word. `cosines` are ascending.
+    The test fits it without each word in turn and tries it on that word. `cosines` are ascending.
     """
-    right, wrong = [], []  # each word's verdicts, as shares of its pairs of either kind
+    right, wrong = [], []  # for each word, the weight of its pairs with a right and a wrong verdict
     for word in np.unique(words).tolist():
         of_word = words == word
         cut = _fitted(cosines[~of_word], target[~of_word], weights[~of_word])

@@ -72,7 +72,7 @@ MAX_TABLE = 2_000
 
 
 def scaled(vectors: NDArray[Any]) -> FloatArray:
-    """(n, n_dims) float32 vectors scaled to length 1; a vector of length 0 stays as it is."""
+    """(n, n_dims) float32 vectors scaled to length 1; a vector of length 0 stays zero."""
     doubles = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(doubles, axis=-1, keepdims=True)
     units: FloatArray = np.divide(
@@ -91,7 +91,7 @@ def cosine_table(units: FloatArray) -> FloatArray:
     """(n, n) float32 cosines of all pairs of scaled vectors.
 
     Raises:
-        RequestError: there are more than `MAX_TABLE`.
+        RequestError: there are more than `MAX_TABLE` vectors.
     """
     if len(units) > MAX_TABLE:
         raise RequestError(
@@ -104,7 +104,7 @@ def cosine_table(units: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """The occurrences that are tested, and those that they are tested on.
+    """The occurrences that are tested, and those that the test learns from.
 
     Attributes:
         senses: every sense that is learned or tested, the most frequent first.
@@ -166,7 +166,7 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
 
 
 def _held_out(labels: Sequence[str], parts: Sequence[str]) -> Trial | None:
-    """Return the given split; None if it does not leave two senses to learn and two to test."""
+    """Return the trial of a given split; None unless it has two senses to learn and two to test."""
     train = np.array([part in TRAIN for part in parts], dtype=np.bool_)
     test = np.array([part in TEST for part in parts], dtype=np.bool_)
     rows = zip(labels, (train | test).tolist(), strict=True)
@@ -208,7 +208,7 @@ def _stratified(codes: IntArray, n_folds: int) -> IntArray:
 
 
 def _coded(labels: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
-    """Return the labels, most frequent first, and the number of each occurrence's; -1 for ""."""
+    """Return the labels, most frequent first, and each occurrence's index among them, or -1."""
     counts = Counter(label for label in labels if label)
     senses = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
     places = {sense: i for i, sense in enumerate(senses)}
@@ -222,14 +222,13 @@ class Separation:
     Attributes:
         layer: the layer.
         right, n: the numbers of correctly classified and of tested occurrences.
-        interval: Wilson's 95% interval of the share.
-        predicted: (n_occurrences,) the number of the sense that each tested one gets; -1 for
-            others.
-        margins: (n,) for each tested one, its cosine to the nearest centroid less that to the
-            second.
+        interval: Wilson's 95% interval of the accuracy.
+        predicted: (n_occurrences,) the number of the predicted sense; -1 where not tested.
+        margins: (n,) each tested occurrence's cosine to the nearest centroid minus that to the
+            second nearest.
         confusion: (n_senses, n_senses) how often a sense (row) is classified as another (column).
-        silhouette: the mean silhouette of all that take part, by cosine distance, in [-1, 1]; NaN
-            if it is not defined.
+        silhouette: the mean silhouette of all occurrences that take part, by cosine distance, in
+            [-1, 1]; NaN if it is not defined.
         low_margin: a tenth of the margins are lower.
         low_cosine: a twentieth of the tested have a lower cosine to their nearest centroid.
     """
@@ -261,7 +260,7 @@ def wilson(right: int, n: int, *, risk: float = RISK) -> tuple[float, float]:
 
 
 def centroids(units: FloatArray, codes: IntArray, n: int) -> FloatArray:
-    """(n, n_dims) the scaled mean of each sense's scaled vectors; zeros for one without any."""
+    """(n, n_dims) the scaled mean of each sense's scaled vectors; zeros if it has none."""
     members = codes == np.arange(n)[:, None]
     return scaled(members.astype(np.float64) @ units)
 
@@ -285,11 +284,11 @@ def two_nearest(
 
 
 def separation(units: FloatArray, trial: Trial, layer: int) -> Separation:
-    """Return the test at one layer.
+    """Return the result of the test at one layer.
 
     Args:
         units: (n, n_dims) the occurrences' vectors, scaled.
-        trial: the tested occurrences and those they are tested on; it has no problem.
+        trial: the occurrences to test and to learn from; its `problem` is empty.
         layer: the layer of the vectors.
     """
     n_senses = len(trial.senses)
@@ -322,7 +321,7 @@ def separation(units: FloatArray, trial: Trial, layer: int) -> Separation:
 def silhouette(units: FloatArray, codes: IntArray) -> float:
     """Return the mean silhouette (Rousseeuw 1987) by cosine distance; NaN if it is not defined.
 
-    Of more than `MAX_SILHOUETTE` vectors, it is that of a sample with a fixed seed.
+    More than `MAX_SILHOUETTE` vectors are sampled with a fixed seed.
     """
     from sklearn.metrics import silhouette_score
 
@@ -336,7 +335,7 @@ def silhouette(units: FloatArray, codes: IntArray) -> float:
 
 
 def best_of(curve: Sequence[Separation]) -> tuple[list[int], list[int]]:
-    """Return the layers with most right, and the others whose share lies in the best's interval."""
+    """Return the layers with most right, and others whose accuracy lies in the best's interval."""
     most = max(test.right for test in curve)
     best = [test.layer for test in curve if test.right == most]
     low = next(test.interval[0] for test in curve if test.right == most)
@@ -377,7 +376,7 @@ def verdict_of(curve: Sequence[Separation], trial: Trial) -> SenseVerdict:
 
     Args:
         curve: the test at each layer; empty if the trial has a problem.
-        trial: the tested trial.
+        trial: the trial that the tests belong to.
     """
     if not curve:
         return SenseVerdict("untested")

@@ -32,7 +32,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two items by index, the first one the earlier."""
+    """Two items by index; `first` is the lower one."""
 
     first: int
     second: int
@@ -47,7 +47,7 @@ class Comparison:
         layers: the layer of each row of `cosines`.
         vectors: (n_items, n_layers, n_dims) float32 word vectors, as the model gives them.
         cosines: (n_layers, n_items, n_items) cosine (or centred cosine) in [-1, 1].
-        static: (n_items, n_items) the same for the rows of the word-embedding table.
+        static: (n_items, n_items) cosines of the items' rows of the word-embedding table.
         centred: True if the mean word vector was subtracted first.
     """
 
@@ -60,7 +60,7 @@ class Comparison:
 
     @property
     def measure(self) -> str:
-        """The name of its cosines."""
+        """The name of the measure that `cosines` and `static` hold."""
         return "centred cosine" if self.centred else "cosine"
 
     def pairs(self, kind: Literal["all", "sentences", "references"] = "all") -> list[Pair]:
@@ -82,7 +82,7 @@ class Comparison:
         return values
 
     def pair_name(self, pair: Pair) -> str:
-        """'A python ~ snake'."""
+        """Return the pair's name on pages: 'A python ~ snake'."""
         return f"{self.items[pair.first].name} ~ {self.items[pair.second].name}"
 
 

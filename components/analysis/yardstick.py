@@ -28,7 +28,7 @@ class Yardstick:
     n_pieces: tuple[int, ...]
 
     def of(self, pair: Pair) -> Band | None:
-        """Return random pairs of a pair's kind; None for words outside the sample's script."""
+        """Return the band of a pair's kind; None for words outside the sample's script."""
         ours, theirs = pair.first, pair.second
         if not all(is_in_sample_script(self.words[i]) for i in (ours, theirs)):
             return None
@@ -36,7 +36,7 @@ class Yardstick:
         return self.baseline.band(self.pooling, centred=self.centred, kind=kind)
 
     def shared(self, pairs: Sequence[Pair]) -> Band | None:
-        """Return one band for several pairs: that of their kind, or of any if kinds differ."""
+        """Return one band for several pairs: that of their common kind, or else of all words."""
         bands = [band for band in map(self.of, pairs) if band is not None]
         if not bands:
             return None

@@ -1,9 +1,9 @@
 """The ready examples that a visitor can open with one click.
 
 Each is a small experiment: sentences with one chosen word, references to compare it with, and a
-hint where to look. The page computes the model's results, so nothing here claims one. In examples
-about the effect of context, the word is at the same place in each sentence: a difference at layer 0
-then comes from the word alone. Imports nothing of ours; the tests check that
+hint on where to look. The page computes the model's results, so nothing here claims one. In
+examples about the effect of context, the word has the same position in each sentence: a difference
+at layer 0 then comes from the word alone. Imports nothing of ours; the tests check that
 `components.core.words.find_word` finds every chosen word.
 """
 
@@ -21,7 +21,7 @@ class ExampleSentence:
     Attributes:
         text: the sentence, or a reference word or phrase on its own.
         word: the chosen word as written in `text`, or None for the whole text.
-        occurrence: which of several occurrences, ignoring case, counted from 0.
+        occurrence: the index of this occurrence of the word in `text`, ignoring case, from 0.
     """
 
     text: str

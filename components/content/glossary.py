@@ -31,7 +31,7 @@ _BY_FOLDED = {term.casefold(): term for term in GLOSSARY}
 def explained(sentences: str) -> str:
     """HTML of a few sentences of Markdown; the first use of each term carries its meaning.
 
-    Only bold, code and escapes of Markdown are interpreted; any other markup is shown as typed.
+    Only Markdown's emphasis, code and escapes are interpreted; other markup is shown as typed.
     """
     explained_terms: set[str] = set()
     (inline,) = _PARSER.parseInline(sentences)

@@ -23,8 +23,8 @@ class Claim:
     """A page's sentence as data: its key and its numbers.
 
     Attributes:
-        key: its place in `english.toml`, such as "pairs.claim.better"; its last part is the
-            verdict. If there is a table with "one" and "several", the number `n` selects.
+        key: its dotted path in `english.toml`, such as "pairs.claim.better"; the last part is the
+            verdict. From a table with "one" and "several", the number `n` selects the sentence.
         numbers: the values for its placeholders: numbers as computed, texts ready to be shown.
     """
 
@@ -32,7 +32,7 @@ class Claim:
     numbers: Mapping[str, Any]
 
     def __str__(self) -> str:
-        """The sentence: whole numbers as "1,234", others with two decimals unless it says more.
+        """The sentence: whole numbers as "1,234", others with two decimals or in their own format.
 
         A share is shown in per cent if the placeholder is `{share:%}`, see `wording.percent`.
         """
@@ -51,12 +51,12 @@ def claim(key: str, /, **numbers: Any) -> Claim:
 
 
 def say(key: str, /, **numbers: Any) -> str:
-    """The same, as text."""
+    """The text of a sentence of `english.toml`, with its numbers filled in."""
     return str(Claim(key, numbers))
 
 
 def duration(seconds: float) -> str:
-    """A duration as people say it: "2 seconds" at least, "3 minutes", "1.5 hours"."""
+    """A duration in words: "2 seconds" (the shortest), "3 minutes", "1.5 hours"."""
     if seconds < 90:
         return say("page.duration.seconds", n=max(2, round(seconds)))
     if seconds < 5400:
@@ -65,10 +65,10 @@ def duration(seconds: float) -> str:
 
 
 def table(key: str) -> Mapping[str, Any]:
-    """Everything below a key.
+    """The table at a key of `english.toml`.
 
     Raises:
-        KeyError: there is nothing at the key.
+        KeyError: the key does not exist, or it holds a sentence.
     """
     entry = _entry(key)
     if not isinstance(entry, dict):
@@ -77,7 +77,7 @@ def table(key: str) -> Mapping[str, Any]:
 
 
 class _Numbers(Formatter):
-    """Inserts numbers as sentences have them; zero has no sign."""
+    """Formats the numbers in sentences, with a real minus sign; zero has no sign."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str) and not format_spec:

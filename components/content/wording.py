@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MARGIN = 0.01
-"""The difference from which one of two numbers with two decimals is called greater."""
+"""The difference above which one of two numbers with two decimals is called greater."""
 
 # Sequences that Streamlit's Markdown plugins turn into an icon, an arrow or a link even if escaped.
 _DRAWN = re.compile(
@@ -51,7 +51,7 @@ def placed(label: str, position: int, labels: Sequence[str], longest: int = 24) 
 
 
 def occurrence(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:
-    """The same for a title: unquoted and truncated."""
+    """A label for a title: unquoted, with its position if another of `labels` looks the same."""
     return f"{shortened(label, longest)}{_where(label, position, labels, longest)}"
 
 
