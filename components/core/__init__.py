@@ -1,6 +1,6 @@
 """The models and what they compute.
 
-Importing this package imports neither torch nor, for the settings, pydantic.
+Importing this package imports neither torch nor pydantic.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "open_service",
 ]
 
-wait_asleep()  # before anything loads the library
+wait_asleep()  # before anything loads OpenMP
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class BatchKind(Protocol):
-    """The properties that texts must share to run together: equal kinds do. Hashable."""
+    """The properties of texts; those of equal kinds may run in one batch. Hashable."""
 
     @property
     def same_length(self) -> bool:
@@ -85,7 +85,7 @@ class Batch:
         kind: the kind of the texts.
         parts: each ticket with the positions of its texts.
         bulk: True for long work.
-        alone: True if no other caller was running or waiting when the batch started.
+        alone: True if nothing else ran or waited at the start; a visitor's batch ignores long work.
         wide: True if the batch gets all processors; otherwise it gets one stream's share.
     """
 
@@ -148,7 +148,7 @@ class QueuedTexts(Ticket):
         self.results: list[Any] = [None] * len(texts)
         self.error: BaseException | None = None
         self.over = threading.Event()
-        self.batch: Batch | None = None  # the stream that the caller holds
+        self.batch: Batch | None = None  # the batch whose stream the caller's thread holds
         self.has_stream = threading.Event()
         self._is_cancelled = caller.is_cancelled
         self._n_open = len(texts)
@@ -223,7 +223,7 @@ class Queue:
 
     Args:
         most_texts: the most texts that may wait, not counting long work.
-        n_streams: the number of visitors' batches that run at once, and the same for long work.
+        n_streams: the number of batches that may run at once, for visitors and again for long work.
     """
 
     def __init__(self, *, most_texts: int, n_streams: int) -> None:
@@ -312,13 +312,13 @@ class Queue:
         return True if is_quiet and long_work.n_texts and self._has_stream(bulk=True) else None
 
     def _is_alone(self, bulk: bool) -> bool:
-        """True if no one is running or waiting who should also get a stream."""
+        """True if nothing else runs or waits; a visitor's batch ignores long work."""
         if bulk:
             return self.is_idle
         return not self._lines[False].n_texts and not any(not b.bulk for b in self._running)
 
     def _has_stream(self, *, bulk: bool) -> bool:
-        """True if one more batch may start: never beside a batch that uses all processors."""
+        """True if one more batch of this sort may start: none may beside one that is `wide`."""
         running = [batch for batch in self._running if batch.bulk == bulk]
         return len(running) < self._n_streams and not any(batch.wide for batch in running)
 
@@ -541,11 +541,11 @@ class Streams:
 
     @contextmanager
     def turn(self) -> Iterator[Callable[[], None]]:
-        """Hold a stream for work that this thread does itself; call the result between its steps.
+        """Hold a stream for this thread's own work; call the yielded function between its steps.
 
         Raises:
             BusyError: too many texts wait already.
-            StoppedError: the caller has gone. The function called between steps raises it too.
+            StoppedError: the caller has gone. The yielded function raises it too.
         """
         if getattr(self._own, "has_stream", False):
             yield _nothing
@@ -570,7 +570,7 @@ class Streams:
             self._dispatch()
 
     def _withdraw(self, call: QueuedTexts) -> None:
-        """Drop the waiting texts of a call that has been abandoned."""
+        """Drop the waiting texts of a call that has failed or been abandoned."""
         if call.waiting:
             with self._lock:
                 self._queue.withdraw(call)
@@ -693,7 +693,7 @@ class _Waiters:
 
 
 def _nothing() -> None:
-    """Called between steps when there is no one to let go first."""
+    """Do nothing between steps: an enclosing call holds this thread's stream."""
 
 
 def _calls(batch: Batch) -> list[QueuedTexts]:

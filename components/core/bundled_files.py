@@ -1,4 +1,4 @@
-"""The bundled model's small files, each known by its checksum; its weights are in `registry`.
+"""The checksums of the bundled model's small files; that of its weights is in `registry`.
 
 A changed tokenizer or config changes every number just as changed weights do.
 """
@@ -29,17 +29,17 @@ SHA256: dict[str, str] = {
     "tokenizer_config.json": ("acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"),
     "vocab.txt": ("07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
 }
-"""By name in the model's folder."""
+"""Checksums by file name in the model's folder."""
 
 _READ = (".bin", ".jinja", ".json", ".model", ".safetensors", ".txt")
 _WEIGHTS = "model.safetensors"
 
 
 def check_bundled_files(folder: Path) -> None:
-    """Pass where the files are those that Contextlens was built with, and no other can be read.
+    """Check that the files are those that Contextlens was built with, and that none was added.
 
     Raises:
-        CheckpointError: one is changed, missing or new.
+        CheckpointError: a file is changed, missing or new.
     """
     present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix in _READ}
     strange = sorted(present - set(SHA256) - {_WEIGHTS})

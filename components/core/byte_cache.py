@@ -121,7 +121,7 @@ class ByteCache:
 
     @contextmanager
     def _filling(self, keys: Sequence[Hashable], part: int) -> Iterator[list[Any]]:
-        """Give a list for the keys' values; then cache them and tell those who wait."""
+        """Yield a list for the keys' values; then cache them and wake the waiting threads."""
         values: list[Any] = []
         try:
             yield values
@@ -155,7 +155,7 @@ class ByteCache:
 
 @cache
 def shared_cache() -> ByteCache:
-    """The result store of this process, of `CONTEXTLENS_CACHE_MB`."""
+    """The result store of this process, bounded by `CONTEXTLENS_CACHE_MB`."""
     from components.core.settings import Settings
 
     return ByteCache(Settings.from_env().cache_bytes)

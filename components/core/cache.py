@@ -15,7 +15,7 @@ from components.core.protocol import EncoderService
 __all__ = ["ByteCache", "CacheInfo", "CachedService"]
 
 _LARGEST, _LARGEST_WHOLE = 8, 4
-"""The fraction of the cache that one text's result may take, and that a whole call's may.
+"""One text's result may take 1/8 of the cache, a whole call's 1/4.
 
 All attention heads of a long text would otherwise evict everything else.
 """
@@ -75,7 +75,7 @@ class CachedService(EncoderService):
     ) -> Sequence[Any]:
         """The wrapped service's answer for each missing text, or its one answer in a list.
 
-        It is checked to be for the expected weights.
+        Each answer's checksum is compared with the expected one.
         """
         is_whole = columns is None or len(missing) == len(columns["texts"])
         request = call if is_whole else call.at(missing)

@@ -1,7 +1,8 @@
 """A call of the encoder service as a value, and the facts about each of its methods.
 
-Services handle calls. The facts beside each method's signature in `components.core.protocol`
-decide what is cached, measured, split into parts or sent to another machine.
+A service answers every call in its `_answer`. The facts beside each method's signature in
+`components.core.protocol` decide what is cached, measured, split into parts or sent to another
+machine.
 """
 
 from __future__ import annotations
@@ -102,10 +103,10 @@ class Call(NamedTuple):
         return self.having(**read) if read else self
 
     def columns(self) -> dict[str, Sequence[Any]] | None:
-        """The arguments with one entry for each text, or None if no text is answered by itself.
+        """The arguments with one entry for each text, or None if the call cannot be split by text.
 
-        That is so where one text's answer depends on the others, and where the lengths of the
-        arguments do not match; the service that computes the answer then raises the best error.
+        It cannot if one text's answer depends on the others, or if the arguments are not valid; the
+        service that computes the answer then raises the best error.
         """
         columns: dict[str, Sequence[Any]] = {}
         for name in self.method.columns:
@@ -133,7 +134,7 @@ class Call(NamedTuple):
 
         Args:
             checksum: the checksum of the files that the answer depends on.
-            columns: see `columns`.
+            columns: the result of `columns()`.
         """
         method, arguments = self
         names = method.settings if columns else (*method.settings, *method.columns)
@@ -170,7 +171,7 @@ _FIT: Mapping[str, Callable[[Sequence[Any]], bool]] = {
     "pairs": lambda values: _are_texts([value for value in values if value is not None]),
     "interventions": lambda values: not _averages_over_texts(values),
 }
-"""Functions that return True if each entry of the argument belongs to one text."""
+"""By argument, a function that returns True if a call can be split by the argument's entries."""
 
 
 def _exact(value: Any) -> Any:
@@ -183,10 +184,10 @@ def _exact(value: Any) -> Any:
 
 
 def check_checksum(model: str, checksum: str, expected: str | None) -> None:
-    """Check that a model's files are those that the caller expects; None expects nothing.
+    """Check that a model's files are those that the caller expects; None accepts any.
 
     Raises:
-        RevisionError: the files are different ones.
+        RevisionError: the files have a different checksum.
     """
     if expected not in {None, checksum}:
         raise RevisionError(

@@ -138,8 +138,8 @@ def return_freed_memory() -> None:
 def tidy_memory(n_tokens: int) -> Iterator[None]:
     """Let a long run of `n_tokens` reuse its memory; return memory after all but short runs.
 
-    While a long run lasts, blocks freed in other threads are kept too, and later allocations come
-    from what it left behind; so runs of medium length return memory as well.
+    While a long run lasts, blocks freed in other threads are kept too, and later allocations reuse
+    them; so runs of medium length return memory as well.
     """
     if n_tokens >= LONG_RUN:
         _count(1)
@@ -163,7 +163,7 @@ def _count(more: int) -> None:
 
 
 def set_aside(*shape: int) -> FloatArray:
-    """An uninitialised array for a result."""
+    """An uninitialised float32 array for a result."""
     n_bytes = 4 * math.prod(shape)
     if n_bytes >= _SYSTEM_PIECE:
         try:
@@ -286,14 +286,14 @@ CPU_TOKENS = 1024
 """Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;
 8,192 is 1.7 times slower."""
 CARD_TOKENS = 16_384
-"""The same on a graphics card, which has more to fill and is slower to start each step."""
+"""Padded tokens in a batch on a graphics card: it has more cores, and each step starts slowly."""
 
 
 CPU_OVERHEAD = 64
 """The cost of launching some hundred steps, in tokens. Measured: 5 ms to 8 ms in all, while
 one token takes 0.1 ms."""
 CARD_OVERHEAD = 4096
-"""The same on a graphics card, which computes a token much faster."""
+"""The same cost on a graphics card, which computes a token much faster."""
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ class Device:
 
     @property
     def is_cuda(self) -> bool:
-        """True if transfers can overlap with computation."""
+        """True for a CUDA card, where transfers can overlap with computation."""
         return self.name.startswith("cuda")
 
     @property

@@ -3,7 +3,7 @@
 The path from start to input is straight. The gradient is taken at Gauss-Legendre points, which need
 fewer steps than evenly spaced ones. The integral of the gradient along the path, times the path,
 adds up to the change of the cosine. The remainder that the steps miss is reported, never
-distributed over the tokens. The same holds for each piece of the path, which shows where more
+distributed over the tokens. Each piece of the path has its own remainder, which shows where more
 points are needed: a cosine that changes within a hundredth of the path gets its points there.
 """
 
@@ -36,11 +36,11 @@ LEAST_STEPS, MOST_STEPS = 16, 512
 REMAINDER = 1e-3
 """The error of the cosine that the pieces may leave when the number of steps is not given."""
 
-_GRAPH_BYTES = 200_000_000  # kept for the backward pass
-_GRAPH_VALUES = 24  # values of that size for each dimension, token and layer, roughly
+_GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
+_GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
 
 _Cosine = Callable[[torch.Tensor], torch.Tensor]
-"""Maps (n_batch, n_tokens, n_dims) of layer 0 to (n_batch,) float64."""
+"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines, (n_batch,) float64."""
 
 
 def integrated_gradients(
@@ -181,7 +181,7 @@ class _Interpolation:
 
 
 def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piece]:
-    """The path in pieces, in order; the piece with the largest error is halved until it is small.
+    """The pieces of the path, in order; the worst is halved until the total error is small.
 
     Args:
         way: the path on which the steps are taken.
@@ -204,7 +204,7 @@ def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piec
 
 
 def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
-    """(2, n_tokens, n_dims) of layer 0: with [PAD]'s word vectors, and the input's own."""
+    """(2, n_tokens, n_dims) layer 0 of the start, [PAD] for ordinary tokens, and of the input."""
     device = loaded.device.for_steps
     ids, _, segments = network_inputs(loaded, [tokens], device)
     table = loaded.layerwise.word_table

@@ -20,7 +20,7 @@ __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_input
 
 
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
-    """Check that the model has a row for every token ID: not all tokenizer files match."""
+    """Check that the model has a row for every ID and segment: its tokenizer may not match."""
     segments = getattr(loaded.model.config, "type_vocab_size", 0)
     for text in tokens:
         _check_below("ID", text.token_ids, loaded.card.vocabulary_size, loaded.card.title)
