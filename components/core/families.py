@@ -40,13 +40,13 @@ _LARGEST_CONFIG = 1_000_000  # bytes
 class Parts:
     """The location of a family's layers, and the linear modules in a layer that expose its parts.
 
-    Dotted names, the first from the model and the others from a layer.
+    Dotted names: `layers` and `position_bias` from the model, the others from a layer.
 
     Attributes:
         layers: the list of layers.
-        mixing: takes all heads side by side and gives the attention's output. This output and
-            that of `feed_forward` are those before the residual connection.
-        feed_forward: gives the feed-forward's output.
+        mixing: takes all heads side by side and gives the attention's output, before the residual
+            connection.
+        feed_forward: gives the feed-forward's output, before the residual connection.
         position_bias: computes the attention's bias from a layer's input (MPNet).
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
     """
@@ -71,7 +71,7 @@ class Family:
         tokenizers: its tokenizer classes in transformers, without "Tokenizer".
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
-        has_segments: True if it has a table of segments.
+        has_segments: True if its inputs include segments.
         has_pooler: True if its class has a pooler.
         publishes_pooler: True if published checkpoints have the pooler's weights.
         parts: where its layers are.
@@ -79,8 +79,8 @@ class Family:
         skips_positions: True if positions start after the pad ID.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
-        layers: the config's name for the number of layers; `dims`, `heads` and `inner` for those
-            of dimensions, heads and the feed-forward's inner dimensions.
+        layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
+            and inner dimensions of the feed-forward.
     """
 
     model_type: str

@@ -1,4 +1,4 @@
-"""Models and tokenizers in memory: each loaded once, the least used dropped beyond the limit.
+"""Models and tokenizers in memory: each loaded once, the least recently used dropped first.
 
 Access is checked here: a model that is not in memory must pass `registry.check_model`, and nothing
 behind this module checks again. Importing this does not import torch.
@@ -37,7 +37,7 @@ _Specs = tuple[ModelSpec, ...]
 
 
 class ModelList:
-    """Caches for two seconds what the model folders hold. Thread-safe."""
+    """The specs of models, kept for two seconds between looks at the disk. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -96,11 +96,11 @@ _Held = TypeVar("_Held")
 
 
 class ModelStore:
-    """Thread-safe; keeps loaded models within `settings.model_bytes`, and idle ones for a while.
+    """Keeps loaded models within `settings.model_bytes` and drops idle ones. Thread-safe.
 
     Args:
         settings: which models may be loaded, how much is kept, and for how long.
-        on_fetched: called with a model whose files have just arrived on this machine.
+        on_fetched: called with the id of a model whose files may just have arrived or been deleted.
         clock: returns seconds.
         offered_only: refuse models that are not offered; see `registry.check_model`.
     """
@@ -273,7 +273,7 @@ class ModelStore:
                 self._coming -= needed
 
     def _free(self, needed: int, title: str) -> None:
-        """Drop the least used models until enough memory is free, if possible."""
+        """Drop the least recently used models until enough memory is free; raise if none can be."""
         from components.core.encoder import free_memory
 
         while needed and needed > (free := free_memory() - self._coming):
@@ -286,7 +286,7 @@ class ModelStore:
             self._models.popitem(last=False)
 
     def _make_room(self) -> None:
-        """Drop the least used models while they exceed the limit and more than one is left."""
+        """Drop the least recently used models beyond the limit; the last one always stays."""
         while len(self._models) > 1 and self._held_bytes() > self._settings.model_bytes:
             self._models.popitem(last=False)
 

@@ -57,7 +57,7 @@ def read_changes(interventions: object, n_texts: int) -> list[Changes]:
     """The interventions for each text, read once.
 
     Raises:
-        RequestError: there is no list for each text, or a list holds something else.
+        RequestError: there is not one list for each text, or a list holds something else.
     """
     if not isinstance(interventions, Iterable):
         interventions = ()
@@ -175,7 +175,7 @@ def _check_source(change: Patch, source: Tokens) -> None:
 
 
 def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) -> None:
-    """Reject blocking all positions: attention to none of them is undefined."""
+    """Check that every position may still attend to one: attention to none is undefined."""
     blocks = [change for change in changes if isinstance(change, Block)]
     if len({block.token for block in blocks}) < tokens.n_tokens:
         return
@@ -214,10 +214,10 @@ _Read = Iterator[tuple[list[Tokens], int, torch.Tensor]]
 
 @dataclass(frozen=True)
 class Replacement:
-    """Replacement vectors.
+    """The vectors that interventions put in place of the model's own.
 
     Attributes:
-        states: (n_tokens, n_dims) of another text, by text, pair and layer.
+        states: (n_tokens, n_dims) hidden states of source texts, by text, pair and layer.
         parts: (n_dims,) mean of a part over the baseline, by part and layer; all heads of a layer
             side by side.
         text_means: (n_dims,) mean over a text's own tokens, by text, pair and layer.
@@ -359,7 +359,7 @@ class ChangedText:
 
     @property
     def joins(self) -> int:
-        """The layer up to which only replacements of states change anything; or NEVER."""
+        """The last layer whose states, before replacement, are the unmodified text's; or NEVER."""
         return min(map(_joins, self.changes), default=NEVER)
 
 
@@ -464,7 +464,7 @@ def visible_positions(
     return None if visible is None else visible.to(device)
 
 
-# --- Running a group of texts, unmodified parts once
+# --- Running a group of texts: layers before the first change are computed once
 
 _Plain = dict[int, dict[tuple[str, str | None], torch.Tensor]]
 """States of unmodified texts, (n_tokens of the longest, n_dims), by layer and text."""
@@ -478,7 +478,7 @@ def run_group(
     *,
     done: Callable[[int], None],
 ) -> None:
-    """Fill the results of all rows of some texts.
+    """Fill the results of all rows of a group of texts.
 
     Args:
         loaded: the model.
@@ -629,7 +629,7 @@ def _by_text(rows: Sequence[ChangedText]) -> dict[_Input, list[ChangedText]]:
 
 
 class _Passports:
-    """The information to reproduce each result: its interventions and all else that matters."""
+    """The passports of results: they add the interventions, and the texts averaged over."""
 
     def __init__(
         self, plain: Passport, texts: Sequence[Tokens], averaged: Sequence[_Input]

@@ -1,9 +1,8 @@
 """A model run layer by layer, whose parts can be changed while it runs.
 
 transformers has no hook inside a layer, so two linear modules of each layer (`families.Parts`) pass
-their data to the tap that the running thread has set. The modules are a copy around the same
-weights, and nothing else runs them. Other encoding work therefore sees no tap, nor does another
-thread that runs these same modules.
+their data to a tap, which each running thread sets for itself. The modules are a copy around the
+same weights that only `Layerwise` runs, so other encoding work sees no tap.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["HiddenStateHook", "Layerwise", "position_ids", "projection_of"]
 
 
 def projection_of(model: Any, family: Family) -> Any:
-    """The linear layer between LayerNorm and layer 0 (ALBERT, and ELECTRA where sizes differ)."""
+    """The linear layer before layer 0 (ALBERT, and ELECTRA where sizes differ), or None."""
     part = model
     for name in (family.projection or "").split("."):
         part = getattr(part, name, None) if name else None
@@ -126,7 +125,7 @@ class Layerwise:
             hidden: (n_batch, n_tokens, n_dims).
             visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): True if a position (third axis)
                 may attend to another (fourth axis); None if all may.
-            tap: sees the parts of this layer.
+            tap: sees, and may change, the outputs of this layer's parts.
         """
         module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
         self._local.tap = tap

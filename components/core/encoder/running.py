@@ -43,18 +43,18 @@ _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
 
 
 class ProgressCounter:
-    """Counts what is done, of what was begun so far, and reports both."""
+    """Counts the units of work begun and done so far, and reports both numbers."""
 
     def __init__(self, progress: Counted | None) -> None:
         self._progress, self._n, self._done = progress, 0, 0
 
     def begin(self, n: int) -> None:
-        """Add `n` to what is to be done."""
+        """Add `n` units to the work, and report."""
         self._n += n
         self.done(0)
 
     def done(self, n: int) -> None:
-        """Report `n` more as done; an exception from there stops the work."""
+        """Report `n` more units as done; an exception from `progress` stops the work."""
         self._done += n
         if self._progress is not None:
             self._progress(self._done, self._n)
@@ -76,7 +76,7 @@ def prepare_texts(
     *,
     pairs: Sequence[str | None] | None = None,
 ) -> list[PreparedText]:
-    """Return the texts, tokenized, each with what to compute for it."""
+    """Return the texts, tokenized, each with the request and its passport."""
     tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
     check_rows(loaded, tokens)
     passport = passport_of(loaded, request)
@@ -147,7 +147,7 @@ class BatchKey:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """One batch's results, as numpy arrays once they leave the batch."""
+    """One batch's results, copied from the device."""
 
     hidden: dict[int, FloatArray]  # by layer, (n_batch, n_tokens, n_dims)
     pooler_output: FloatArray | None
@@ -189,7 +189,7 @@ def allocate_encoding(
     *,
     with_pooler: bool = True,
 ) -> Encoding:
-    """An encoding with allocated but unfilled arrays; they outlive the run."""
+    """An encoding with allocated, unfilled arrays, apart from the network's own memory."""
     n, card = tokens.n_tokens, loaded.card
     layers = request.layers or ()
     heads: tuple[int, ...] | None = None
@@ -258,7 +258,7 @@ def processors(device: str) -> Processors:
         device: as `CONTEXTLENS_DEVICE` names it.
 
     Raises:
-        ModelError: this machine does not have the device.
+        SettingsError: this machine does not have the device.
     """
     has_two = n_threads() > 1 or device_of(device).name != "cpu"
     return Processors(2 if has_two else 1, limit_threads, partial(tidy_memory, LONG_RUN))

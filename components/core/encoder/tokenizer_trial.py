@@ -2,8 +2,8 @@
 
 A tokenizer.json is a small program: rules that change a text, cut it, and put tokens around it.
 Twenty rules of a few letters turn one character into a million, a pattern can run for ever, and a
-single ID of four thousand million allocates a list of that length. Only running it shows what it
-does, so it runs here first: on ordinary and odd texts, and on what its own rules look for. This
+single ID of four billion allocates a list of that length. Only running it shows what it
+does, so it runs here first: on ordinary and odd texts, and on strings from its own rules. This
 file is both the parent, which remembers each verdict by the file's checksum, and the script that
 the child runs. It therefore imports nothing of ours and, above all, not torch.
 """
@@ -37,11 +37,11 @@ _BYTES = 4  # bytes of a character at most, each of which may become a token
 _SPARE = 1000
 _MAPPED_BYTES = 128  # of one entry in a table of characters
 
-_MEGABYTES, _MEGABYTES_EACH = 768, 48  # for any, and for each of its file's: a quarter above need
+_MEGABYTES, _MEGABYTES_EACH = 768, 48  # for any, and per megabyte of file: 1.25 times the need
 _MOST_MEGABYTES = 3072
 _SECONDS, _SECONDS_EACH = 10, 0.75  # of processor time
 _TEXT_SECONDS = 1.0  # of processor time, on one text
-_WAIT = 3  # factor on that for elapsed time, as others use the processor too
+_WAIT = 3  # elapsed seconds for each of processor time, as other programs run too
 _REMEMBERED = 256  # verdicts
 
 _ODD = (
@@ -54,7 +54,7 @@ _ODD = (
     "\u0301" * 300,
     "[CLS] [SEP] [MASK] <s> </s> <pad> <unk> ##a \u2581a \u0120a",
 )
-_SIGNS = (range(1, 0x3400, 4), range(0x3400, 0xD800, 64), range(0xF900, 0x10000, 4))  # alone
+_SIGNS = (range(1, 0x3400, 4), range(0x3400, 0xD800, 64), range(0xF900, 0x10000, 4))  # tried alone
 _UNITS = (*"a 0!", "\u00e9", "\u4f60", "\ufdfa", "\U0001f600", "aB1! ", "\u0301", "\n")  # repeated
 _LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, quadratic time in the second
 _PATTERN_LENGTH = 60_000  # of texts for one of the file's own patterns
@@ -211,7 +211,7 @@ def _check_vocabulary(tokenizer: Any) -> None:
 
 
 def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
-    """The strings that the tokenizer's rules look for or insert, and the patterns."""
+    """The strings that the tokenizer's rules look for or insert, and their patterns."""
     strings: set[str] = set()
     patterns: set[str] = set()
 
@@ -239,7 +239,7 @@ def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
 
 
 def _check_charsmap(charsmap: Any) -> None:
-    """SentencePiece's table: bytes of the trie, the trie, then what it points to, zero-ended."""
+    """Check SentencePiece's table: the trie's length, the trie, then zero-ended replacements."""
     import base64
 
     data = base64.b64decode(charsmap or "")
@@ -283,7 +283,7 @@ def _cut(tokenizer: Any, text: str) -> None:
 
 
 def _encode(tokenizer: Any, *texts: str) -> Any:
-    """The encoding of a text or a pair, special tokens around it."""
+    """Return the encoding of a text or a pair, with special tokens, if it is within limits."""
     _start_text()
     n_characters = sum(len(_check_growth(tokenizer, text)) for text in texts)
     encoding = tokenizer.encode(*texts)
@@ -311,7 +311,7 @@ def _look(tokenizer: Any, *texts: str) -> None:
 
 
 def _check_growth(tokenizer: Any, text: str) -> str:
-    """The text as the tokenizer's rules change it."""
+    """Return the text as the tokenizer normalizes it, if it does not grow too much."""
     if tokenizer.normalizer is None:
         return text
     changed: str = tokenizer.normalizer.normalize_str(text)

@@ -143,10 +143,10 @@ _PLAIN = Rule(
 
 @contextmanager
 def readable_folder(files: ModelFiles, config: dict[str, Any]) -> Iterator[Path]:
-    """A folder that transformers may read a tokenizer from, deleted after use.
+    """A folder that transformers may read a tokenizer from: the bundled model's or a copy.
 
     Args:
-        files: where the model is.
+        files: the model's files.
         config: its config.json.
 
     Raises:
@@ -300,7 +300,7 @@ _WORD_STARTS = {"BPE": "Ġ", "Unigram": "▁"}
 
 @dataclass
 class LoadedTokenizer:
-    """A tokenizer in memory, with what is known about it."""
+    """A tokenizer in memory, with its card, vocabulary and rules for cutting words."""
 
     card: TokenizerCard
     tokenizer: Any  # a fast transformers tokenizer
@@ -314,7 +314,7 @@ class LoadedTokenizer:
     @cached_property
     def cut_rules(self) -> CutRules:
         """The rules for cutting words; see `EncoderService.cut_rules`."""
-        if self.vocabulary.method == "WordPiece":  # its vocabulary is all there is
+        if self.vocabulary.method == "WordPiece":  # it has no rules beyond its vocabulary
             return CutRules(MappingProxyType({}), ())
         model = json.loads(self.tokenizer.backend_tokenizer.to_str())["model"]
         pairs = (m.split(" ") if isinstance(m, str) else m for m in model.get("merges", ()))

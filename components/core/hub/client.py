@@ -55,10 +55,10 @@ class HubAnswerError(Exception):
 
 def use_client() -> None:
     """Make huggingface_hub use this client from now on, and fetch by plain HTTP."""
-    # Xet transfers leave the configured endpoint for another service, and report and stop in ways
-    # that no test here can prove: plain HTTP instead. The usual chunks of 10 MiB make a slow fetch
-    # look stuck, and a cut connection loses its unfinished chunk. Both settings are read at each
-    # use, but from the environment only at import.
+    # Xet transfers go to another service than the configured endpoint, and no test here can check
+    # how they report and stop. The usual chunks of 10 MiB make a slow fetch look stuck, and a cut
+    # connection loses its unfinished chunk. huggingface_hub reads the environment only at import,
+    # but these constants at each use.
     constants.HF_HUB_DISABLE_XET = True
     constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # in case a call ever omits `token`
     constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES

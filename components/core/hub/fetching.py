@@ -70,7 +70,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _ListedFile:
-    """A file as the hub lists it, with its SHA-256, its git hash, or None."""
+    """A file as the hub lists it; `digest` is its SHA-256 or git hash, or None."""
 
     size: int
     digest: str | None
@@ -244,7 +244,7 @@ def _check_files(folder: Path, files: Mapping[str, _ListedFile], model_id: str) 
         CheckpointError: a file differs from the hub's listing, or the listing lacks weights.
     """
     missing = [name for name in files if not (folder / name).is_file()]
-    if missing:  # if the hub fails midway, snapshot_download accepts what is there
+    if missing:  # if the hub fails midway, snapshot_download returns a partial folder
         raise FetchError(
             f"{model_id} is not complete: {missing[0]} did not arrive. Try again in a few minutes, "
             "or choose a model that is on this machine."
