@@ -3,10 +3,10 @@
 It is measured on sentences in which the sense of a word is labelled: pairs of one ambiguous word in
 two senses, of one ambiguous word in one sense, and of everyday words that have one sense. Their
 ranges overlap, so a cosine alone seldom settles whether two uses have the same meaning. A verdict
-is given only below or above a threshold that was right for `RIGHT` of the pairs of words that it
-was not fitted on (leave-one-word-out). The lower end of a one-sided 95% interval over words
-(Student's t) must reach `RIGHT`. All words weigh the same, and all pairs of one sense together
-weigh as much as all pairs of two senses.
+is given only below or above a threshold that is confirmed on words that it was not fitted on
+(leave-one-word-out): the lower end of a one-sided 95% interval of the share of right verdicts
+(Student's t, over words) must reach `RIGHT`. All words weigh the same, and all pairs of one sense
+together weigh as much as all pairs of two senses.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Trial:
 
 
 def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
-    """Return how the senses of a word are tested.
+    """Return the split or the folds that test the senses of a word.
 
     If `split` has rows of at least two senses for training and for testing, it is used. Otherwise
     the test is stratified k-fold cross-validation, where k is the number of examples of the rarest

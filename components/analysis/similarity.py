@@ -1,4 +1,4 @@
-"""Cosines between words in context: over all layers, and without context."""
+"""Cosines between words: in context at each layer, and without context."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Everything that Meaning in context shows.
+    """Everything that the Meaning in context page shows.
 
     Attributes:
         items: the words of sentences first, then references.
         layers: the layer of each row of `cosines`.
-        vectors: (n_items, n_layers, n_dims) float32 word vectors, as the model gives them.
+        vectors: (n_items, n_layers, n_dims) float32 word vectors, never centred.
         cosines: (n_layers, n_items, n_items) cosine (or centred cosine) in [-1, 1].
         static: (n_items, n_items) cosines of the items' rows of the word-embedding table.
         centred: True if the mean word vector was subtracted first.

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class BatchKind(Protocol):
-    """The properties of texts; those of equal kinds may run in one batch. Hashable."""
+    """The kind of a text: texts of equal kinds may run in one batch. Hashable."""
 
     @property
     def same_length(self) -> bool:
@@ -110,11 +110,11 @@ class Batch:
 # --- A caller's request, and how it waits for the result
 
 _LOOK_SECONDS = 0.05
-"""The interval at which a waiting caller is checked for having left."""
+"""The interval at which a waiting thread checks that its caller is still there."""
 
 
 class RunnableKind(BatchKind, Protocol):
-    """A kind of texts that can run them."""
+    """A kind that can also run its texts."""
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
         """Return the result for each text."""

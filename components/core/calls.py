@@ -106,7 +106,7 @@ class Call(NamedTuple):
         """The arguments with one entry for each text, or None if the call cannot be split by text.
 
         It cannot if one text's answer depends on the others, or if the arguments are not valid; the
-        service that computes the answer then raises the best error.
+        service that computes the answer then raises the most precise error.
         """
         columns: dict[str, Sequence[Any]] = {}
         for name in self.method.columns:

@@ -61,7 +61,7 @@ class SettingsError(ContextlensError):
 
     @property
     def for_visitors(self) -> str:
-        """The message for visitors, as the original may hold secrets of the server's operator."""
+        """A message without details, which may hold secrets of the server's operator."""
         return (
             "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
         )

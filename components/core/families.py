@@ -4,9 +4,9 @@ A new family is a new entry of `FAMILIES`, and nothing else.
 
 transformers turns every name of a config.json into an attribute, and some into work: `num_labels`
 builds two tables of that many labels, `attn_implementation` and `quantization_config` choose other
-code, `transformers_weights` and `tokenizer_class` other files. It is therefore given a config with
-a family's listed names only, each within its range. Entries that affect neither the network nor any
-number (labels, heads, dtype) are ignored.
+code, `transformers_weights` and `tokenizer_class` other files. It therefore gets only the names
+that a family lists, each within its range. Entries that affect neither the network nor any number
+(labels, heads, dtype) are ignored.
 
 A config is read and checked before any weights are fetched, and its sizes are never trusted:
 `encoder.shapes` rejects those that differ from the weights'. Imports no torch.
@@ -63,7 +63,7 @@ _LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """One architecture: its transformers class and what that class has.
+    """One architecture: its transformers class, its config and its parts.
 
     Attributes:
         model_type: the family's name in a config.json.

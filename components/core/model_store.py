@@ -126,7 +126,7 @@ class ModelStore:
         self._timer: threading.Timer | None = None
 
     def check(self, model: str) -> None:
-        """Pass if a model may be loaded here; see `registry.check_model`."""
+        """Check that a model may be loaded here; see `registry.check_model`."""
         registry.check_model(model, self._settings, offered_only=self._offered_only)
 
     def loaded(self) -> tuple[str, ...]:

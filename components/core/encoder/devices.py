@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# --- Memory: does a model fit into what is free?
+# --- Memory: does a model fit?
 
 _BYTES = 4  # of a weight in memory: float32, whatever the file has
 _CONTAINER = Path("/sys/fs/cgroup")
@@ -325,7 +325,7 @@ class Device:
 
     @property
     def batch_tokens(self) -> int:
-        """The number of tokens, padding included, that a batch should have."""
+        """The most tokens, padding included, in a batch of several texts."""
         return CPU_TOKENS if self.name == "cpu" else CARD_TOKENS
 
     @property
@@ -340,7 +340,7 @@ class Device:
 
     @property
     def for_steps(self) -> Device:
-        """The device for layer-by-layer runs in float64, which Apple's GPU does not support."""
+        """The device for layer-by-layer runs: they sum in float64, which Apple's GPU cannot do."""
         return CPU if self.name == "mps" else self
 
     def put(self, tensor: torch.Tensor) -> torch.Tensor:

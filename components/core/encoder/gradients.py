@@ -1,10 +1,11 @@
 """Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine, over the states of layer 0.
 
 The path from start to input is straight. The gradient is taken at Gauss-Legendre points, which need
-fewer steps than evenly spaced ones. The integral of the gradient along the path, times the path,
-adds up to the change of the cosine. The remainder that the steps miss is reported, never
-distributed over the tokens. Each piece of the path has its own remainder, which shows where more
-points are needed: a cosine that changes within a hundredth of the path gets its points there.
+fewer steps than evenly spaced ones. A token's contribution is the integral of its gradient times
+its change along the path; all contributions add up to the change of the cosine. The remainder that
+the steps miss is reported, never distributed over the tokens. Each piece of the path has its own
+remainder, which shows where more points are needed: a cosine that changes within a hundredth of the
+path gets its points there.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = ["LEAST_STEPS", "MOST_STEPS", "REMAINDER", "integrated_gradients"]
 LEAST_STEPS, MOST_STEPS = 16, 512
 """Limits when the number of steps is not given: per piece of the path, and in total."""
 REMAINDER = 1e-3
-"""The error of the cosine that the pieces may leave when the number of steps is not given."""
+"""The total error of the cosine that is accepted when the number of steps is not given."""
 
 _GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
 _GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
@@ -147,7 +148,7 @@ class _Interpolation:
         self._at_once, self.n_steps, self._report = at_once, n_steps, report
 
     def follow(self, *pieces: _Piece) -> None:
-        """Compute the steps of each piece."""
+        """Compute each piece's contributions."""
         self._report.begin(self.n_steps * len(pieces))
         for piece in pieces:
             piece.shares = self._shares(piece.low, piece.high)
@@ -181,7 +182,7 @@ class _Interpolation:
 
 
 def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piece]:
-    """The pieces of the path, in order; the worst is halved until the total error is small.
+    """The path's pieces in order; the worst is halved until the error is small or steps run out.
 
     Args:
         way: the path on which the steps are taken.

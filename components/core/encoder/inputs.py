@@ -92,7 +92,7 @@ class Request:
         """Return a request that fits this model.
 
         Raises:
-            RequestError: the model does not support a layer, head, mask, precision or length.
+            RequestError: the model does not support a layer, head, mask or precision.
         """
         one_of("mask", mask, ("model", "ones"))
         one_of("precision", precision, ("exact", "fast"))

@@ -45,7 +45,7 @@ class LoadedModel:
 
     @cached_property
     def layerwise(self) -> Layerwise:
-        """The same weights, run layer by layer; created on first use."""
+        """This model's weights, run layer by layer; created on first use."""
         return Layerwise(self.views.apart(self.device.for_steps.name), self.family)
 
     @property

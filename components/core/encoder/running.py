@@ -258,7 +258,7 @@ def processors(device: str) -> Processors:
         device: as `CONTEXTLENS_DEVICE` names it.
 
     Raises:
-        SettingsError: this machine does not have the device.
+        SettingsError: torch has one thread, and this machine does not have the device.
     """
     has_two = n_threads() > 1 or device_of(device).name != "cpu"
     return Processors(2 if has_two else 1, limit_threads, partial(tidy_memory, LONG_RUN))

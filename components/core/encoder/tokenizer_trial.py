@@ -2,10 +2,10 @@
 
 A tokenizer.json is a small program: rules that change a text, cut it, and put tokens around it.
 Twenty rules of a few letters turn one character into a million, a pattern can run for ever, and a
-single ID of four billion allocates a list of that length. Only running it shows what it
-does, so it runs here first: on ordinary and odd texts, and on strings from its own rules. This
-file is both the parent, which remembers each verdict by the file's checksum, and the script that
-the child runs. It therefore imports nothing of ours and, above all, not torch.
+single ID of four billion allocates a list of that length. Only running it shows what it does, so it
+runs here first: on ordinary and odd texts, and on strings from its own rules. This file is both the
+parent, which remembers each verdict by the tokenizer file's checksum, and the script that the child
+runs. It therefore imports nothing of ours and, above all, not torch.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ _PLAIN = Rule(
 
 @contextmanager
 def readable_folder(files: ModelFiles, config: dict[str, Any]) -> Iterator[Path]:
-    """A folder that transformers may read a tokenizer from: the bundled model's or a copy.
+    """A folder for transformers to read a tokenizer from: the bundled model's, or a checked copy.
 
     Args:
         files: the model's files.
@@ -427,7 +427,7 @@ def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
 
 
 def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> None:
-    """Check for a padding token, and for space for text besides the special tokens."""
+    """Check that there is a padding token, and room for a pair of texts."""
     padding, rows = tokenizer.pad_token_id, config.get("vocab_size")
     if padding is None or (rows is not None and padding >= rows):
         raise CheckpointError(

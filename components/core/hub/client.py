@@ -82,7 +82,7 @@ def answers_bounded() -> Iterator[None]:
 
 
 class BoundedClient(httpx2.Client):
-    """Follows redirects and the environment's proxies, as huggingface_hub's own client does."""
+    """An HTTP client with limits; redirects and proxies work as in huggingface_hub's own client."""
 
     def __init__(self, transport: httpx2.BaseTransport | None = None) -> None:
         super().__init__(
