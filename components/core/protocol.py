@@ -41,11 +41,11 @@ _CARD_SECONDS = 60.0  # how long the card of a loaded model is considered valid
 
 
 class EncoderService:
-    """The interface of every source of encodings: local, cached or remote, callers cannot tell.
+    """The interface of every source of encodings; callers cannot tell where they come from.
 
-    A `checksum` is that of a card which the caller already has (from `load`, or `load_tokenizer`
-    for answers that depend on the tokenizer alone). Files with another checksum are refused, so
-    results of two revisions of a model are never mixed.
+    `checksum` is the checksum in the card that the caller has (from `load`, or from
+    `load_tokenizer` for answers that depend on the tokenizer alone). Files with another checksum
+    are refused, so results of two revisions of a model are never mixed.
 
     Raises:
         RevisionError: the model's files are not those that the caller expects.
@@ -64,7 +64,7 @@ class EncoderService:
 
     @method(believed_seconds=_SPEC_SECONDS, quick=True)
     def spec(self, model: str) -> ModelSpec:
-        """What is known of one model without loading it, whether or not `models` lists it."""
+        """Facts about one model, without loading it, whether or not `models` lists it."""
 
     @method(of="model", believed_seconds=_CARD_SECONDS)
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
@@ -81,14 +81,14 @@ class EncoderService:
         max_length: int | None = None,
         checksum: str | None = None,
     ) -> list[Tokens]:
-        """Each text's tokens, in the order given; nothing is computed by the network.
+        """Each text's tokens, in the order given; the network does not run.
 
-        Longer ones are cut to `max_length` tokens, by default the most that the model takes.
+        Longer texts are cut to `max_length` tokens, by default the most that the model takes.
         """
 
     @method(of="tokenizer", believed_seconds=_CARD_SECONDS)
     def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
-        """The card of a model's tokenizer, whose files alone are fetched where it is not here."""
+        """The card of a model's tokenizer; only its own files are fetched if they are missing."""
 
     @method(of="tokenizer", cached="far")
     def vocabulary(self, model: str, *, checksum: str | None = None) -> Vocabulary:
@@ -96,13 +96,13 @@ class EncoderService:
 
     @method(of="tokenizer", cached="far")
     def cut_rules(self, model: str, *, checksum: str | None = None) -> CutRules:
-        """How a model's tokenizer learned to cut words; a second for a large vocabulary, once."""
+        """The rules by which a model's tokenizer cuts words; a large vocabulary takes a second."""
 
     @method(of="tokenizer", cached="far")
     def normalize(
         self, model: str, texts: Sequence[str], *, checksum: str | None = None
     ) -> list[str]:
-        """Each text as the tokenizer sees it before cutting (small letters, no accents, ...)."""
+        """Each text as the tokenizer sees it before cutting (lower case, no accents, ...)."""
 
     @method(of="tokenizer", cached="far")
     def decode(
@@ -144,19 +144,19 @@ class EncoderService:
         progress: Counted | None = None,
         checksum: str | None = None,
     ) -> list[Encoding]:
-        """Each text's encoding with something changed inside the model while it was read.
+        """Each text's encoding by a model whose computation is changed while it reads the text.
 
-        Result i is `texts[i]` under all of `interventions[i]`; none gives the plain encoding. What
-        the model's pooler makes of it comes with the last layer only.
+        Result i is the encoding of `texts[i]` under all of `interventions[i]`, or the plain one if
+        that is empty. The pooler's output is included only if the last layer is.
 
         Args:
             model: its id.
-            texts: may name a text often; what lies below its changes is computed once.
-            interventions: for each text, see `schema.interventions`.
-            pairs: for each text, or None.
-            layers: whose hidden states are given; None for all.
-            baseline: texts over whose tokens parts are averaged that are switched to their mean.
-            progress: told how many results are there; raising in it ends the work.
+            texts: may repeat a text, whose layers below the changes are then computed once.
+            interventions: a list for each text, see `schema.Intervention`.
+            pairs: the second text or None for each text, or None if there are no pairs.
+            layers: the layers whose hidden states are returned; None for all.
+            baseline: the texts whose tokens give the means for `SwitchOff` to "mean".
+            progress: called with the number of results so far.
         """
 
     @method(of="model", cached="always")
@@ -173,22 +173,22 @@ class EncoderService:
         progress: Counted | None = None,
         checksum: str | None = None,
     ) -> Attribution:
-        """What each token adds to cos(sum of weights[i] * hidden[layer][i], toward).
+        """Each token's contribution to cos(sum of weights[i] * hidden[layer][i], toward).
 
-        Integrated gradients (Sundararajan et al. 2017) along the straight way between two states of
-        layer 0: from the input with [PAD]'s word vector in place of each token that is not
+        Integrated gradients (Sundararajan et al. 2017) along the straight path between two states
+        of layer 0: from the input with [PAD]'s word vector in place of each token that is not
         special, to the input itself.
 
         Args:
             model: its id.
-            text: whose tokens are weighed.
+            text: the text whose tokens are weighted and summed.
             weights: (n_tokens,).
-            toward: (n_dims,) the vector that is compared with.
-            pair: of the text.
-            layer: None for the last.
-            steps: of the way; None takes 16, and halves what misses most of the way until the
-                shares add up to 0.001, or 512 were taken.
-            progress: told how many steps are done, of those that are known to be needed so far.
+            toward: (n_dims,) the vector that the sum is compared with.
+            pair: the text's pair, if any.
+            layer: the layer whose states are summed; None for the last.
+            steps: the number of steps; None takes 16 and halves the piece of the path with the
+                largest error, until the errors add up to 0.001 or 512 steps were taken.
+            progress: called with the numbers of steps done and of steps known to be needed.
         """
 
     @method(of="model", cached="always")
@@ -215,11 +215,11 @@ class EncoderService:
 
     @method(of="model", cached="always")
     def architecture(self, model: str, *, checksum: str | None = None) -> Architecture:
-        """What a model is made of; a preset's is known without its weights."""
+        """A model's sizes and parameters; those of a preset are known without its weights."""
 
     @method(of="model", cached="far")
     def matrix(self, model: str, name: str, *, checksum: str | None = None) -> FloatArray:
-        """One parameter as float32; too large a one is refused."""
+        """One parameter as float32; one with more than 5,000,000 values is refused."""
 
 
 METHODS: Mapping[str, Method] = {

@@ -1,8 +1,8 @@
 """The models that exist, those that may be loaded, and the source of their files.
 
-If others than the owner of this machine can reach the server, only what it offers may be loaded:
-the bundled model, the presets, the operator's folders and `CONTEXTLENS_MODELS`, plus any model that
-an admin has asked for. Imports neither torch nor transformers.
+If users of other machines can reach the server, only offered models may be loaded: those in
+`CONTEXTLENS_MODELS` or, if it is empty, the bundled model, the presets, the operator's folders and
+any model that an admin has asked for. Imports neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ PRESETS: tuple[ModelSpec, ...] = (
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder on this machine, and the way it got there."""
+    """A model's folder on this machine, and the origin of its files."""
 
     id: str
     title: str
@@ -124,7 +124,7 @@ def check_model(model: str, settings: Settings, *, offered_only: bool = False) -
     Args:
         model: an id.
         settings: the settings that say which models are offered.
-        offered_only: refuse any other model, as when others can reach the server.
+        offered_only: refuse models that are not offered, because others can reach the server.
 
     Raises:
         UnknownModelError: the model is not allowed, or the id is neither a local folder nor valid
@@ -288,5 +288,5 @@ def _locate_hub(
 
 
 def describe(model: str) -> ModelSpec:
-    """The spec of a hub model that is on no list."""
+    """The spec of a hub model, as far as its id tells."""
     return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")

@@ -57,7 +57,7 @@ AttentionRequest = bool | Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """How far a load is: a stage in words, and bytes where they are known."""
+    """The progress of a load: a stage in words, and bytes if they are known."""
 
     stage: str
     done_bytes: int = 0
@@ -75,7 +75,7 @@ Counted = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Passport:
-    """Everything behind a result that someone needs to get the same numbers again."""
+    """Everything that is needed to compute the numbers of a result again."""
 
     model: str
     revision: str
@@ -181,12 +181,12 @@ class EmbeddingParts:
         tokens: the input as tokenized.
         position_ids: (n_tokens,) int64 rows of the position table.
         word, position: (n_tokens, n_embedding_dims) float32 table rows.
-        segment: the same of the segment table, or None where the model has none.
-        total: their sum.
+        segment: rows of the segment table, of the same shape, or None where the model has none.
+        total: the sum of these rows.
         normalized: LayerNorm of `total`.
-        epsilon: what LayerNorm adds to the variance before it takes the root.
-        projected: whether a linear layer follows (ALBERT; ELECTRA where sizes differ).
-        output: (n_tokens, n_dims) float32, our layer 0.
+        epsilon: the number that LayerNorm adds to the variance before it takes the root.
+        projected: True if a linear layer follows (ALBERT; ELECTRA where sizes differ).
+        output: (n_tokens, n_dims) float32 hidden states of layer 0.
     """
 
     tokens: Tokens
@@ -203,17 +203,17 @@ class EmbeddingParts:
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """What each token of an input adds to a cosine, by integrated gradients on layer 0.
+    """Each token's contribution to a cosine, by integrated gradients on layer 0.
 
     Attributes:
         tokens: the input as tokenized.
-        layer: whose states were weighed and compared.
-        shares: (n_tokens,) float64, what each token adds on the way from the start to the input;
-            0 for tokens that are the same at both ends (special ones).
+        layer: the layer whose states were weighted, summed and compared.
+        shares: (n_tokens,) float64 contributions along the path from the start to the input; 0 for
+            tokens that are the same at both ends (special ones).
         start: cosine where each token that is not special has the word vector of [PAD].
         end: cosine of the input itself.
-        steps: points of the way at which the gradient was taken, as many on each piece of it.
-        cuts: ends of the pieces, in order: 0, places between, 1.
+        steps: points of the path at which the gradient was taken, equally many on each piece.
+        cuts: the ends of the path's pieces in order, from 0 to 1.
         passport: how to get the same numbers again.
     """
 
@@ -239,10 +239,10 @@ class SwitchOff(Struct, frozen=True, tag=True):
     """A part's output replaced by one constant vector at all positions.
 
     Attributes:
-        part: a head (what it hands to the projection that follows all heads), a layer's whole
-            attention, or its feed-forward (both before they are added to what went in).
+        part: a head (its output before the projection that follows all heads), or a layer's whole
+            attention or feed-forward (the output before the residual is added).
         layer: 1 to n.
-        head: from 0, for "head" alone.
+        head: the number of the head, from 0; only for the part "head".
         to: zeros, or the part's mean over all tokens of the call's `baseline` texts.
     """
 
@@ -259,11 +259,11 @@ class SwitchOff(Struct, frozen=True, tag=True):
 
 
 class Block(Struct, frozen=True, tag=True):
-    """Attention to a token forbidden; its position stays, and sees what it saw.
+    """A token hidden from attention; it keeps its position and still attends to the others.
 
     Attributes:
-        token: the position that is not looked at.
-        seen_by: the one position that may not look at it; None for all, itself too.
+        token: the position that is hidden.
+        seen_by: the one position that it is hidden from; None for all, including itself.
         layers: some of 1 to n; None for all.
     """
 
@@ -280,13 +280,13 @@ class Block(Struct, frozen=True, tag=True):
 
 
 class Patch(Struct, frozen=True, tag=True):
-    """Hidden states of a layer replaced by another text's of the same layer.
+    """Hidden states of a layer replaced by those of another text at the same layer.
 
     Attributes:
         layer: 0 to n.
-        positions: whose states are replaced.
+        positions: the positions whose states are replaced.
         source: the other text.
-        source_positions: where they come from, one for each of `positions`.
+        source_positions: the other text's positions, one for each of `positions`.
         source_pair: the other text's pair.
     """
 
@@ -311,7 +311,7 @@ class Average(Struct, frozen=True, tag=True):
 
     Attributes:
         layer: 0 to n.
-        positions: whose states are replaced.
+        positions: the positions whose states are replaced.
         over: the text's own tokens, or those of all different texts of the call.
     """
 
@@ -353,7 +353,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class PartState:
-    """Whether one part of a model was trained, with the reason for saying so."""
+    """The state of training of one part of a model, with the reason for saying so."""
 
     state: Literal["trained", "untrained", "absent"]
     reason: str
@@ -361,7 +361,7 @@ class PartState:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What the weights of each part are; pages ask before they tell a story."""
+    """The state of each part's weights; pages check it before they interpret the part."""
 
     embedding_layer: PartState
     encoder: PartState
@@ -370,7 +370,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class FastPrecision:
-    """What `precision="fast"` computes in on this machine, with the reason."""
+    """The data type behind `precision="fast"` on this machine, with the reason."""
 
     dtype: Literal["bfloat16", "float16", "float32"]
     reason: str
@@ -378,7 +378,7 @@ class FastPrecision:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a loaded model is: sizes, origin, checksum and provenance."""
+    """A loaded model's sizes, origin, checksum and provenance."""
 
     id: str
     title: str
@@ -403,7 +403,7 @@ class ModelCard:
 
 @dataclass(frozen=True)
 class TokenizerCard:
-    """What a tokenizer is, whether or not its model is loaded: as in `ModelCard`, but for it."""
+    """A tokenizer's facts, whether or not its model is loaded; fields are as in `ModelCard`."""
 
     id: str
     title: str
@@ -427,11 +427,11 @@ class Vocabulary:
     Attributes:
         method: how words are cut: "WordPiece", "BPE" (of bytes) or "Unigram".
         pieces: tokens as the tokenizer writes them: "##an", "Ġthe", "▁the".
-        texts: what each stands for, without the sign for its place in a word: "an", "the", "the".
-        kinds: whether a token begins a word, goes on with one, or is special.
-        unknown_id: the ID of what cannot be spelled, or None where everything can.
+        texts: each piece without the sign for its place in a word: "an", "the", "the".
+        kinds: whether a token begins a word, continues one, or is special.
+        unknown_id: the ID of the unknown token, or None if everything can be spelled.
         pad_id: the ID of padding.
-        longest_word: characters of the longest word that is cut; None where there is no bound.
+        longest_word: the most characters of a word that is cut; None if there is no limit.
     """
 
     method: str
@@ -455,11 +455,11 @@ class Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class CutRules:
-    """What a tokenizer learned, beside its vocabulary, of how a word is cut.
+    """The rules for cutting a word that a tokenizer learned besides its vocabulary.
 
     Attributes:
-        merges: of BPE, the place in which each pair of neighbours was merged, from 0; else empty.
-        scores: of Unigram, each piece's log-probability, by ID; else empty.
+        merges: for BPE, the rank of each pair of pieces in the order of merges, from 0; else empty.
+        scores: for Unigram, each piece's log-probability, by ID; else empty.
     """
 
     merges: Mapping[tuple[str, str], int]
@@ -480,7 +480,7 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Architecture:
-    """What a model is made of, with or without its weights.
+    """A model's sizes and parameters, known with or without its weights.
 
     Attributes:
         n_inner: width of the feed-forward layer inside each encoder layer.

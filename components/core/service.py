@@ -35,7 +35,7 @@ class LocalService(EncoderService):
     """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`.
 
     Args:
-        settings: which models there are, and how much is kept.
+        settings: the allowed models, and the limits of memory, queue and idle time.
         batching: combine concurrent requests into batches.
         offered_only: load only models that are offered or that an admin has allowed, because
             others can reach this process.
@@ -45,7 +45,7 @@ class LocalService(EncoderService):
         self, settings: Settings, *, batching: bool = True, offered_only: bool = False
     ) -> None:
         self._settings = settings
-        self._is_batching = batching  # only measurements say no
+        self._is_batching = batching  # False only in measurements
         self._list = ModelList(settings)
         self._store = ModelStore(settings, self._list.look_again, offered_only=offered_only)
         self._own_streams: Streams | None = None

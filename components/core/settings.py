@@ -30,7 +30,7 @@ __all__ = ["DEMO_CHARACTERS", "DEMO_MODELS", "DEMO_POINTS", "Settings", "markdow
 DEMO_MODELS = ("all-MiniLM-L6-v2",)
 """The bundled model: `registry.BUNDLED_ID`, which cannot be imported here."""
 DEMO_CHARACTERS = 500  # of one text of a demo
-DEMO_POINTS = 1_000  # of one of its maps
+DEMO_POINTS = 1_000  # of one map of a demo
 
 _MB = 1_000_000
 _REASONS = {
@@ -289,7 +289,7 @@ def _meanings() -> dict[str, str]:
 
 
 def _sentences(exc: ValidationError) -> Iterator[str]:
-    """For each wrong variable: what was given, what is allowed and what to do."""
+    """Yield what was given, what is allowed and what to do, for each wrong variable."""
     meanings = _meanings()
     for error in exc.errors(include_url=False):
         if not error["loc"]:  # two variables that contradict each other

@@ -30,7 +30,7 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 _of_short = lru_cache(maxsize=256)(_spans)
-_of_long = lru_cache(maxsize=32)(_spans)  # for the views of two visitors
+_of_long = lru_cache(maxsize=32)(_spans)  # enough for the views of two visitors
 
 
 def find_words(text: str, word: str) -> list[Span]:

@@ -53,7 +53,7 @@ _MOST_LOST = 2
 """The most times that a request is sent without getting an answer. It is resent only once,
 because it may be what killed the process that handled it."""
 _AWAY_SECONDS = 2.0
-"""The pause after a service did not answer: a page makes many requests a run."""
+"""The time after a failure in which nothing is sent: each run of a page makes many requests."""
 _CONNECT_SECONDS = 3.0
 _SILENT_SECONDS = 30.0
 """The longest silence: a working service reports every second."""
@@ -63,7 +63,7 @@ _CONNECTIONS = {False: 64, True: 8}
 """The most connections, by `quick`. Quick ones have their own, so long ones cannot block them."""
 _WAIT_SECONDS = {False: 5.0, True: 2.0}
 """The longest wait for a free connection before the service counts as busy."""
-_IDLE_SECONDS = 4.0  # that an unused connection is kept: servers close theirs after five
+_IDLE_SECONDS = 4.0  # before an unused connection is closed: servers close theirs after five
 _CANCEL_SECONDS = 0.1
 _log = logging.getLogger("contextlens")
 
@@ -124,7 +124,7 @@ class Connection:
             on_progress: called with the progress of the work.
 
         Raises:
-            ContextlensError: whatever the service raised.
+            ContextlensError: the error that the service raised.
             BusyError: all connections to the service are in use.
             JobError: the caller gave up.
             ServiceAwayError: the service does not answer.
@@ -150,7 +150,7 @@ class Connection:
     async def _answer(
         self, method: str, body: bytes, headers: dict[str, str], on_progress: OnProgress
     ) -> bytes:
-        """The body of the answer, after as many tries as are useful."""
+        """The body of the answer, after one or more tries."""
         quick, n_lost = METHODS[method].quick, 0
         client, url = self._clients[quick], f"{self._url}{wire.PREFIX}/{method}"
         for pause in _PAUSES[: 2 if quick else None]:
@@ -225,7 +225,7 @@ def _run(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> 
 
 
 def _next(events: SimpleQueue[Any]) -> Any:
-    """The next event, or None at the end, as long as the caller waits.
+    """Wait for the next event and return it, or None after the last one.
 
     Raises:
         JobError: the caller gave up.

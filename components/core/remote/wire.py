@@ -1,9 +1,9 @@
 """The format of everything between an app and a service: requests, answers, events and faults.
 
 A request is JSON. An answer is one safetensors file: its arrays are tensors, and the tensor `value`
-holds all else as MessagePack, in which each array is replaced by the name of its tensor. Never a
-pickle. The signatures of `EncoderService` define what may be sent. On reading, msgspec refuses
-unknown fields, other types, lists without end and deep nesting.
+holds all else as MessagePack, in which each array is replaced by the name of its tensor. Nothing
+is pickled. The signatures of `EncoderService` define what may be sent. On reading, msgspec refuses
+unknown fields, other types, overlong lists and deep nesting.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ MODEL_HEADER = "serve_multiplexed_model_id"
 
 MOST_ITEMS = 4096
 """The most items in one list of a request; larger requests are split into parts."""
-_LONGEST_WAIT = 3600.0  # seconds; longer waiting times are not believed
+_LONGEST_WAIT = 3600.0  # seconds; a fault with a longer wait is refused
 _ERRORS: Mapping[str, type[ContextlensError]] = {
     name: vars(errors)[name] for name in errors.__all__
 }
 
 
 class Fault(Struct, frozen=True):
-    """An error on its way: the very same class with the same sentence on the other side."""
+    """An error in transit; the other side raises the same class with the same sentence."""
 
     error: str
     message: str
@@ -113,9 +113,9 @@ class Event(Struct, frozen=True, omit_defaults=True):
     """One line of a stream; an empty one is a sign of life.
 
     Attributes:
-        progress: how far the work is.
-        fault: why there is no answer; the last line.
-        n_bytes: of the answer that follows; the last line.
+        progress: the progress of the work.
+        fault: the error in place of an answer; only in the last line.
+        n_bytes: the size of the answer that follows; only in the last line.
     """
 
     progress: ProgressEvent | tuple[int, int] | None = None
@@ -134,7 +134,7 @@ def pack_request(arguments: Mapping[str, Any]) -> bytes:
 
 
 def unpack_request(method: str, body: bytes) -> dict[str, Any]:
-    """The arguments of a method.
+    """A method's arguments by name, from the body of a request.
 
     Raises:
         RequestError: the body is malformed, or does not match the method's arguments.
@@ -191,7 +191,7 @@ def _encoded(encode: Callable[..., bytes], value: Any, encode_other: Any) -> byt
 
 
 def _plain(value: Any) -> Any:
-    """A value without a wire format, as an equivalent one that has one."""
+    """An equivalent value of a type that msgspec can encode."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -256,7 +256,7 @@ ANSWERS: Mapping[str, Any] = {
 MOST_BYTES = 1_000_000_000
 """The largest answer: what 512 tokens take, with all attentions, in the largest known models."""
 PART_BYTES = 256_000_000
-"""The largest answer to one part of a call, at one token per byte, which is four times most."""
+"""The largest answer to one part of a call, at one token per byte, four times the usual."""
 _MOST_TEXTS, _MOST_CHARACTERS = 128, 8_000  # of a part: larger ones are no faster
 _MOST_RUNS = 1_024
 _OTHER_BYTES = 2_000_000  # of an answer whose size is independent of texts: cards, parameters
