@@ -76,12 +76,12 @@ MOST_FILES = 100
 
 @dataclass(frozen=True)
 class Offered:
-    """A file of the folder.
+    """A file in the operator's folder.
 
     Attributes:
         title: its name.
         path: its path.
-        mark: its size and its time of writing, which change with its content.
+        mark: its size and time of modification, which change with its content.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The encoding of a file's bytes: by its mark, as strict UTF-8, or by a guess with a note.
+"""The encoding of a file's bytes: by its byte order mark, strict UTF-8, or a noted guess.
 
 Nothing here holds the whole text. Files are decoded in steps, as a file of 100 MB may be 400 MB as
 one string.
@@ -50,7 +50,7 @@ _SCRIPTS = {
     "big5": "Big5 (Chinese)",
     "cp949": "CP949 (Korean)",
 }
-"""Encodings to guess from if most letters are not ASCII, by codec."""
+"""Encodings to guess from if over a third of the letters are not ASCII, by codec."""
 
 _LATIN = "Latin-1 (Windows-1252)"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))

@@ -15,7 +15,7 @@ from components.core.words import Span
 
 __all__ = ["Corpus"]
 
-_BATCH = 200  # values packed at once: together they may be far longer than in memory
+_BATCH = 200  # values packed at once: JSON repeats texts that are one object in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Corpus:
         labels: columns of labels by title, a value for each sentence; "" for none.
         spans: a chosen word for each sentence (code points), or None for a corpus without chosen
             words.
-        notes: what a reader had to decide or leave out, in a sentence each.
+        notes: a sentence for each thing that a reader had to decide or leave out.
     """
 
     name: str

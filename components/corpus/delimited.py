@@ -298,7 +298,7 @@ class Dialect:
     spaced: bool = False
 
     def reader(self, lines: Iterable[str], *, strict: bool = False) -> Reader:
-        """Yield the rows of lines that keep their ends; `strict` raises on misplaced quotes."""
+        """Return a reader of lines with their line ends; `strict` raises on misplaced quotes."""
         return csv.reader(
             lines,
             delimiter=self.delimiter,
@@ -403,7 +403,7 @@ def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
 def _with_quotes(
     sample: str, dialect: Dialect, *, whole: bool
 ) -> tuple[Dialect, tuple[float, int]]:
-    """Return a dialect with quotes, or without if they are misplaced and rows fit no worse."""
+    """Return a dialect and its score; without quotes if misplaced ones make rows fit no better."""
     plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
     rows, sound = _rows(sample, dialect, whole=whole)
     score = _score(rows, dialect)

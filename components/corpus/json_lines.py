@@ -142,7 +142,7 @@ class _Table:
 
 
 class _Items(ABC):
-    """The items of a JSON file, one by one; it counts what is not an item."""
+    """The objects and strings of a JSON file, one by one; other values are only counted."""
 
     unit = ""
 
@@ -199,7 +199,7 @@ class _ItemLines(_Items):
 
 
 def _parsed(line: str) -> Any:
-    """Return the value of a line; None, which is no row either, if it is not JSON."""
+    """Return the value of a line; None if it is not JSON, so that the line counts as bad."""
     if len(line) > _LONGEST:
         return None
     try:
@@ -277,7 +277,7 @@ class _ItemList(_Items):
                 return _BLANK
 
     def _more(self) -> bool:
-        """Return True if there was more to read; drop what has been parsed."""
+        """Read on, and drop the parsed text; return False at the end of the file."""
         step = self._stream.read(_STEP)
         self._text = self._text[self._at :] + step
         self._at = 0

@@ -50,7 +50,7 @@ class LiveCorpus:
     def __init__(
         self, corpus: Corpus, service: EncoderService, model: str, *, split: str = ""
     ) -> None:
-        """Take a corpus and a loaded model.
+        """Take a corpus, and load the model.
 
         Raises:
             ContextlensError: the model cannot be used.
@@ -71,7 +71,7 @@ class LiveCorpus:
 
     @property
     def n_cut(self) -> int:
-        """Words without a token and so without a vector: those beyond the model's maximum."""
+        """The number of words without a token, and so without a vector."""
         return self._index.n_cut
 
     @cached_property
@@ -261,7 +261,7 @@ class WordIndex:
         words, surfaces: casefolded, and as written.
         left, right: the words beside it, casefolded; "" at the ends of a text.
         is_target: (n,) True if it is the marked word of its text.
-        n_cut: the number of words left out because they have no token, as those that are cut off.
+        n_cut: the number of words left out because they have no token, such as words cut off.
     """
 
     texts: IntArray

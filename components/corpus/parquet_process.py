@@ -1,8 +1,8 @@
 """The process that reads one Parquet file: its bytes come in, columns of text go out.
 
 A small file can unpack to any size. So the process reads the sizes in the file's metadata first,
-then one column at a time, with a bound on memory. `parquet` runs it with `python -m`. It writes an
-Arrow stream of texts or, with the exit status `REFUSED`, a sentence that gives the reason.
+then one column at a time, with a bound on memory. `read_parquet` runs it with `python -m`. It
+writes an Arrow stream of texts or, with the exit status `REFUSED`, a sentence with the reason.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
 __all__ = ["REFUSED", "main"]
 
 REFUSED = 3
-"""The exit status that comes with a sentence."""
+"""The exit status if the output is a sentence that says why the file is refused."""
 
 _TIMES_UNPACKED = 10  # the most that a file may unpack to, in uploads of the largest size
-_MEMORY = 3_000_000_000  # bytes of addresses, plus the factor above for the unpacked data
+_MEMORY = 3_000_000_000  # bytes of address space, besides twice the most unpacked data
 _N_NESTED = 2_000_000  # values within the lists of one column
 _BATCH = 10_000  # rows
 _TEXTS = "CSV, JSON Lines or text"

@@ -82,7 +82,7 @@ def _in_child(name: str, content: bytes, request: str) -> bytes:
         ) from exc
     if done.returncode == REFUSED:
         raise CorpusError(done.stdout.decode())
-    if done.returncode and b"crypt" in done.stderr.lower():  # on which the library aborts too
+    if done.returncode and b"crypt" in done.stderr.lower():  # the library may abort on it, too
         raise _encrypted(name)
     if done.returncode:
         raise CorpusError(

@@ -29,14 +29,14 @@ class WordCount:
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Occurrences of one word, in the order of the text; all of them, or a sample.
+    """All occurrences of a word or a sample, in the corpus's order; or any, as chosen by `at`.
 
     Attributes:
-        word: the word, casefolded.
-        rows: (n,) the row of each in its corpus, increasing.
+        word: the word, casefolded; "" from `at`.
+        rows: (n,) the row of each in its corpus.
         texts: (n,) the number of its text.
         spans: (n, 2) its start and end in that text, in code points.
-        surfaces: the word as written there.
+        surfaces: the word as written in the text.
         left, right: the words beside it, casefolded; "" at the ends of a text.
         is_target: (n,) True if it is the marked word of its text.
         n_total: the number in the corpus; larger than n if these are a sample.
@@ -155,7 +155,7 @@ class SearchableCorpus(Protocol):
         ...
 
     def at(self, rows: IntArray) -> Occurrences:
-        """Return the occurrences in these rows, in the order given, of any words; `word` is ""."""
+        """Return the occurrences in these rows, in the order given, of any words."""
         ...
 
     def text(self, ids: IntArray) -> tuple[str, ...]:

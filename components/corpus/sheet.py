@@ -259,7 +259,7 @@ def clean(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Two halves that belong together become one character on the way.
+        # The halves of a surrogate pair become one character.
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 

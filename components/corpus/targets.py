@@ -135,7 +135,7 @@ _PlaceOrReason = Span | str
 def _placing(
     columns: Mapping[str, Cells | Sequence[str | None]], marks: MarkColumns, n_rows: int
 ) -> Callable[[int, str], _PlaceOrReason]:
-    """Return the function that places a row's word, by the first way that the row itself uses."""
+    """Return the function that finds a row's word, by the first kind of mark that the row has."""
     none: Sequence[str | None] = (None,) * n_rows
     words, starts, ends, spans, indices = (
         columns[title] if title else none
@@ -176,7 +176,7 @@ def _number(cell: str) -> int | None:
 
 
 def _checked(text: str, word: str, place: _PlaceOrReason) -> _PlaceOrReason:
-    """Return a place that lies in the text, is not blank and agrees with the word, or why not."""
+    """Return a place that lies in the text, is not blank and agrees with the word, or a reason."""
     if isinstance(place, str):
         return place
     start, end = place
@@ -251,14 +251,14 @@ def _only(text: str, word: str) -> _PlaceOrReason:
 
 
 def _whole(text: str, word: str) -> Iterator[Span]:
-    """Yield the spans of a word or phrase as a whole."""
+    """Yield the spans of a word or phrase between word boundaries, ignoring case."""
     if len(text.casefold()) != len(text) or len(word.casefold()) != len(word):
         return iter(find_words(text, word))
     return (place for place in _occurrences(text, word) if _is_whole(text, place))
 
 
 def _occurrences(text: str, word: str, low: int = 0, high: int | None = None) -> Iterator[Span]:
-    """Yield the spans of a word's letters, ignoring case."""
+    """Yield the spans of a word, ignoring case, even inside longer words."""
     folded, wanted = text.casefold(), word.casefold()
     if len(folded) != len(text):
         return
@@ -280,7 +280,7 @@ def _is_whole(text: str, place: Span) -> bool:
 
 
 def _without_edges(text: str, span: _PlaceOrReason) -> Span | None:
-    """Return a span of a text as a corpus holds it."""
+    """Return a span as counted in the text without surrounding white space, or None."""
     if isinstance(span, str):
         return None
     lead = len(text) - len(text.lstrip())

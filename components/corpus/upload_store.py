@@ -3,7 +3,7 @@
 One bound counts both, for all visitors together. If texts need room, the visitor with the most
 loses their least recently used ones. So one visitor's files, however many, never push out another's
 small ones. Incoming files may take half of the bound, and those of one visitor half of that. Files
-that nobody reads are dropped after a minute. No streamlit.
+that nobody reads are dropped after a minute. Imports no streamlit.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _FILE_OVERHEAD = 65_536
 """Bytes counted for each incoming file beside its content: form, parser, name."""
 _N_OWN = 16  # items kept of one visitor
 _TIMES_FILE = 10  # the most for one visitor's texts, in files of the largest size
-_UNREAD_SECONDS = 60.0  # that a file may lie unread: a page reads it at once
-_ARRIVAL_SECONDS = 900.0  # that a file may take to arrive
-_READ_SECONDS = 30.0  # that a file waits while others are read
+_UNREAD_SECONDS = 60.0  # for which a file may lie unread: a page reads it at once
+_ARRIVAL_SECONDS = 900.0  # for a file to arrive
+_READ_SECONDS = 30.0  # for which a file waits while others are read
 
 
 class FileKey(NamedTuple):
@@ -40,7 +40,7 @@ class FileKey(NamedTuple):
 
 
 class Inbox(Protocol):
-    """The place of files that have arrived and were not read yet."""
+    """The place of files that have arrived but were not read yet."""
 
     def has(self, key: FileKey) -> bool:
         """True if the file is there."""
@@ -124,7 +124,7 @@ class UploadStore:
         """Count the bytes of a file that have arrived; texts make room for it.
 
         Raises:
-            CorpusError: it is larger than announced and than any may be, or takes too long.
+            CorpusError: it is larger than any file may be, or takes too long.
             BusyError: too many files are arriving.
         """
         with self._lock:
@@ -148,7 +148,7 @@ class UploadStore:
 
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:
-        """Read a file inside, one at a time: it may take a processor core and gigabytes.
+        """Run a block that reads a file, one at a time: it may take a core and gigabytes.
 
         Raises:
             CorpusError: the files of others take too long.
@@ -180,7 +180,7 @@ class UploadStore:
             self._make_room()
 
     def get(self, name: str, *, of: str = "") -> Any | None:
-        """Return the item of a name, or None if it is not there, or no longer.
+        """Return the item of a name, or None if it was never stored or was dropped.
 
         Args:
             name: the name that it was stored under.
@@ -220,7 +220,7 @@ class UploadStore:
                 del self._arrivals[key]
 
     def _make_room(self) -> None:
-        """Drop texts until everything fits; the one stored last stays."""
+        """Drop texts until everything fits or one is left: those of the visitor with the most."""
         while len(self._items) > 1 and self._texts() + self._arriving() > self._max_bytes:
             owners = {owner for item in self._items.values() for owner in item.owners}
             largest = max(owners, key=lambda owner: self._size(self._names_of(owner)))
