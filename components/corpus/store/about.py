@@ -49,7 +49,7 @@ VERSION = 3
 """The version of the format, raised if an older app could not read it or would ignore owners."""
 
 _FINISHED, _WITHOUT_OWNER = 2, 1
-"""The versions of a finished corpus, and of one without an owner: older apps read these too."""
+"""The versions of a finished corpus, with an owner and without: older apps read these too."""
 
 State = Literal["waiting", "indexing", "paused", "done", "failed"]
 """A corpus's state: "waiting" for its turn, "failed" with a reason; all but "done" can resume."""
@@ -95,8 +95,8 @@ class About:
         has_targets: True if each of its texts is marked for one word.
         n_texts, n_texts_done: the numbers of all texts, and of those whose words have vectors.
         n_occurrences: the number of words with vectors.
-        n_cut: the number of words without: cut off by the model's maximum length, or dropped by its
-            tokenizer.
+        n_cut: the number of words without vectors: cut off by the model's maximum length, or
+            dropped by its tokenizer.
         n_bytes: the bytes that it takes on disk.
         state: see `State`.
         why: the sentence with the reason for a failure, else "".
@@ -181,7 +181,7 @@ def from_json(text: str, *, version: int) -> About:
     return About(**{**fields, "columns": tuple(fields["columns"]), "indexing": indexing})
 
 
-_N_TIMES = 5  # attempts if other processes write at the same moment
+_N_TIMES = 5  # attempts if other processes write at the same time
 _PREEMPTED = "Please retry"  # of Lance: another commit was quicker
 
 about_schema = pa.schema([("version", pa.int32()), ("json", pa.string())])
@@ -223,7 +223,7 @@ def first_about(
 
 
 def about_row(about: About) -> pa.RecordBatch:
-    """Return the single row of the table."""
+    """Return the single row of the "about" table."""
     values = [pa.array([about.version], pa.int32()), pa.array([to_json(about)], pa.string())]
     return pa.RecordBatch.from_arrays(values, schema=about_schema)
 
@@ -252,7 +252,7 @@ def written(tables: Tables, name: str, *, is_fresh: bool = False) -> About:
 
 
 def overwrite(tables: Tables, about: About) -> None:
-    """Replace the row in one step.
+    """Replace the row of the "about" table in one step.
 
     Raises:
         CorpusError: the disk is full, or another error prevents writing.
@@ -293,7 +293,7 @@ def counted(tables: Tables, about: About) -> About:
 
 
 def last_text(table: Any, n_rows: int) -> int:
-    """The number of the last text with a stored word, -1 where there is none."""
+    """The number of the last text with a stored word, -1 if there is none."""
     if not n_rows:
         return -1
     return int(table.take_offsets([n_rows - 1]).select(["text"]).to_arrow()["text"][0].as_py())

@@ -49,14 +49,14 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
         AWAY,
     ),
 )
-"""The sentence for each text in an error's message; the first match counts."""
+"""The sentence for each pattern in an error's message; the first match counts."""
 
 _log = logging.getLogger("contextlens")
 
 
 @contextmanager
 def reading(title: str) -> Iterator[None]:
-    """Read a corpus's tables inside.
+    """Run a block that reads a corpus's tables, and turn its failures into sentences.
 
     Raises:
         CorpusError: a file of it is damaged or missing, or object storage is away.
@@ -70,10 +70,10 @@ def reading(title: str) -> Iterator[None]:
 
 @contextmanager
 def writing(title: str) -> Iterator[None]:
-    """Write a corpus's tables inside.
+    """Run a block that writes a corpus's tables, and turn its failures into sentences.
 
     Raises:
-        CorpusError: the disk is full, or they cannot be written otherwise.
+        CorpusError: the disk is full, or another error prevents writing.
     """
     with _translated(
         f"{named(title)} cannot be stored: its folder cannot be written. Look at the server's log "

@@ -65,9 +65,9 @@ VECTOR_INDEXES = JobKind(
     first_words="Starting to index vectors",
 )
 LEAST_ROWS = 100_000
-"""The occurrences from which an index is faster than a search of all of them."""
+"""The number of occurrences from which an index is faster than a search of all."""
 
-_ROW_BYTES = 24  # of an index, plus one bit for each number
+_ROW_BYTES = 24  # of an occurrence in an index, plus one bit for each dimension
 _SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means, for each cell: a quarter of the default
 _SENTENCES = Sentences()
 
@@ -226,7 +226,7 @@ def index(
         make: makes the rows; by default with the service, in threads of this process.
 
     Raises:
-        ContextlensError: it failed; the reason is in the corpus, whose finished part can be used.
+        ContextlensError: it failed; `About.why` has the reason. The finished part can be used.
     """
     uncached_service = service.uncached if isinstance(service, CachedService) else service
     try:

@@ -45,14 +45,14 @@ OnWait = Callable[[], None]
 """Called while an earlier holder's lease runs out; an exception from it ends the waiting."""
 
 LEASE_SECONDS = 30.0
-"""A lease that is not renewed for so long is free; clocks may differ by a third of it."""
+"""A lease that is not renewed for this long is free; clocks may differ by a third of this."""
 
 _RENEW_SECONDS = LEASE_SECONDS / 3
 _POLL_SECONDS, _SLEEP_SECONDS = 2.0, 0.2
 _LOCK_SECONDS = 0.5  # longer than `file_is_held` holds a lock
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
-_DAMAGED = "damaged"  # holds nothing
-_RENEWALS_KEPT = 100  # versions of the table, until old ones are deleted
+_DAMAGED = "damaged"  # the holder in a table that replaces a damaged one
+_RENEWALS_KEPT = 100  # versions of the table before old ones are deleted
 
 _schema = pa.schema([("holder", pa.string()), ("said", pa.int64()), ("until", pa.float64())])
 _log = logging.getLogger("contextlens")
@@ -70,14 +70,14 @@ class _Row:
 def lease_table(database: Any, key: str) -> Any:
     """Return the table of a corpus's lease; it is made if it is missing or damaged.
 
-    A new table in place of a damaged one says that an earlier holder is late. So the next holder
-    fences the rows, and the earlier one notices at its next commit that it has lost the lease.
+    A new table in place of a damaged one names a holder whose lease has expired. So the next holder
+    fences the rows, and the real earlier one notices at its next commit that it lost the lease.
     """
     first = _Row("", 0, 0.0)
     try:
         table = database.open_table(key)
         _row(table)
-    except ValueError:  # there is none, or what `create_table` says next
+    except ValueError:  # no such table; for any other reason, `create_table` fails too
         pass
     except Exception as exc:
         if sentence_for(exc):
@@ -96,7 +96,7 @@ def lease_table(database: Any, key: str) -> Any:
 
 
 def _put_back(table: Any) -> None:
-    """Restore the row of a holder that made the same table in the same moment.
+    """Restore the row of a holder that created the same table at the same time.
 
     Lance commits the second of two creations on top of the first.
     """
@@ -112,12 +112,12 @@ def _put_back(table: Any) -> None:
 
 @contextmanager
 def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Hold a file's lock inside.
+    """Run a block while holding a file's lock.
 
     Args:
         path: the file, in which nothing is ever written.
-        is_over: called at the end; if True, nobody needs the file any more, and it is deleted. Only
-            its holder may do that, as otherwise two processes could hold the locks of two files.
+        is_over: called at the end; if it returns True, the file is deleted. Only the lock's holder
+            may delete it: otherwise two processes could lock two files of the same name.
 
     Raises:
         BusyError: another thread or process holds it.
@@ -154,7 +154,7 @@ def is_held(table: Any) -> bool:
 
 
 def fence(table: Any) -> None:
-    """Make each commit to a table that has already begun fail: restoring conflicts with any."""
+    """Restore the current version, which makes all commits fail that have already begun."""
     table.checkout_latest()
     table.checkout(table.version)
     table.restore()
@@ -179,7 +179,7 @@ class Lease:
         """Take the lease and keep renewing it; return True if an earlier holder did not release it.
 
         Args:
-            on_wait: if given, wait until the holder renews it once more, or is late.
+            on_wait: if given, wait until the holder renews the lease or lets it expire.
 
         Raises:
             BusyError: another process holds it.
@@ -209,7 +209,7 @@ class Lease:
             raise lease_lost()
 
     def delete(self, database: Any, key: str) -> None:
-        """Delete this holder's table, as nothing is left of the corpus; never another holder's."""
+        """Delete the table of a deleted corpus's lease, unless another process holds the lease."""
         self._stop()
         try:
             self.check()
@@ -240,10 +240,10 @@ class Lease:
         except RuntimeError as exc:
             if _CONFLICT not in str(exc):
                 raise
-            return False  # another process made the table in the same moment
+            return False  # another process made the table at the same time
 
     def _update(self, where: str, **values: str) -> bool:
-        """True if the row was as expected; it then has the new values."""
+        """Write new values if the row is as expected; return True if it was."""
         self._table.checkout_latest()
         return bool(self._table.update(where=where, values_sql=values).rows_updated)
 

@@ -96,8 +96,8 @@ def layer_column(layer: int) -> str:
 def schema(indexing: Indexing) -> pa.Schema:
     """Return the schema of the table of occurrences.
 
-    `row` is a row's place. `cut` of a chunk's last row is the number of the chunk's words without a
-    vector, so that this number is stored in the same commit as the words.
+    `row` is the row's place in the corpus. `cut` of a chunk's last row is the number of the chunk's
+    words without a vector, so that this number is stored in the same commit as the words.
     """
     vector = pa.list_(pa.float16(), indexing.n_dims)
     return pa.schema(
@@ -129,7 +129,7 @@ def words_of(text: str, target: Target = None) -> list[WordInContext]:
 
 
 def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> WordInContext:
-    """Return a target that is more or less than one word of its text."""
+    """Return a target that is not exactly one word of its text, with the words beside it."""
     before = bisect_right([end for _, end in spans], target[0])
     after = bisect_left([start for start, _ in spans], target[1])
     return WordInContext(
@@ -187,7 +187,7 @@ def _means(hidden: FloatArray, first: IntArray, n_tokens: IntArray) -> FloatArra
 def _one_by_one(
     encoding: Encoding, token_rows: IntArray, spans: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """Return the same if a tokenizer reorders tokens."""
+    """Return what `mean_vectors` returns, for a tokenizer that reorders tokens."""
     starts, ends = encoding.offsets[token_rows].T
     inside = [token_rows[(starts < b) & (ends > a)] for a, b in spans.tolist()]
     with_tokens = [i for i, tokens in enumerate(inside) if tokens.size]

@@ -2,8 +2,8 @@
 
 A chunk depends on the texts before it and on the model, and on nothing else, such as timing. So a
 resumed run sends the model the same texts as a run without interruption, and gets the same rows.
-The last bits of their vectors also depend on the other requests to the model at that time, and on
-its number of threads: see the contract of the service.
+Only the last bits of their vectors also depend on the model's other requests at that time, and on
+its number of threads.
 
 A separate thread adds some seconds' worth of rows to the corpus in one commit. The rows themselves
 record the progress. So a process that is killed loses only the rows that were not stored yet, and
@@ -56,7 +56,7 @@ _COMMIT_SECONDS, _COMMIT_BYTES = 5.0, 64_000_000
 """The limits of uncommitted rows, which are in memory and lost if the process ends."""
 
 _MOST_TOKENS = 8_192
-"""By estimate, a second's work of the bundled model; sorting by length pays off from 4,000 on."""
+"""About a second's work of the bundled model; sorting by length pays off from 4,000 tokens on."""
 _MOST_TEXTS = 1_024
 _MOST_BYTES = 256_000_000  # of hidden states, which are float32
 _LETTERS = 3  # characters of ASCII in a token; English has 4 to 5
@@ -184,7 +184,7 @@ class IndexingRun:
     def _until_over(self, given: Iterable[Any_]) -> Iterator[Any_]:
         for one in given:
             if self._is_over():
-                self._is_whole = False  # whatever is wanted by the time this is read
+                self._is_whole = False  # even if the state changes back before this is read
                 return
             yield one
 

@@ -31,7 +31,7 @@ FREE_BYTES = 500_000_000
 """Bytes of a disk that stay free for everything else."""
 
 COMMIT_BYTES = 16_000
-"""Beside the rows: the list of files in a commit and the final note on the work."""
+"""Bytes for what a commit writes besides its rows, and for the corpus's final description."""
 
 _DAY = 86_400.0  # seconds
 _N_SAMPLES = 500
@@ -73,7 +73,7 @@ class Space:
         Args:
             title: its title.
             n_bytes: the bytes that it is likely to take.
-            reserved: the bytes that all others count with.
+            reserved: the bytes reserved for all other corpora.
             free: the free bytes on the disk, if known.
 
         Raises:
@@ -103,11 +103,11 @@ class Space:
         Args:
             title: its title.
             n_bytes: the bytes that it will take after the next commit.
-            others: the bytes that all others count with.
+            others: the bytes counted for all other corpora.
             free: the bytes that will be free on the disk then, if known.
 
         Raises:
-            CorpusError: it may not. It stops, and its finished part can be used.
+            CorpusError: it may not. Indexing stops, and the finished part can be used.
         """
         usable = _usable(free)
         if n_bytes > self._max_corpus:
@@ -147,7 +147,7 @@ def check_export_space(title: str, n_bytes: int, folder: Path) -> None:
     """Check that the disk of a folder has room for an export of so many bytes.
 
     Raises:
-        CorpusError: it has not.
+        CorpusError: it has no room.
     """
     usable = max(0, shutil.disk_usage(folder).free - FREE_BYTES)
     if n_bytes > usable:

@@ -50,7 +50,7 @@ from components.corpus.store.tables import N_PARTS, Answer, Part, Tables, checke
 
 __all__ = ["Store", "open_store"]
 
-_TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # to wait for another process, and between checks
+_TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # for another process: the longest wait, the pauses
 _WORD_INDEX_BYTES = 24  # of an occurrence in the index of words, at most
 
 
@@ -123,7 +123,7 @@ class Store:
                     made.append(part)
                     self._tables.create(name, part, columns, rows)
                 self._check_whole(name)
-            except BusyError:  # they are another process's by now
+            except BusyError:  # the tables belong to another process by now
                 raise
             except BaseException:
                 with suppress(Exception):
@@ -188,7 +188,7 @@ class Store:
         return StoredCorpus(self.about(name), self._tables)
 
     def export(self, name: str, path: Path) -> None:
-        """Write a corpus to a Parquet file, as far as it is indexed: see `export.export`.
+        """Write a corpus to a Parquet file, as far as it is indexed: see `stored_corpus`.
 
         Raises:
             CorpusError: as `about`, or the disk is full.
@@ -218,7 +218,7 @@ class Store:
         return sum(self.for_each(self._size))
 
     def for_each(self, read: Callable[[str], Answer]) -> list[Answer]:
-        """Return the result of a function for each corpus, by name."""
+        """Return the results of a function that is called with each corpus's name."""
         return self._tables.for_each(read)
 
     # For indexing
@@ -272,7 +272,7 @@ class Store:
             unless: states that are not changed.
 
         Raises:
-            CorpusError: as `about`; not for a full disk, then the state is kept in memory.
+            CorpusError: as `about`, or "done" cannot be written; another state is kept in memory.
         """
         with self._states_lock, gone_with_it(self._tables, name, "about"):
             written(self._tables, name, is_fresh=True)
@@ -297,7 +297,7 @@ class Store:
                 self._states.pop(name, None)
 
     def finish(self, name: str) -> None:
-        """Make a corpus fast to search, now that all of its words are stored; it is "done" then."""
+        """Make a corpus fast to search, once all of its words are stored, and set it to "done"."""
         from lancedb.index import BTree
 
         about = self.about(name)
@@ -316,11 +316,11 @@ class Store:
         self._check_growth(self.about(name), n_bytes)
 
     def writing_rows(self, name: str) -> AbstractContextManager[None]:
-        """Write a corpus's occurrences or an index of them inside; see `gone_with_it`."""
+        """Run a block that writes occurrences or an index of them; see `gone_with_it`."""
         return gone_with_it(self._tables, name, "occurrences")
 
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> AbstractContextManager[None]:
-        """Add to a corpus inside, as its only writer; `BusyError` if there is another one."""
+        """Run a block as a corpus's only writer; `BusyError` if there is another one."""
         return self._tables.only_writer(name, on_wait)
 
     def has_writer(self, name: str) -> bool:
@@ -337,7 +337,7 @@ class Store:
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[None]:
-        """Be the only process that stores a corpus of this name inside; wait a moment for another.
+        """Run a block as the only process that stores this name; wait some seconds for another.
 
         Raises:
             CorpusError: another process has stored it.
@@ -396,7 +396,7 @@ class Store:
         )
 
     def _reserved(self, name: str) -> int:
-        """Return the bytes that a corpus counts with for the bound of all: see `space`."""
+        """Return the bytes that are counted for a corpus in the bound for all: see `space`."""
         n_bytes = self._size(name)
         with suppress(CorpusError):  # a damaged corpus does not grow
             n_bytes = max(n_bytes, written(self._tables, name).n_bytes_expected)
@@ -405,7 +405,7 @@ class Store:
     def _size(self, name: str) -> int:
         try:
             return self._tables.n_bytes(name)
-        except Exception:  # noqa: BLE001 - one in object storage that is damaged
+        except Exception:  # noqa: BLE001 - a damaged corpus in object storage
             return 0
 
 

@@ -78,9 +78,9 @@ class AnatomyView:
 def subjects(
     view: ViewState, service: EncoderService, card: ModelCard, more: Iterable[ModelSpec] = ()
 ) -> dict[str, str]:
-    """The models to take apart, by the control's value: the chosen model, then the presets.
+    """The titles of the models to take apart, by the control's value.
 
-    The visitor's own models follow those that everyone can choose.
+    The chosen model comes first, then other loaded ones (of these, `more` last), then presets.
     """
     rest = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     return {
@@ -217,7 +217,7 @@ def measure(anatomy: AnatomyView, parameter: Parameter, service: EncoderService)
     """The statistics of one array; a word table too large to send is sampled at even intervals.
 
     Raises:
-        RequestError: another array has more values than the service gives at once.
+        RequestError: an array that is not a word table has too many values to send.
     """
     model, checksum = anatomy.architecture.id, anatomy.passport.checksum
     return remembered(
