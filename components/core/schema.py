@@ -485,7 +485,7 @@ class Architecture:
     Attributes:
         n_inner: width of the feed-forward layer inside each encoder layer.
         max_length: tokens that fit, special ones included.
-        parameters: every parameter in the model's own order; tied ones name the first holder.
+        parameters: every parameter, in the model's own order.
     """
 
     id: str

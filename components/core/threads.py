@@ -17,7 +17,7 @@ def limit_threads(n_parts: int) -> None:
     """Limit the calling thread's computations to one of `n_parts` equal parts of the processors.
 
     Two threads with half of the processors each do more than one with all: one computes while the
-    other is between two products of matrices. Other threads keep their shares. Does nothing in a
+    other is between two matrix products. Other threads keep their shares. Does nothing in a
     process that has loaded no model.
     """
     if "torch" not in sys.modules:

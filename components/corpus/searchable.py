@@ -100,11 +100,11 @@ class SearchableCorpus(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that finds it."""
+        """The name by which the corpus is found."""
 
     @property
     def title(self) -> str:
-        """Its title: the name of its file."""
+        """The title of the corpus, such as its file's name."""
 
     @property
     def n_texts(self) -> int:

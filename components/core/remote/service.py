@@ -1,7 +1,7 @@
 """A service whose models are on other machines: the same interface, over HTTP.
 
 Answers that the app requests on every run of a page (which models there are, whether one is loaded,
-its card) are considered valid for some seconds. The `CachedService` in front caches all others.
+its card) are reused for 3 to 60 seconds. The `CachedService` in front caches all others.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ def n_cut(tables: Tables, about: About) -> int:
 
 @contextmanager
 def gone_with_it(tables: Tables, name: str, *parts: Part) -> Iterator[None]:
-    """Write some of a corpus's tables inside; if the corpus is deleted meanwhile, delete them.
+    """Run a block that writes some of a corpus's tables; delete them if the corpus is deleted.
 
     Args:
         tables: the tables of all corpora.

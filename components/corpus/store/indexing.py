@@ -68,7 +68,7 @@ LEAST_ROWS = 100_000
 """The number of occurrences from which an index is faster than a search of all."""
 
 _ROW_BYTES = 24  # of an occurrence in an index, plus one bit for each dimension
-_SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means, for each cell: a quarter of the default
+_SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means: samples a cell (a quarter of the default), rounds
 _SENTENCES = Sentences()
 
 
