@@ -39,8 +39,8 @@ __all__ = [
 # --- Pairs of texts to compare
 
 WHOLE = (-1, -1)
-"""Replaces a word's span for a whole text."""
-_BATCH = 200  # texts that are packed at once
+"""The span of a side that is compared as a whole text."""
+_BATCH = 200  # texts that are hashed at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class PairSet:
         rows: (n_pairs,) int64, the row of each pair in the file, from 1.
         gold: (n_pairs,) int64, SAME, DIFFERENT or UNKNOWN.
         split: (n_pairs,) int64, TRAIN, TEST or NEITHER; None if none is given.
-        notes: what was decided or left out, one sentence each.
+        notes: sentences on how the file was read and on pairs that were left out.
     """
 
     name: str
@@ -126,7 +126,7 @@ def pair_set(
     split: list[int] | None,
     notes: tuple[str, ...] = (),
 ) -> PairSet:
-    """Pairs from lists with one value for each pair."""
+    """Build a `PairSet` from lists with one item for each pair."""
     places: dict[str, int] = {}
     sides = [[places.setdefault(text, len(places)) for text in pair] for pair in pairs]
     return PairSet(
@@ -144,14 +144,14 @@ def pair_set(
 # --- The bundled pairs
 
 _N_EACH = 20
-"""The number of pairs of either kind for each word."""
+"""At most this many pairs of each kind, same and different, are drawn for each word."""
 _EVERY = 2
 """Only every second sentence of each sense is used: half the work for nearly the same result."""
 
 
 @lru_cache(maxsize=1)
 def bundled_pairs() -> PairSet:
-    """The bundled pairs: always the same for the same corpus."""
+    """The example pairs, drawn with fixed seeds; half of the words train, the others test."""
     corpus = ambiguous_corpus()
     spans = corpus.spans or ()
     senses = corpus.labels["sense"]
@@ -192,7 +192,7 @@ def _shuffled(word: str) -> str:
 # --- From a file's table to pairs
 
 MAX_PAIRS = 100_000
-_MAX_LENGTH = 20_000  # characters of a text: forty times what a model reads
+_MAX_LENGTH = 20_000  # characters of a text; a model that reads 512 tokens reads about 2,500
 _N_EXAMPLES = 3
 
 _SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
@@ -209,7 +209,7 @@ _SPLITS = ("split", "set", "subset", "partition")
 class PairColumns:
     """The titles of the columns of a file of pairs; "" for absent ones.
 
-    If both sides name the same column for the index, it may hold both: "3-5".
+    `index1` and `index2` may be the same column, which may hold both indices: "3-5".
     """
 
     text1: str = ""
@@ -229,7 +229,7 @@ class PairColumns:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The titles in the order of an address."""
+        """The titles in the order of the fields, which is also that of an address."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def marks(self, side: int) -> MarkColumns:
@@ -239,7 +239,7 @@ class PairColumns:
 
 
 def guess_columns(sheet: Sheet) -> PairColumns:
-    """Guess the roles of a file's columns, first by their titles."""
+    """Guess the roles of a file's columns by their titles, then by their contents."""
     titles = list(sheet.columns)
     text1, text2 = _guess_texts(sheet)
     others = [title for title in titles if title not in (text1, text2)]
@@ -278,7 +278,7 @@ def _is_split(sheet: Sheet, title: str) -> bool:
 
 
 def places(sheet: Sheet, columns: PairColumns) -> str:
-    """Columns by position, as one control of the view."""
+    """The columns' positions in the file, as the view stores them: "0,1,,2"."""
     every = list(sheet.columns)
     return ",".join(str(every.index(title)) if title else "" for title in columns.titles)
 
@@ -296,7 +296,7 @@ def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
     """The pairs of a file.
 
     Raises:
-        CorpusError: a column is missing, or no pair is left.
+        CorpusError: the columns do not fit together, or no pair can be compared.
     """
     _check(sheet, columns)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
@@ -406,7 +406,7 @@ def _plain(cell: str | None) -> str:
 
 
 def _gold(cells: Cells | None, usable: Sequence[int], title: str) -> tuple[list[int], list[str]]:
-    """The labels of pairs, and a note on them."""
+    """The label of each usable pair, and notes on the labels."""
     nothing = [UNKNOWN] * len(usable)
     if cells is None:
         return nothing, []

@@ -2,7 +2,7 @@
 
 A pair counts as the same if its cosine is at least the threshold. The threshold is fitted on
 training pairs and judged on others: those of a given test split, or those of each fold in turn
-(stratified cross-validation). The interval is Wilson's (1927), ROC and AUC are scikit-learn's.
+(stratified cross-validation). Intervals are Wilson's (1927); ROC and AUC are scikit-learn's.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ class Scores:
     """The accuracy of a threshold at each layer.
 
     Attributes:
-        how: judged on a given test split, or by cross-validation.
+        how: "split" if a given test split judges the threshold, "folds" for cross-validation.
         n_folds: the folds of the cross-validation; 0 for a split.
-        n_train: pairs on which a threshold was fitted; with folds, all of them in turn.
+        n_train: pairs on which a threshold was fitted; with folds, all judged pairs.
         n_left_out: labelled pairs that are in neither part of a split.
         rows: (n_judged,) int64, the pairs that were judged.
-        same: (n_judged,) bool, those labelled the same.
-        called_same: (n_layers, n_judged) bool, those called the same.
+        same: (n_judged,) bool, True for a pair labelled the same.
+        called_same: (n_layers, n_judged) bool, True for a pair at or above the threshold.
         thresholds: (n_layers,) fitted on the training pairs; with folds, on all labelled pairs.
-        accuracy, low, high: (n_layers,) share of the judged pairs that are right, with interval.
-        train_accuracy: (n_layers,) the same for the pairs that the thresholds were fitted on.
+        accuracy, low, high: (n_layers,) the share of judged pairs called right, with its interval.
+        train_accuracy: (n_layers,) the share called right of those the threshold was fitted on.
         auc: (n_layers,) area under the ROC curve of the judged pairs; NaN if all are of one kind.
         majority: the share of the more common kind among the judged pairs.
-        best: the row of the layer with the highest accuracy on the training pairs; with folds,
-        on all.
+        best: the row of the layer with the highest accuracy on the training pairs; with folds, in
+            the cross-validation.
         note: the reason why a given split was not used, or "".
     """
 
@@ -89,8 +89,8 @@ class Scores:
     def is_clear(self) -> bool:
         """True if the best layer does better than always giving the more common answer.
 
-        If the layer was chosen on the pairs that judge it, its interval is wider: it holds at
-        all layers at once in 95 of 100 cases (Bonferroni). Compared in whole per cent.
+        With folds, the pairs that judge a layer also chose it, so its interval is widened to hold
+        at all layers at once in 95 of 100 cases (Bonferroni). Whole per cents are compared.
         """
         n_chosen_among = 1 if self.how == "split" else len(self.accuracy)
         right = round(float(self.accuracy[self.best]) * self.n)
@@ -108,16 +108,16 @@ class Scores:
         return self.rows.nbytes + self.same.nbytes + self.called_same.nbytes
 
     def wrong(self, layer: int) -> IntArray:
-        """The pairs that are judged wrong at a row of the layers."""
+        """The pairs that are called wrong at a layer, given by its row."""
         missed: IntArray = self.rows[self.called_same[layer] != self.same]
         return missed
 
 
 def judged(cosines: FloatArray, gold: IntArray, split: IntArray | None) -> Scores | str:
-    """The scores of thresholds, or in a sentence why there are none ("" without labels).
+    """The scores of the thresholds, or a sentence on why there are none ("" without labels).
 
     Args:
-        cosines: (n_layers, n_pairs); NaN for a pair without one.
+        cosines: (n_layers, n_pairs); NaN for a pair that has no cosine.
         gold: (n_pairs,) SAME, DIFFERENT or UNKNOWN.
         split: (n_pairs,) TRAIN, TEST or NEITHER; None if none is given.
     """
@@ -232,10 +232,10 @@ def best_threshold(cosines: FloatArray, same: Bools) -> float:
     """
     order = np.argsort(cosines, kind="stable")
     values, kinds = cosines[order].astype(float), same[order]
-    # With i pairs below the cut, right are the different ones among them and the same ones above.
+    # With i pairs below the cut, the different ones among them and the same ones above are right.
     below = np.concatenate([[0], np.cumsum(~kinds)])
     above = kinds.sum() - np.concatenate([[0], np.cumsum(kinds)])
-    apart = np.concatenate([[True], values[1:] > values[:-1], [True]])  # equal ones stay together
+    apart = np.concatenate([[True], values[1:] > values[:-1], [True]])  # equal cosines: no cut
     places = np.flatnonzero(apart)
     right = (below + above)[places]
     best = places[np.flatnonzero(right == right.max())]
@@ -248,13 +248,13 @@ def best_threshold(cosines: FloatArray, same: Bools) -> float:
 
 
 def _between(low: float, high: float) -> float:
-    """The midpoint, and above the lower one even if no number lies between."""
+    """The midpoint, or `high` if no float lies between the two."""
     middle = (low + high) / 2
     return middle if middle > low else high
 
 
 def roc(cosines: FloatArray, same: Bools) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """False and true positive rates at each threshold; None if all pairs are of one kind."""
+    """False positive rates, true positive rates and thresholds; None if all pairs are one kind."""
     if len(set(same.tolist())) < 2:
         return None
     from sklearn.metrics import roc_curve

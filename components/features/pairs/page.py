@@ -62,16 +62,16 @@ __all__ = [
 # --- A visitor's file of pairs
 
 _PENDING = "pairs_pending"
-"""The session key for the name of a file that was chosen but not compared yet."""
+"""The session key for the secret name of an upload that is not compared yet."""
 _COMPARED = "pairs_compared"
-"""The session key for the compared file and its columns, by digest."""
+"""The session key for a dict: digest of the pairs -> their file's secret name and columns."""
 _N_COMPARED = 8
 _CHANGING = "pairs_changing"
 """The session key for whether the visitor is choosing another file."""
 _NONE = "—"
 _ENDINGS = tuple(ending for ending in FORMATS if ending != ".txt")
 _CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
-"""Marked words that the file also gives, for checking, with the roles of their columns."""
+"""Menus for a column with the word itself, which checks a position, and the columns' roles."""
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "none": (),
     "word": ("word1", "word2"),
@@ -83,7 +83,7 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
 
 
 def file_panel(view: ViewState, pairs: PairSet | None) -> None:
-    """The panel to choose a file; one line once its pairs are compared.
+    """Draw the panel to choose a file, or one line once its pairs are compared.
 
     Args:
         view: the current view.
@@ -112,7 +112,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
 
 
 def columns(view: ViewState) -> None:
-    """The columns of the compared file, so that the visit that uploaded it can choose others."""
+    """Draw the menus of the compared file's columns; only the visit that uploaded it has them."""
     secret, current = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
     sheet = sheet_of(secret)
     if sheet is None:
@@ -167,7 +167,7 @@ def _preview(sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
-    """The menus of columns, with the given ones preselected."""
+    """Draw the menus of columns with `current` preselected, and return the chosen columns."""
     titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
     ways = list(_ROLES)
     way = st.selectbox(
@@ -181,7 +181,7 @@ def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
 
 
 def _way(columns: PairColumns) -> str:
-    """The way in which columns mark words: the first that is used."""
+    """The way in which the columns mark words: a key of `_ROLES`."""
     ways = {"ends": columns.start1, "span": columns.span1, "index": columns.index1}
     default = "word" if columns.word1 else "none"
     return next((way for way, title in ways.items() if title), default)
@@ -222,7 +222,7 @@ def _use_columns(secret: str, chosen: PairColumns) -> None:
 
 
 def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
-    """Remember who uploaded the columns with a digest, so that this visit can choose others."""
+    """Remember the file and columns behind a digest, so that this visit can choose others."""
     remembered = {**(session.kept(_COMPARED) or {}), digest: (secret, chosen)}
     session.keep(_COMPARED, dict(list(remembered.items())[-_N_COMPARED:]))
 
@@ -250,7 +250,7 @@ def picture(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
 
 
 def in_words(at_layer: PairsAtLayer) -> None:
-    """The reading, and in small type its basis."""
+    """Draw the reading, and in small type the notes on the pairs."""
     kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer))
     for note in notes(at_layer):
         st.caption(escape(note))
@@ -302,7 +302,7 @@ def _scale(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, fl
 
 
 def _random_range(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float] | None:
-    """The range of random pairs of words at the layer; None for whole texts."""
+    """The range of cosines of random pairs of words at the layer; None for whole texts."""
     if baseline is None or not at_layer.pairs.has_words:
         return None
     band = baseline.band("mean", centred=False)

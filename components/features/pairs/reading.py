@@ -53,7 +53,7 @@ def pairs_claims(at_layer: PairsAtLayer) -> list[Claim]:
 
 
 def pairs_sure(at_layer: PairsAtLayer) -> list[Claim]:
-    """The method of judging, and the kinds of mistakes; nothing without labels."""
+    """The interval, the method of judging and the mistakes; no claims without labels."""
     scores, row = at_layer.scores, at_layer.row
     if scores is None:
         return []
@@ -79,7 +79,7 @@ def roc_claim(auc: float) -> Claim:
 
 
 def notes(at_layer: PairsAtLayer) -> list[str]:
-    """The basis of the figures, and what was left out, one line each; names are not escaped."""
+    """The compared pairs, those left out, and the reasons; one line each, names not escaped."""
     scores, result, pairs = at_layer.scores, at_layer.result, at_layer.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]

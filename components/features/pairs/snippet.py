@@ -1,4 +1,4 @@
-"""The cosines of pairs with transformers alone, and their accuracy from the page's download."""
+"""Scripts for the cosines of pairs, and for their accuracy from the page's download."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class SnippetPair:
 
 
 def cosines_snippet(card: ModelCard, pairs: Sequence[SnippetPair]) -> str:
-    """A script that leaves `cosines`, an (n_layers,) tensor for each pair, and prints them."""
+    """A script that computes and prints `cosines`, an (n_layers,) tensor for each pair."""
     lines = [
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
@@ -116,7 +116,7 @@ def cosines_snippet(card: ModelCard, pairs: Sequence[SnippetPair]) -> str:
 
 
 def accuracy_snippet(how: str, *, file: str) -> str:
-    """A script that leaves `accuracy` and `auc`, a number for each layer, from a page's NPZ.
+    """A script that computes `accuracy` and `auc` for each layer from the page's NPZ.
 
     Args:
         how: "split" or "folds".
