@@ -157,14 +157,14 @@ def concordance(
     """Return a page of the occurrences.
 
     Args:
-        found: the word.
-        groups: (n,) the group of each.
-        cosines: (n,) for sorting and display, if there is anything to compare with.
+        uses: the word and its occurrences.
+        groups: (n,) the group of each occurrence; -1 for none.
+        cosines: (n,) to sort by and to show; None if there is nothing to compare with.
         sort: "text", "left" or "right" for the adjacent word, "sense", "group", or "cosine" with
             the highest first.
         page: counted from 1; the last page if it is too high.
         only: "s1" for a sense, "g0" for a group, "g-1" for no group; "" for all.
-        within: the indices selected on the map; all occurrences if there are none.
+        within: the indices selected on the map; ignored if `only` leaves none of them.
     """
     by = "text" if sort == "cosine" and cosines is None else sort
     places = _listed_places(uses, groups, only)
@@ -189,8 +189,8 @@ def concordance_rows(
 ) -> list[dict[str, str | int | float]]:
     """A row for each occurrence in text order, with its whole text, for a download.
 
-    "tested sense" is the label used in the test, "fold" the one that tests it, -1 for none; the
-    snippet reads both.
+    The snippet reads "tested sense", the label used in the test, and "fold", the fold that tests
+    the occurrence (-1 for none).
     """
     occurrences, trial = uses.occurrences, uses.trial
     return [
@@ -214,7 +214,7 @@ def concordance_rows(
 
 
 def snippet_rows(uses: WordUses) -> list[SnippetRow]:
-    """The occurrences used in the test, as the snippet takes them."""
+    """The occurrences used in the test, as input for the snippet."""
     occurrences, trial = uses.occurrences, uses.trial
     return [
         SnippetRow(
@@ -229,7 +229,7 @@ def snippet_rows(uses: WordUses) -> list[SnippetRow]:
 
 
 def _listed_places(uses: WordUses, groups: IntArray, only: str) -> IntArray:
-    """The indices of a sense or a group; all indices if there is no such one."""
+    """The indices of a sense or a group; all indices if `only` names none that has any."""
     every = np.arange(uses.n)
     if _ONLY.fullmatch(only):
         is_member = (uses.codes if only[0] == "s" else groups) == int(only[1:])
@@ -295,7 +295,7 @@ class InTable:
 
 
 def in_table(uses: WordUses, corpus: SearchableCorpus, service: EncoderService) -> InTable:
-    """The word's row and its similarities at layer 0, if both have the same number of dimensions.
+    """The word's row and its similarities at layer 0, or the problem that rules them out.
 
     Raises:
         ContextlensError: the model cannot be used.
@@ -443,7 +443,7 @@ def senses_in(
 
 
 def other_view(view: ViewState) -> ViewState | None:
-    """The view of the comparison; None if the comparison has no view of its own."""
+    """The view of the other side of a comparison; None without one, as for the word table."""
     kind = BESIDE.of(view)
     if kind == "word":
         return WORD.put(view, OTHER_WORD.of(view)) if OTHER_WORD.of(view).strip() else None
@@ -461,9 +461,9 @@ def other_view(view: ViewState) -> ViewState | None:
 def beside(
     view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
 ) -> Senses | MissingWord | None:
-    """The comparison with a word: the same word in another corpus, layer or model, or another word.
+    """The other side of a comparison: another word, or the same in another corpus, layer or model.
 
-    The word is the one shown, even if none is typed.
+    "The same" is the word on the page, even if it is the default. None without a comparison.
 
     Raises:
         ContextlensError: the other corpus or model cannot be used.
@@ -479,7 +479,7 @@ def beside(
 def table_of(
     view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
 ) -> InTable | None:
-    """The word in the word table; None if that look is not open.
+    """The word in the word table; None unless the view compares with the table.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -492,7 +492,7 @@ def table_of(
 def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[int, ...]:
     """The other side's occurrences at the same position in the same text.
 
-    None between two corpora, or two words.
+    Empty if the sides differ in corpus or word.
     """
     if (one.uses.corpus, one.uses.word) != (other.uses.corpus, other.uses.word):
         return ()
@@ -551,10 +551,10 @@ class WordMap:
         spots: the description of each occurrence.
         names, codes: the names behind the colours, and each occurrence's number; -1 for none.
         by: "sense" or "group".
-        none: the name for occurrences without one.
+        none: the name for occurrences without a sense or group.
         titles: the finding at each layer, plain text.
         sentence_places: (2,) by layer, the position of the visitor's sentence; None without one.
-        near: the indices of its nearest occurrences.
+        near: the indices of the occurrences nearest to that sentence.
     """
 
     places: Mapping[int, FloatArray]
@@ -711,7 +711,7 @@ class WordResult:
 
 
 def senses_again(view: ViewState) -> tuple[Senses, SearchableCorpus]:
-    """The word that a view shows, once more: a session that keeps the view keeps little.
+    """Compute again the senses that a view shows, so that a session need keep only the view.
 
     Raises:
         ContextlensError: the corpus is gone, or no longer has the word.
@@ -750,12 +750,12 @@ def result_of(
 
 
 def name_of(senses: Senses) -> str:
-    """A short name that only the same occurrences share."""
+    """A hash that is the same only for the same occurrences."""
     return hashlib.sha256(senses.uses.key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def color_of_code(code: int, n: int) -> str:
-    """The colour on the map of one of `n` senses or groups by its number; -1 for none."""
+    """The map's colour for number `code` of `n` senses or groups; neutral for -1, none."""
     if code < 0:
         return NEUTRAL
     n_own = n if n <= MAX_COLORED else MAX_COLORED - 1

@@ -47,7 +47,7 @@ LIVE = ("ambiguous", "sentiment", SENTENCES)
 """Corpora whose vectors are computed on demand; any other name is that of a stored one."""
 CORPUS = choice(PAGE, "corpus", LIVE)
 WORD = text(PAGE, "word")
-"""Empty for the corpus's own first word."""
+"""Empty for the default word, see `corpora.first_word`."""
 GUESSED, NO_LABELS = "guessed", "none"
 LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
 """A column by position, as its title can be too long for an address."""
@@ -67,7 +67,7 @@ CHOSEN = number(PAGE, "chosen", between=(-1, 2**53), default=-1)
 ONLY = choice(PAGE, "only", ("",))
 """A group or a sense by its number: "g0", "s1"; "g-1" for occurrences in no group."""
 
-# Another word, corpus, layer or model beside it
+# The comparison with another word, corpus, layer or model
 
 BESIDE = choice(PAGE, "beside", ("", "word", "corpus", "layer", "model", "table"))
 OTHER_WORD = text(PAGE, "other_word")
@@ -77,24 +77,24 @@ OTHER_MODEL = choice(PAGE, "other_model", ())
 
 
 def corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The bundled corpora, and the stored ones: their titles by name."""
+    """The choice of a corpus: one of `LIVE` or a stored one, given as titles by name."""
     return CORPUS.among({**CORPUS.options, **stored})
 
 
 def other_corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The same options for the corpus beside it."""
+    """The choice of a corpus to compare with; its options are those of `corpus_among`."""
     return OTHER_CORPUS.among({**CORPUS.options, **stored})
 
 
 def labels_among(columns: Sequence[str]) -> Choice:
-    """Any column of a corpus, by position."""
+    """The choice of the column that holds senses, by position: guessed, none or any column."""
     return LABELS.among(
         {**LABELS.options, **{str(place): title for place, title in enumerate(columns)}}
     )
 
 
 def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:
-    """The available senses and groups."""
+    """The choice of a sense or a group to list; "" lists all."""
     groups = {f"g{i}": f"group {i + 1}" for i in range(n_groups)}
     none = {"g-1": "in no group"} if some_in_none else {}
     return ONLY.among(
@@ -103,5 +103,5 @@ def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> C
 
 
 def other_model_among(models: Iterable[ModelSpec], page_model: str) -> Choice:
-    """Any model except the page's own, by ID."""
+    """The choice of a second model, by ID: any but the page's."""
     return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != page_model})

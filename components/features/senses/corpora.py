@@ -28,7 +28,7 @@ def open_stored(name: str) -> SearchableCorpus:
     """A stored corpus, as far as it is indexed.
 
     Raises:
-        CorpusError: there is none of this name, or it is damaged or of a newer version.
+        CorpusError: no corpus has this name, or it is damaged or of a newer version.
     """
     return store().open(name)
 
@@ -39,13 +39,13 @@ OpenStored = Callable[[str], SearchableCorpus]
 """Opens a stored corpus by name; raises `CorpusError` if it cannot."""
 _FIRST = {"ambiguous": "python"}
 _N_SUGGESTED = 500
-_N_LOOKED = 300  # frequent words among which a content word is searched
-_N_TRIED = 30
+_N_LOOKED = 300  # most frequent words, among which the default word is looked for
+_N_TRIED = 30  # content words that are checked for marked occurrences
 _LEAST_LETTERS = 3
 
 
 def no_store(name: str) -> SearchableCorpus:
-    """Replaces `OpenStored` on a server without a store.
+    """The `OpenStored` of a server without a store.
 
     Raises:
         CorpusError: always.
@@ -70,10 +70,10 @@ def corpus_of(
 
 
 def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
-    """The default word: for the visitor's sentences, the chosen one.
+    """The default word: the one chosen in the visitor's sentences, else a frequent content word.
 
-    Otherwise a frequent content word, a marked one if the texts are marked; "" for a corpus
-    without words.
+    If the corpus marks words in its texts, a marked word is preferred. "" for a corpus without
+    words.
     """
     name = CORPUS.asked(view) or CORPUS.default
     sentence = view.sentences[0] if view.sentences else None
@@ -87,7 +87,7 @@ def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
 
 
 def suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
-    """Words to choose from: the most frequent content words, then function words."""
+    """Words to choose from: content words, then function and short words, by frequency."""
     return remembered(
         "senses: suggested words",
         corpus.name,

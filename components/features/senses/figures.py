@@ -64,12 +64,12 @@ class ColorKind:
 
 
 def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[ColorKind, ...]:
-    """The occurrences by colour; those without one come first, so that others are drawn over them.
+    """The occurrences by colour; those without a number come first, to be drawn below the others.
 
     Args:
         names: the names of senses or groups, by number.
         codes: (n,) the number of each occurrence, -1 for none.
-        none: the name for occurrences without one.
+        none: the name for occurrences without a number.
     """
     n_named = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
     named_kinds = [
@@ -91,7 +91,7 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
 # --- The separation of senses at every layer
 
 MAX_CONFUSED = 12
-"""Maximum number of senses in the heatmap: the most frequent."""
+"""The number of senses in the heatmap at most; the most frequent are shown."""
 _MAX_TICKS = 13
 _SECOND = CATEGORICAL[3]
 _BAND = "rgba(0,114,178,0.18)"
@@ -106,14 +106,14 @@ def separation_curve(
     narrow: bool = False,
     height: int = 340,
 ) -> go.Figure:
-    """The share with the right sense at each layer, with its interval, and the silhouette.
+    """The share of uses given the right sense at each layer, its interval, and the silhouette.
 
     Args:
         curves: one word's, or two to compare, each with its name; silhouettes only for one.
-        chance: the accuracy of always naming the most frequent sense, for the first.
+        chance: the accuracy of always naming the most frequent sense, for the first curve.
         layer: the layer shown.
         title: the finding.
-        narrow: True if its title is broken into lines.
+        narrow: True to break the title into lines.
         height: in pixels.
     """
     colors = (CATEGORICAL[0], CATEGORICAL[1])
@@ -146,7 +146,7 @@ def separation_curve(
 def confusion_heatmap(
     test: Separation, senses: Sequence[str], *, title: str, height: int = 320
 ) -> go.Figure:
-    """Counts of each sense (down) by given name (across), of the most frequent `MAX_CONFUSED`."""
+    """Counts of true (down) by predicted senses (across), for the `MAX_CONFUSED` most frequent."""
     n = min(len(senses), MAX_CONFUSED)
     counts = test.confusion[:n, :n]
     names = _different([plain(sense) for sense in senses[:n]])
@@ -276,7 +276,7 @@ def _rounded(numbers: Sequence[float]) -> list[float]:
 
 Ranges = tuple[tuple[float, float], tuple[float, float]]
 FILLED = 0.7
-"""The smallest share of the frame that points span each way, unless they lie on a line."""
+"""The least share of the frame's width and height that points span, unless they form a line."""
 MAX_PLAYED = 40_000
 """Maximum number of points in all frames together that the browser receives for playback."""
 _AIR = 0.06  # of each side's own length, on both ends
@@ -284,9 +284,9 @@ _LINE = 0.02  # of the longer side: the margin beside points on a line
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
 _BAR = 32  # pixels: plotly's buttons, beside the frame
-_HALF_LINE = 24  # with this many characters before the word, it begins a new line
+_HALF_LINE = 24  # with more characters before it, the word begins a new line
 _INK = "#000037"
-"""Streamlit replaces this by its text colour, light or dark; a near black anywhere else."""
+"""Streamlit replaces this colour by that of its text, light or dark; elsewhere it is near black."""
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -340,11 +340,11 @@ def senses_map(
         names, codes: the senses or groups behind the colours, and the number of each occurrence.
         titles: the finding at each layer.
         none: the name for occurrences without a sense or group.
-        chosen: the occurrence with a ring and its word; None for none.
+        chosen: the occurrence with a thick ring; None for none.
         selected: those that stay while all others fade; None for no selection.
-        near: occurrences with a thin ring: the nearest to the own sentence.
+        near: occurrences with a thin ring: the nearest to the visitor's sentence.
         sentence_places: (2,) by layer, the position of the visitor's sentence; None without one.
-        narrow: True if it has a phone's width.
+        narrow: True to break the title into lines.
         height: in pixels.
 
     Raises:
@@ -386,7 +386,7 @@ def senses_map(
 
 
 def map_order(names: Sequence[str], codes: IntArray) -> tuple[IntArray, ...]:
-    """The occurrences of each of the first traces, to identify a clicked one."""
+    """The occurrences of each trace of points, in order, to identify a clicked one."""
     return tuple(kind.places for kind in kinds_of(names, codes, none=""))
 
 

@@ -107,6 +107,7 @@ __all__ = [
 # --- Above the picture: the choice of corpus
 
 Then = Callable[[ViewState], ViewState]
+"""Adjusts other controls of a view after one has changed."""
 _LONGEST = 200  # the most characters that an address accepts
 
 
@@ -151,7 +152,7 @@ def word_field(
         control: the control for the word.
         first: the default word.
         words: the suggested words.
-        then: makes any other changes to a view with another word.
+        then: adjusts the view after its word has changed.
     """
     counts = {count.word: f"{shortened(count.word, 40)} · {count.n:,}" for count in words}
     chosen = control.of(view).strip() or first
@@ -175,7 +176,7 @@ def _typed(value: Any) -> str:
 
 
 def select(view: ViewState, control: Choice, then: Then) -> None:
-    """Draw a control as a menu; `then` makes any other changes to a view with another choice."""
+    """Draw a control as a menu; `then` adjusts the view after its choice has changed."""
     chosen, values = control.of(view), list(control.options)
     key = session.bind(control.key, chosen)
     st.selectbox(
@@ -224,8 +225,8 @@ def choose(row: int, listed: Sequence[int]) -> None:
     """Select an occurrence, or deselect it if it is selected; the concordance turns to it.
 
     Args:
-        row: its identifier.
-        listed: the rows of the concordance in order; if it is not among them, all are shown.
+        row: the occurrence's identifier.
+        listed: the rows of the concordance in order; if they lack `row`, all are listed.
     """
     view = session.current()
     if CHOSEN.of(view) == row:
@@ -283,12 +284,12 @@ def on_map(
 ) -> Callable[[], None]:
     """The callback of a map: a click chooses an occurrence, a lasso selects many.
 
-    A session keeps it, so it must not refer to what is shown.
+    The session keeps the callback, so it must not hold on to the page's result.
 
     Args:
         key: the chart's key.
-        name: the word's name.
-        order: the indices of each of its first traces.
+        name: the name of the word's occurrences, see `name_of`.
+        order: the occurrences of each trace of points, see `map_order`.
         rows: the identifier of the occurrence at each index; -1 for one that cannot be chosen.
         listed: the rows of the concordance in order.
     """
@@ -305,7 +306,7 @@ def on_map(
             session.write(_all(session.current()))
         elif picked:
             choose(picked[0], listed)
-        elif not happened["points"]:  # the same point again, or a double click outside
+        elif not happened["points"]:  # a second click on the point, or a double click outside
             session.keep(_DRAWN, None)
             let_go()
 
@@ -349,7 +350,7 @@ def open_corpus(view: ViewState, *, height: int) -> OpenedCorpus:
 
     Args:
         view: the current view.
-        height: of the picture, in pixels; its space is reserved meanwhile.
+        height: of the picture, in pixels; its space is reserved while the model loads.
     """
     if not is_stored(view):
         runtime.load(view.model, height=height)
@@ -372,7 +373,7 @@ def model_card(corpus: SearchableCorpus) -> ModelCard | None:
     """
     try:
         card = runtime.service().load(corpus.model) if runtime.is_loaded(corpus.model) else None
-    except ContextlensError:  # it is no longer available
+    except ContextlensError:  # the model is no longer available
         return None
     return None if card is None or _has_changed(corpus, card) else card
 
@@ -405,7 +406,7 @@ def _has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
 # --- The groups of the occurrences as cards
 
 _N_NAMED = 4
-_MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards than that scroll
+_MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards scroll in a box of this height in pixels
 _AROUND = 44  # characters on each side of an example's word
 
 
@@ -413,7 +414,7 @@ def groups(result: WordResult, *, height: int | None = None) -> None:
     """The groups, in words and as cards.
 
     Args:
-        shown: the word.
+        result: the word.
         height: of the scrolling cards, in pixels; None for their natural height.
     """
     senses = result.senses
@@ -500,7 +501,7 @@ def picture(result: WordResult) -> None:
 
 
 def in_words(result: WordResult) -> None:
-    """The reading, and in small type its basis."""
+    """Draw the reading, and in small type the notes."""
     senses = result.senses
     uses, curve = senses.uses, senses.course.curve
     claim = senses_claim(uses.word, curve, uses.trial, senses.layer)
@@ -517,14 +518,14 @@ def word_map(
     selected: tuple[int, ...] | None,
     listed: tuple[int, ...] | None = None,
 ) -> None:
-    """A map that supports clicks and selection.
+    """Draw a word's map, with clicks and selections.
 
     Args:
-        shown: the word.
+        result: the word.
         key: the chart's key.
-        rows: the identifier of each occurrence on the page's own side; -1 for none.
+        rows: the identifier that a click on each occurrence chooses; -1 for none.
         selected: indices that stay while others fade; None without a selection.
-        listed: the rows in the page's concordance; by default those of this word.
+        listed: the rows in the page's concordance; None if the word is the page's own.
     """
     senses, data = result.senses, result.word_map
     figure = senses_map(
@@ -586,10 +587,10 @@ def _curve(result: WordResult) -> None:
 
 
 def concordance(result: WordResult, band: Band | None) -> None:
-    """The selected occurrences, or all.
+    """Draw the concordance of the selected occurrences, or of all.
 
     Args:
-        shown: the word.
+        result: the word.
         band: cosines of random pairs of words by layer; None if they are unknown.
     """
     senses = result.senses
@@ -678,7 +679,7 @@ _PAGE_WORD_CHART = "senses_chart_beside"
 
 
 def beside_look(view: ViewState, result: WordResult) -> None:
-    """The comparison with the word, and its controls."""
+    """Draw the controls of the comparison, and what they choose."""
     with kit.controls("beside"):
         is_ready = _choices(view, result)
     kind = controls.BESIDE.of(view)
@@ -727,7 +728,7 @@ def _model(view: ViewState) -> bool:
 
 
 def _named(view: ViewState) -> ViewState:
-    """The view with the model named that is shown as the default."""
+    """The view, with the default second model written into it if it names none."""
     if controls.BESIDE.of(view) != "model" or controls.OTHER_MODEL.asked(view):
         return view
     offered = (*runtime.service().models(), *runtime.own_models())
@@ -755,7 +756,7 @@ def _sides(view: ViewState, result: WordResult) -> None:
 
 
 def _maps(result: WordResult, other: WordResult) -> None:
-    """Both maps; a choice or selection in one applies to the other if it is for the same word."""
+    """Draw both maps; a choice or selection applies to both if they show the same occurrences."""
     one, two = result.senses, other.senses
     names = side_names(one, two)
     chosen = () if one.chosen is None else linked_places(one, two, (one.chosen,))
@@ -862,7 +863,7 @@ def _near(result: WordResult, sentence: OwnSentence, band: Band | None) -> None:
 
 
 def taken_look(result: WordResult) -> None:
-    """The counts, senses down and names across; the reason why there are none without a test."""
+    """Draw the confusion of senses, or the reason why they cannot be tested."""
     senses = result.senses
     test, trial = senses.separation, senses.uses.trial
     if test is None:

@@ -1,6 +1,6 @@
-"""Groups of occurrences, and the position of one sentence among them.
+"""Planes for a word's vectors at each layer, and groups of the vectors at one layer.
 
-Numpy in, numpy out.
+Pure functions of numpy arrays.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Occurrences on the plane at one layer.
+    """Occurrences on a plane at one layer.
 
     Attributes:
         places: (n, 2) float32.
         middle: (n_dims,) the mean that was subtracted.
-        axes: (2, n_dims) the vectors whose products give the coordinates.
-        held: the share of the variance in the two coordinates; nan if all are equal.
+        axes: (2, n_dims) the directions of the two coordinates.
+        held: the share of the variance that the plane keeps; nan if all vectors are equal.
     """
 
     places: FloatArray
@@ -107,8 +107,8 @@ MOST_TRIED = 6
 """Maximum number of groups when searching for the best number."""
 N_SHUFFLES = 100
 _SEED = 0
-_LEAST = 5
-_MANY = 500  # vectors from which k-means has fewer starts, and the best number uses a sample
+_LEAST = 5  # vectors in a group, on average
+_MANY = 500  # with more vectors, k-means has fewer starts, and `best_k` uses a sample
 _HIGH = 0.95
 
 
@@ -122,7 +122,7 @@ def components_of(units: FloatArray, n: int = N_COMPONENTS) -> FloatArray:
 
 
 def dense_groups(units: FloatArray) -> IntArray:
-    """(n,) the group of each, 0 the largest, -1 for none: HDBSCAN, as for maps.
+    """(n,) the group of each vector by HDBSCAN, as for maps: 0 the largest, -1 for none.
 
     A group has at least 5 members, or half the square root of the number of vectors if that is
     more.
@@ -133,8 +133,8 @@ def dense_groups(units: FloatArray) -> IntArray:
 def best_k(units: FloatArray) -> int:
     """The number of groups, from 2 to `MOST_TRIED`, with the highest silhouette; 0 for too few.
 
-    Groups have five members or more on average. They are searched on the components that HDBSCAN
-    uses, and for more than 500 vectors in a sample with a fixed seed.
+    Groups have five members or more on average. k-means runs on the components that HDBSCAN uses;
+    of more than 500 vectors, a sample with a fixed seed is used.
     """
     if len(units) > _MANY:
         rows = np.random.default_rng(_SEED).choice(len(units), _MANY, replace=False)
@@ -148,7 +148,7 @@ def best_k(units: FloatArray) -> int:
 
 
 def k_groups(units: FloatArray, k: int) -> IntArray:
-    """(n,) the group of each for a given number of groups, 0 the largest: k-means, seeded.
+    """(n,) the group of each vector by seeded k-means into k groups: 0 the largest.
 
     It uses scaled vectors, so that distances rank as cosines do.
 
@@ -175,7 +175,7 @@ def _k_means(vectors: FloatArray, k: int, *, n_starts: int) -> IntArray:
 
 
 def agreement(groups: IntArray, codes: IntArray) -> float:
-    """Adjusted Rand index (Hubert and Arabie 1985) of groups and senses; nan for under two.
+    """Adjusted Rand index (Hubert and Arabie 1985) of groups and senses; nan for under two labels.
 
     Only labelled occurrences count. Those in no group form one more group, so that a grouping
     which leaves most out does not score well.
@@ -189,7 +189,7 @@ def agreement(groups: IntArray, codes: IntArray) -> float:
 
 
 def shuffled_agreement(groups: IntArray, codes: IntArray) -> float:
-    """The agreement that 5 of 100 shufflings of the labels reach; nan for under two."""
+    """The agreement that 5 of 100 shufflings of the labels reach; nan for under two labels."""
     is_labelled = codes >= 0
     if is_labelled.sum() < 2:
         return float("nan")

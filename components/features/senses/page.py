@@ -115,7 +115,7 @@ def explain(result: WordResult, card: ModelCard | None) -> None:
     """The tabs under the picture.
 
     Args:
-        shown: the word.
+        result: the word.
         card: the card of the corpus's model; None if it is not in memory.
     """
     kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result, card), say("senses.limits"))
@@ -187,9 +187,9 @@ WORDS = JobKind(
 )
 _PLACE = "senses_progress"
 _AT_ONCE = 4_000
-"""Maximum occurrences times layers for which the page computes at once: some tenths of a second."""
+"""Up to this product of occurrences and layers, no job is needed: some tenths of a second."""
 _COURSE = 0.5
-"""The share of the work for all layers; the groups at one layer are the rest."""
+"""The progress when all layers are read; the groups at one layer are the rest of the work."""
 
 
 def await_result(
@@ -202,7 +202,7 @@ def await_result(
     Args:
         view: the current view.
         corpus: the corpus of the word.
-        height: of the picture, in pixels; its space is reserved meanwhile.
+        height: of the picture, in pixels; its space is reserved during the computation.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -226,7 +226,7 @@ def await_result(
 
 
 def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:
-    """The job that reads a word at every layer; None if that takes no time."""
+    """The job that reads a word at every layer; None if the word is missing or read quickly."""
     typed = WORD.of(view).strip() or first_word(view, corpus)
     uses = word_in(corpus, typed, column_of(view, corpus))
     if not isinstance(uses, WordUses) or uses.n * len(corpus.layers) <= _AT_ONCE:

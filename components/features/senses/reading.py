@@ -65,7 +65,7 @@ def sentence_claims(sentence: OwnSentence, uses: WordUses, layer: int) -> list[C
 
     Args:
         sentence: the sentence, without a problem.
-        found: the word.
+        uses: the word and its occurrences.
         layer: the layer shown.
     """
     place = sentence.near[0]
@@ -94,7 +94,7 @@ def _verdict(match: SenseMatch, layer: int) -> Claim:
 
 
 def sentence_sure(sentence: OwnSentence) -> list[Claim]:
-    """The basis of the verdict on a visitor's sentence."""
+    """The margin behind the verdict on a visitor's sentence, and the number of ignored uses."""
     sure = []
     if sentence.match is not None and sentence.match.verdict in {"in", "between"}:
         numbers = {"margin": sentence.match.margin, "low_margin": sentence.match.low_margin}
@@ -114,7 +114,7 @@ def side_names(one: Senses, other: Senses) -> tuple[str, str]:
 
 
 def sides_claims(one: Senses, other: Senses) -> list[Claim]:
-    """The side where more uses get the right sense, at the shown layers, or that it is unclear."""
+    """The side where more uses get the right sense, or the claim that this is not clear."""
     first, second = one.separation, other.separation
     names = [escape(shortened(name, 40)) for name in side_names(one, other)]
     if first is None or second is None:
@@ -133,7 +133,7 @@ def sides_claims(one: Senses, other: Senses) -> list[Claim]:
 
 
 def sides_sure(one: Senses, other: Senses) -> list[Claim]:
-    """The margin of error of both sides' shares; nothing if one is not tested."""
+    """The interval of each side's share; no claims if one side is not tested."""
     first, second = one.separation, other.separation
     if first is None or second is None:
         return []

@@ -59,7 +59,7 @@ rows = [
 
 @dataclass(frozen=True)
 class SnippetRow:
-    """An occurrence: its text, its span, its sense and the fold that tests it, -1 for none."""
+    """An occurrence: its text, span and sense, and the fold that tests it (-1 for none)."""
 
     text: str
     start: int
@@ -69,7 +69,7 @@ class SnippetRow:
 
 
 def separation_snippet(card: ModelCard, rows: Sequence[SnippetRow]) -> str:
-    """A script that leaves `accuracy`, a share for each layer, as in the page's curve."""
+    """A script that computes `accuracy` at each layer, as in the page's curve."""
     is_many = len(rows) > MAX_ROWS
     given = (
         [_READ.rstrip()]

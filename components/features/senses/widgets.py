@@ -44,7 +44,7 @@ class CosineColumn:
     """The description of the column of cosines.
 
     Attributes:
-        to: the target of the cosines: "cosine to your sentence".
+        to: the title, which names the target: "cosine to your sentence".
         random: the mean of random pairs, drawn as a mark; None if it is unknown.
     """
 
@@ -140,7 +140,7 @@ class Card:
         title: "group 1".
         n: its number of occurrences.
         words: its typical words, in one line; "" for none.
-        parts: its shares, the largest first, as a strip of colours.
+        parts: its shares, in the order of its strip of colours.
         made_of: its shares in words; "" for none.
         examples: its most central occurrences.
     """

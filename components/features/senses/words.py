@@ -60,7 +60,7 @@ __all__ = [
 # --- A word in a corpus: its occurrences
 
 MOST = 2_000
-"""Maximum number of occurrences; of more, a random sample with a fixed seed is used."""
+"""Maximum number of occurrences; a word with more is represented by a random, seeded sample."""
 LONGEST_WORD = 64
 _LABEL_TITLES = (
     *("sense", "senses", "meaning", "meanings", "sense_id", "word_sense"),
@@ -93,13 +93,13 @@ class WordUses:
     Attributes:
         key: a short key, the same for the same corpus, model, word, labels and split.
         word: the word, casefolded.
-        corpus, model: their titles in the corpus.
+        corpus, model: the corpus's title, and the ID of the model behind its vectors.
         occurrences: at most `MOST`, in the order of the text.
-        texts: the text of each.
+        texts: the text of each occurrence.
         column: the title of the labels; "" if there are none.
-        labels: the sense of each, "" for none.
-        senses: the distinct ones, the most frequent first.
-        codes: (n,) the number of each one's sense; -1 for none.
+        labels: the sense of each occurrence; "" for none.
+        senses: the distinct labels, the most frequent first.
+        codes: (n,) the index in `senses` of each label; -1 for none.
         trial: the test of the senses.
     """
 
@@ -150,7 +150,7 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> WordUses | Mis
 
 
 def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
-    """The title of the column of senses that a view names, or the default one; or ""."""
+    """The title of the column of senses that a view names, else of the likeliest one, else ""."""
     requested = LABELS.asked(view) or GUESSED
     if requested == NO_LABELS:
         return ""
@@ -184,9 +184,9 @@ def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> Word
 
 
 def _labels(corpus: SearchableCorpus, occurrences: Occurrences, column: str) -> tuple[str, ...]:
-    """The label of each occurrence; if the texts are marked, only marked words have their text's.
+    """The label of each occurrence: its text's, or "" if the text marks other occurrences.
 
-    A label that begins with the word and a colon loses them: "python: animal".
+    If all labels begin with the word and a colon, they lose both: "python: animal".
     """
     every = [label.strip() for label in corpus.column(column, occurrences.texts)]
     if corpus.has_targets:
@@ -228,10 +228,10 @@ _BLANKS = re.compile(r"\s+")
 
 
 def around(uses: WordUses, place: int, width: int) -> tuple[str, str, str]:
-    """The text before an occurrence, itself, and after it, each on one line.
+    """The text before an occurrence, the word itself, and the text after it, each on one line.
 
     Args:
-        found: the word.
+        uses: the word and its occurrences.
         place: the index of the occurrence.
         width: characters on each side, cut between words, with "…" if more follows.
     """
@@ -272,7 +272,7 @@ class Course:
     Attributes:
         layers: the corpus's layers.
         placed: the occurrences on a plane, for each layer.
-        curve: the nearest-centroid test at each layer; empty if it has a problem.
+        curve: the nearest-centroid test at each layer; empty if the senses cannot be tested.
     """
 
     layers: tuple[int, ...]
@@ -329,20 +329,20 @@ def _course(uses: WordUses, corpus: SearchableCorpus) -> Course:
 # --- The groups of a word's occurrences at one layer
 
 _N_WORDS = 5
-_N_TRIED = 200  # the most typical words; those in several contexts are preferred
-_LEAST = 2
+_N_TRIED = 200  # most typical words to choose from; those in several contexts come first
+_LEAST = 2  # contexts that count as several
 _WIDTH = 200  # characters on each side of an occurrence that are searched for typical words
 
 
 @dataclass(frozen=True)
 class UseGroup:
-    """One group.
+    """One group of a word's occurrences.
 
     Attributes:
         number: 0 for the largest.
         n: its number of occurrences.
         words: the typical words of their contexts, the most typical first.
-        central: the indices of the three occurrences nearest to its middle.
+        central: the indices of the three occurrences nearest to its mean, nearest first.
         senses: the count of each labelled sense in it, the most frequent first.
     """
 
@@ -368,10 +368,10 @@ class Grouping:
         groups: (n,) each occurrence's group; -1 for none.
         descriptions: the groups, the largest first.
         n_none: occurrences in no group.
-        silhouette: the separation of the groups, by cosine distance; nan if it is undefined.
+        silhouette: the silhouette of the groups by cosine distance; nan if it is undefined.
         rand: adjusted Rand index with the labelled senses; nan without at least two of them.
         shuffled: the index that 5 of 100 shufflings of the labels reach; nan in the same cases.
-        problem: the reason why there are no groups, one plain sentence; "" if there may be some.
+        problem: the reason why there are no groups, one plain sentence; "" if there are.
     """
 
     n_requested: int
@@ -465,8 +465,8 @@ def _group(
 def _typical(uses: WordUses, units: FloatArray, groups: IntArray) -> dict[int, tuple[str, ...]]:
     """The typical words of the groups' contexts, without the word itself.
 
-    Words in several of a group's contexts come first. With few contexts nearly every word is in
-    only one; then those of the central examples are used.
+    Words in several of a group's contexts come first, then words of its central examples. No other
+    words are used: with few contexts, nearly every word is in only one.
     """
     contexts = [around(uses, place, _WIDTH) for place in range(uses.n)]
     terms = count_terms([f"{left} {right}" for left, _, right in contexts])
@@ -497,7 +497,7 @@ class SenseMatch:
     Attributes:
         kind: "sense" or "group".
         names: senses or groups, the nearest first; at least two.
-        numbers: their numbers.
+        numbers: the index of each among all senses or groups.
         cosines: to the centroid of each.
         margin: the first cosine less the second.
         low_margin: a tenth of the word's own tested occurrences have a lower margin.
@@ -557,12 +557,12 @@ def sentence_of(
 
     Args:
         text: the sentence.
-        found, corpus: the word and its corpus.
+        uses, corpus: the word and its corpus.
         service: encodes the sentence with the corpus's model.
         course: the word's data at every layer.
         layer: the layer shown.
-        units: (n, n_dims) the occurrences' scaled vectors there.
-        groups: (n,) their groups there.
+        units: (n, n_dims) the occurrences' scaled vectors at this layer.
+        groups: (n,) the occurrences' groups at this layer; -1 for none.
     """
     if not text.strip():
         return None
@@ -593,7 +593,7 @@ def _spans(text: str, word: str) -> list[Span]:
             say("senses.missing.sentence_too_long", n=len(text), most=LONGEST_SENTENCE)
         )
     spans = find_words(text, word)
-    if not spans and word in text.casefold():  # a marked span need be no single word
+    if not spans and word in text.casefold():  # a marked span can be several words
         start = text.casefold().index(word)
         whole = text[start : start + len(word)].casefold() == word
         spans = [(start, start + len(word))] if whole and " " in word else []
