@@ -56,12 +56,12 @@ OTHER = choice(PAGE, "other", ())
 
 
 def pad_within(card: TokenizerCard) -> Number:
-    """The lengths to which a text can be padded for a tokenizer's model."""
+    """The control for padding, up to the longest text that the tokenizer's model reads."""
     return PAD.between(0, card.max_length)
 
 
 def cut_within(card: TokenizerCard, sentence: Sentence) -> Number:
-    """The lengths to which a text can be cut: from one of its own tokens to the model's limit."""
+    """The control for cutting: one token of the text is the least, the model's limit the most."""
     least, most = card.n_added[bool(sentence.pair)] + 1, card.max_length
     note = f"Special tokens count too. {escape(card.title)} takes at most {most}."
     return replace(CUT.between(least, most, default=most), help=note)

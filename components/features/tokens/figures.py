@@ -30,8 +30,8 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
     """Tokens with their IDs as an SVG of 928 x 440 px, in the text colour of its surroundings.
 
     Args:
-        boxes: for each, the text in it, the number below it, and True if it is only
-            outlined (special tokens and padding).
+        boxes: the text in each box, the number below it, and True if the box is only outlined
+            (for special tokens and padding).
         title: a line above.
     """
     drawn: list[str] = []

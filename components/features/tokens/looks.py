@@ -54,7 +54,7 @@ _LONGEST_TITLE = 24  # characters of a token in a title
 
 
 def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
-    """Search and browse the vocabulary, with the split of any word."""
+    """Draw the search in the vocabulary, with the steps that cut the query."""
     pieces = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -180,7 +180,7 @@ def _round_trip(which: int, trip: RoundTrip) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _pieces(_vocabulary: Vocabulary, checksum: str) -> pd.DataFrame:  # noqa: ARG001 - the key
+def _pieces(_vocabulary: Vocabulary, checksum: str) -> pd.DataFrame:  # noqa: ARG001 - the cache key
     names = table("tokens.kind")
     return pd.DataFrame(
         {
@@ -206,7 +206,7 @@ def _change_table(changes: list[Change]) -> pd.DataFrame:
 
 
 def _printable(text: str) -> str:
-    """A character, or its code if it is invisible."""
+    """The characters, or their codes if they are invisible."""
     if text.isprintable() and text.strip():
         return text
     return " ".join(f"U+{ord(c):04X}" for c in text) or say("tokens.change.nothing")

@@ -22,7 +22,7 @@ _CONTINUATION = "##"
 _MAX_CUTS = 4
 """Maximum ways to cut a word that are listed, the most probable first."""
 _EQUAL = 1e-6
-"""Sums of log-probabilities this close are equal: they may be added in another order."""
+"""Sums of log-probabilities this close are equal: rounding depends on the order of addition."""
 _LONGEST = 200
 """Maximum characters of a word whose steps are shown: the time grows with their square."""
 
@@ -34,7 +34,7 @@ class WordCut:
     """The cut of one word, with its steps.
 
     Attributes:
-        parts: the word as the tokenizer sees it, split at its signs if that is the first step.
+        parts: the normalised word, in the parts that the tokenizer cuts separately.
         pieces: the pieces of the result.
         rows: the steps, or for Unigram the most probable cuts, as a table; `english.toml` names its
             columns.
@@ -90,7 +90,7 @@ def _trace(pieces: tuple[str, ...], vocabulary: Vocabulary, rules: CutRules) -> 
 
 
 def _parts(pieces: Iterable[str]) -> tuple[str, ...]:
-    """The inputs of WordPiece: a word is split into several parts if its signs stand alone."""
+    """The parts of a word that WordPiece cuts separately: a punctuation mark is one of its own."""
     parts: list[str] = []
     for piece in pieces:
         if piece.startswith(_CONTINUATION) and parts:
@@ -132,7 +132,7 @@ def _merged(
 def _most_probable(
     word: str, taken: tuple[str, ...], vocabulary: Vocabulary, scores: tuple[float, ...]
 ) -> WordCut | None:
-    """The Viterbi algorithm with the best few cuts; of equal ones, the tokenizer's own is first."""
+    """The few most probable cuts (Viterbi), the tokenizer's first; None if another is better."""
     ways: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
     for end in range(1, len(word) + 1):
         candidates = [
@@ -153,7 +153,7 @@ def _most_probable(
 def _ending_at(
     word: str, end: int, vocabulary: Vocabulary, n_scores: int
 ) -> Iterator[tuple[int, str, int]]:
-    """The pieces that end at a place: their starts, their texts, their IDs."""
+    """The start, text and ID of each piece of the vocabulary that ends at a position."""
     for start in range(end):
         piece = word[start:end]
         piece_id = vocabulary.ids.get(piece)
@@ -227,7 +227,7 @@ def find_changes(
 def split_by_fate(
     tokens: Tokens, vocabulary: Vocabulary, text_id: int, normalize: Normalize
 ) -> list[Stretch]:
-    """The whole text (or pair) in stretches: what can be decoded from the IDs, and what cannot."""
+    """The whole text (or pair) in stretches: kept, rewritten, unknown or lost."""
     groups = groupby(_with_fates(tokens, vocabulary, text_id, normalize), key=lambda pair: pair[1])
     return [Stretch("".join(sign.text for sign, _ in pairs), fate) for fate, pairs in groups]
 

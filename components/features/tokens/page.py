@@ -80,7 +80,7 @@ def strip(tokenized: TokenizedSentence) -> None:
 
 
 def words(tokenized: TokenizedSentence) -> None:
-    """The reading."""
+    """Draw the reading of the tokens."""
     tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
     kit.reading(
         tokens_reading(tokens, kinds, tokenized.labels, name),

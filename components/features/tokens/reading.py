@@ -87,7 +87,7 @@ def _count_claim(tokens: Tokens, kinds: Sequence[TokenKind]) -> Claim:
 
 
 def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
-    """The cut words; None if no word is whole, or if none is cut but some are lost."""
+    """The cut words, or that none is cut; None if none is cut but text is lost or has no words."""
     cut = cut_words(tokens, labels)
     if cut:
         word, pieces = max(cut, key=lambda item: len(item[1]))
@@ -124,7 +124,7 @@ def _spelled(pieces: Sequence[str]) -> str:
 
 
 def unknown_reason(normalized: str, vocabulary: Vocabulary) -> Claim:
-    """The reason for the unknown token, for some (normalised) characters; plain text."""
+    """The reason why (normalised) characters become an unknown token, as plain text."""
     known = vocabulary.characters
     strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
     longest = vocabulary.longest_word
@@ -182,7 +182,7 @@ def vocabulary_reading(
 
 
 def cut_reading(cut: WordCut, method: str) -> Claim:
-    """The steps that cut a word."""
+    """The method by which a word was cut, and its outcome."""
     if method == "WordPiece":
         case = "split" if len(cut.parts) > 1 else "longest" if len(cut.pieces) > 1 else "whole"
     elif method == "BPE":
@@ -299,14 +299,14 @@ def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
 def back_reading(
     decoded: str, text: str, n_rewritten: int, n_unknown: int, n_lost: int
 ) -> list[Claim]:
-    """The text decoded from the IDs, beside the typed one.
+    """The difference between the decoded and the typed text, and its causes.
 
     Args:
         decoded: the text decoded from the IDs.
         text: the text as typed.
         n_rewritten: characters that the tokenizer rewrote or dropped before cutting.
         n_unknown: the number of unknown tokens.
-        n_lost: characters that did not fit.
+        n_lost: characters that were cut off.
     """
     if not text:
         return [claim("tokens.back.empty")]

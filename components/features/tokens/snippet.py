@@ -1,4 +1,4 @@
-"""Tokens & IDs with transformers alone: the table of tokens, and an ID's row two ways."""
+"""Tokens & IDs with transformers alone: the table of tokens, and an ID's row in two ways."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["row_snippet", "tokens_snippet"]
 def tokens_snippet(
     card: ModelCard, text: str, pair: str | None, *, cut: int, pad_to: int | None
 ) -> str:
-    """A script that leaves `batch` (IDs, mask, segments, offsets), `tokens` and `decoded`."""
+    """A script that computes `batch` (IDs, mask, segments, offsets), `tokens` and `decoded`."""
     texts = f"{literal(text)}, {literal(pair)}" if pair else literal(text)
     lines = [
         "from transformers import AutoTokenizer",
@@ -37,7 +37,7 @@ def tokens_snippet(
 
 
 def row_snippet(card: ModelCard, token_id: int) -> str:
-    """A script that leaves `row` and `product`, which are equal: (dims,) each."""
+    """A script that computes `row` and `product`, (dims,) each, which are equal."""
     lines = [
         "import torch",
         "from transformers import AutoModel",
