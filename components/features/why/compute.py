@@ -235,7 +235,7 @@ class LeftOutWord:
     Attributes:
         side: 0 for the first sentence, 1 for the second.
         unit: the word.
-        cosine: the cosine of the rest.
+        cosine: the cosine without the word.
         change: `cosine` less the score; below 0 if the two are less alike without the word.
     """
 
@@ -258,7 +258,7 @@ class LeaveOutResult:
         shares: (n_words,) float64 the share of each word at the layer.
         order: the agreement of the words' orders by share and by change; None if only one
             token or word is compared, as the others then have no shares.
-        notes: what was not left out and why, each one plain sentence.
+        notes: the words or pairs that were not left out and why, each one plain sentence.
     """
 
     score: Score
@@ -341,7 +341,7 @@ def run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> Mo
 
 
 def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
-    """The mean over tokens that are not hidden, as the model averages over unmasked ones."""
+    """The weights of a mean over the tokens that are not hidden, which sum to 1."""
     remaining = weights.copy()
     remaining[list(positions)] = 0
     remaining /= remaining.sum()
@@ -349,7 +349,7 @@ def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
 
 
 def _candidates(score: Score, side: Side, how: How) -> list[Unit]:
-    """The words to leave out in turn, except the compared one if it would be gone."""
+    """The words to leave out in turn; not the compared word if it would be taken out."""
     words = [unit for unit in side.units if is_word(unit)]
     if score.vector_kind == "word" and how == "taken":
         words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
@@ -445,15 +445,15 @@ class SwitchOffResult:
     Attributes:
         score: the score with all parts.
         to: the replacement of a part's output: "zero", or its "mean" over sample sentences.
-        sides: the sentences measured, without their states: the score's two, or all comparable
-        ones.
+        sides: the sentences measured, without their states: the score's two, or all that can be
+            compared.
         cosine: the mean over all pairs of these sentences, with all parts on.
         layers: 1 to the score's layer: higher layers do not affect it.
         heads: (n_layers, n_heads) float64 changes of `cosine` with that head off.
         attention: (n_layers,) float64 changes with the layer's whole attention off.
         feed_forward: (n_layers,) float64 changes with the layer's feed-forward off.
         by_pair: (n_pairs, n_layers, n_heads) float64 the heads' changes for each pair of sentences.
-        notes: what was left out and why, each one plain sentence.
+        notes: the sentences that were left out and why, each one plain sentence.
     """
 
     score: Score
@@ -564,7 +564,7 @@ def _run_without_part(side: Side, part: SwitchOff) -> ModelRun:
 def _comparable_sides(
     view: ViewState, score: Score, service: EncoderService, over: Over
 ) -> tuple[list[Side], tuple[str, ...]]:
-    """The sentences to measure, and the reasons why others are left out."""
+    """The sentences to measure, and a note that names those left out."""
     if over == "two":
         return list(score.sides), ()
     problems = {i: problem_of(view, i, score.vector_kind) for i in range(len(view.sentences))}
@@ -597,7 +597,7 @@ def _comparable_sides(
 
 @dataclass(frozen=True, eq=False)
 class HeadCosts:
-    """The gap between cosines of one sense and of two, with each head off.
+    """The gap between the cosines within a sense and those across senses, with each head off.
 
     Attributes:
         words: the words measured.
@@ -610,7 +610,7 @@ class HeadCosts:
     changes: Doubles
 
     def dearest(self, n: int) -> list[tuple[int, int]]:
-        """Layer and head of those whose absence lowers the mean gap most, in that order."""
+        """The layer and head of the n heads whose absence lowers the mean gap most, worst first."""
         means = self.changes.mean(axis=0)
         order = np.argsort(means, axis=None, kind="stable")[:n]
         rows, heads = np.unravel_index(order, means.shape)
@@ -622,7 +622,7 @@ def head_costs(
     card: ModelCard,
     words: Sequence[str] = (),
 ) -> HeadCosts:
-    """Switch off every head (to zero) in every sentence of some words, or of all.
+    """Measure how the gap changes when each head in turn is set to zero, for ambiguous words.
 
     Args:
         service: runs the model; preferably without a cache.
@@ -686,7 +686,7 @@ class SwapInResult:
         alignment: the pairs of a receiver's token (first) and a donor's (second).
         layers: 0 to the score's layer.
         fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for none,
-            1 for all of the way; may lie outside.
+            1 for all of the way; values outside this range are possible.
         problem: the reason why there is nothing to show; None if there is a result.
     """
 
@@ -779,8 +779,8 @@ LookResult = SharesResult | InputsResult | LeaveOutResult | SwitchOffResult | Sw
 _MOST_REPLACED = 6
 """Maximum words that are replaced by a neighbour, the chosen one first."""
 _N_SHARED_LETTERS = 3
-"""Words that share this many first letters count as forms of one word; long words must share all
-letters of the shorter one but two."""
+"""Words count as forms of one word if they share this many first letters, or all but two letters of
+the shorter word if that is more."""
 _N_SEARCHED = 40
 """Rows of the word table that are searched for a neighbour."""
 
@@ -854,9 +854,9 @@ def edits_of(
 
 
 def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:
-    """For some words of a sentence, the nearest word of the table with the same kind of spelling.
+    """The neighbours in the word table, by span, of some words of a sentence, in the same case.
 
-    Only words that are one token of the vocabulary, without function words.
+    Only words that are one token of the vocabulary have one; function words have none.
     """
     vocabulary = service.vocabulary(model)
     words = [unit for unit in side.words if unit.text_id == 0 and _is_whole(unit, side, vocabulary)]
@@ -880,7 +880,7 @@ def _is_whole(unit: Unit, side: Side, vocabulary: Vocabulary) -> bool:
 
 
 def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> str:
-    """The nearest other word with the same kind of spelling; "" for none."""
+    """The nearest other word in the word table, written in the same case; "" for none."""
     vocabulary = service.vocabulary(model)
     token = int(side.encoding.token_ids[unit.positions[0]])
     row = service.word_rows(model, [token])[0]
@@ -898,7 +898,7 @@ def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> s
 
 
 def _is_other_word(new: str, plain: str, shape: str) -> bool:
-    """True if it has the same kind of spelling and is not another form of the same word."""
+    """True if `new` has this case and is not another form of the same word."""
     if not new.isalpha() or case_shape(new) != shape:
         return False
     n = max(_N_SHARED_LETTERS, min(len(new), len(plain)) - 2)

@@ -65,7 +65,7 @@ WORDS = "words"
 UNIT = choice(PAGE, "unit", (WORDS, "tokens"))
 SIDE = choice(PAGE, "side", ("first", "second"))
 PICKED = number(PAGE, "picked", between=(-1, 100_000), default=-1)
-"""The position of its first token; -1 if none is picked."""
+"""The position of the picked token, or of the first token of the picked word; -1 for none."""
 
 # Leave out
 

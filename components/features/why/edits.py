@@ -33,7 +33,7 @@ EditKind = Literal["negation", "order", "neighbour", "name", "number", "case", "
 
 @dataclass(frozen=True)
 class Edit:
-    """A sentence changed in one way; nothing is known of what that does to its meaning.
+    """A sentence changed in one way, with or without an effect on its meaning.
 
     Attributes:
         kind: the kind of change.
@@ -47,7 +47,7 @@ class Edit:
 
 
 def words_of(text: str) -> list[tuple[Span, str]]:
-    """Each word with its span, as written; punctuation counts."""
+    """Each word with its span, as written; punctuation marks count as words."""
     return [(span, text[slice(*span)]) for span in split_words(text)]
 
 
@@ -75,7 +75,7 @@ _VERBS = word_set(
 
 
 def negations(text: str) -> list[Edit]:
-    """The sentence without its first “not”, “never” or “n't”; without any, with a “not” put in."""
+    """The sentence without its first “not”, “never” or “n't”; without a negation, with a “not”."""
     words = words_of(text)
     plain = [_plain(word) for _, word in words]
     for i, (span, word) in enumerate(words):
@@ -173,7 +173,7 @@ def _in_place(old: str, new: str) -> str:
 
 # --- The same words with another spelling
 
-_FEWEST_LETTERS = 4  # of a word with two inner ones
+_FEWEST_LETTERS = 4  # in the shortest word with two inner letters
 
 
 def case_shape(word: str) -> str:
@@ -194,7 +194,7 @@ def other_cases(text: str) -> list[Edit]:
 
 
 def typo(text: str) -> list[Edit]:
-    """The longest word with two inner letters exchanged; nothing if no two differ."""
+    """The text with two inner letters of its longest word exchanged; empty if no word allows it."""
     words = [(span, word) for span, word in words_of(text) if _has_two_inner_letters(word)]
     if not words:
         return []

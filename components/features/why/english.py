@@ -1,4 +1,4 @@
-"""A plain test for English, for what only fits English: edits, and random pairs of sentences."""
+"""A simple test for English, for features that work only in it: edits, and random sentences."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ FUNCTION_WORDS = (DETERMINERS | AUXILIARIES).union(
 """English function words."""
 
 LEAST_KNOWN = 0.6
-"""The minimum share of known English words, without words that two languages share."""
+"""The minimum share of known English words, not counting words that other languages share."""
 LEAST_GRAMMAR = 0.15
-"""Alternatively, the minimum share of English function words, at least two: rare words are frequent
-in some texts."""
+"""Alternatively, the minimum share of English function words, and at least two of them: in some
+texts, most other words are too rare to be known."""
 MOST_FOREIGN = 1 / 8
 """The maximum number of function words of other languages, for each known English one."""
 
@@ -64,7 +64,7 @@ Swedish."""
 
 
 def is_english(text: str) -> bool:
-    """True if most of the words are known English ones; False too if that is unclear."""
+    """True if most words are known English ones; False if they are not, or if that is unclear."""
     if not is_in_sample_script(text):
         return False
     words = [_plain(text[slice(*span)]) for span in split_words(text)]
