@@ -96,7 +96,7 @@ class PairSet:
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory it takes, in bytes."""
+        """The approximate memory of the pairs, in bytes."""
         arrays = (self.sides, self.spans, self.rows, self.gold, self.split)
         n = sum(array.nbytes for array in arrays if array is not None)
         return n + sum(map(sys.getsizeof, self.texts)) + 8 * len(self.texts)
@@ -106,7 +106,7 @@ class PairSet:
         return self.texts[int(self.sides[pair, side])]
 
     def span(self, pair: int, side: int) -> Span | None:
-        """The compared word of one side; None for the whole text."""
+        """The span of the compared word of one side; None for a whole text."""
         start, end = self.spans[pair, side].tolist()
         return None if start < 0 else (start, end)
 

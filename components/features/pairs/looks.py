@@ -35,7 +35,7 @@ from components.ui.widgets import inputs, kit
 
 __all__ = ["look_closer"]
 
-_AT_ONCE = 8  # pairs to read
+_AT_ONCE = 8  # pairs that are shown at once
 _AROUND = 110  # characters shown on either side of a word
 _MOST_ROWS = 5_000
 

@@ -112,7 +112,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
 
 
 def columns(view: ViewState) -> None:
-    """Draw the menus of the compared file's columns; only the visit that uploaded it has them."""
+    """Draw the menus of the compared file's columns, for the visit that uploaded the file."""
     secret, current = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
     sheet = sheet_of(secret)
     if sheet is None:

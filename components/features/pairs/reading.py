@@ -79,7 +79,7 @@ def roc_claim(auc: float) -> Claim:
 
 
 def notes(at_layer: PairsAtLayer) -> list[str]:
-    """The compared pairs, those left out, and the reasons; one line each, names not escaped."""
+    """Notes on the compared pairs and those left out, one line each; names are not escaped."""
     scores, result, pairs = at_layer.scores, at_layer.result, at_layer.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]

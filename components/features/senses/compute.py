@@ -229,7 +229,7 @@ def snippet_rows(uses: WordUses) -> list[SnippetRow]:
 
 
 def _listed_places(uses: WordUses, groups: IntArray, only: str) -> IntArray:
-    """The indices of a sense or a group; all indices if `only` names none that has any."""
+    """The indices of the sense or group in `only`; all if it names none, or an empty one."""
     every = np.arange(uses.n)
     if _ONLY.fullmatch(only):
         is_member = (uses.codes if only[0] == "s" else groups) == int(only[1:])
@@ -242,7 +242,7 @@ def _keys(uses: WordUses, groups: IntArray, cosines: FloatArray | None, by: str)
     occurrences = uses.occurrences
     if by == "cosine" and cosines is not None:
         return -cosines
-    if by in {"sense", "group"}:  # those without one come last
+    if by in {"sense", "group"}:  # occurrences without one come last
         numbers = uses.codes if by == "sense" else groups
         return np.where(numbers < 0, uses.n + 1, numbers)
     if by in {"left", "right"}:
@@ -490,7 +490,7 @@ def table_of(
 
 
 def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[int, ...]:
-    """The other side's occurrences at the same position in the same text.
+    """The indices of the other side's occurrences at the same positions in the same texts.
 
     Empty if the sides differ in corpus or word.
     """

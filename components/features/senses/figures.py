@@ -91,7 +91,7 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
 # --- The separation of senses at every layer
 
 MAX_CONFUSED = 12
-"""The number of senses in the heatmap at most; the most frequent are shown."""
+"""Maximum number of senses in the heatmap, which shows the most frequent."""
 _MAX_TICKS = 13
 _SECOND = CATEGORICAL[3]
 _BAND = "rgba(0,114,178,0.18)"
@@ -261,7 +261,7 @@ def _mark(layer: int) -> dict[str, Any]:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Names made unique if two are the same when cut."""
+    """The names, with a number added to those that are the same once they are cut."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: i + 1].count(name)})"
         for i, name in enumerate(names)
@@ -283,7 +283,7 @@ _AIR = 0.06  # of each side's own length, on both ends
 _LINE = 0.02  # of the longer side: the margin beside points on a line
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
-_BAR = 32  # pixels: plotly's buttons, beside the frame
+_BAR = 32  # pixels beside the frame, for plotly's buttons
 _HALF_LINE = 24  # with more characters before it, the word begins a new line
 _INK = "#000037"
 """Streamlit replaces this colour by that of its text, light or dark; elsewhere it is near black."""

@@ -1,4 +1,4 @@
-"""The picture, the lists and the closer looks of the Senses page."""
+"""The toolbar, the picture, the lists and the closer looks of the Senses page."""
 
 from __future__ import annotations
 
@@ -679,7 +679,7 @@ _PAGE_WORD_CHART = "senses_chart_beside"
 
 
 def beside_look(view: ViewState, result: WordResult) -> None:
-    """Draw the controls of the comparison, and what they choose."""
+    """Draw the controls of the comparison, then its maps and curves, or the word table."""
     with kit.controls("beside"):
         is_ready = _choices(view, result)
     kind = controls.BESIDE.of(view)

@@ -1,4 +1,4 @@
-"""The frame of the Senses page: toolbar, tabs, and messages if something is missing."""
+"""The frame of the Senses page: messages, closer looks, tabs, downloads, and the job behind it."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def concordance_lines(
         marked_by: the title of the column with senses or groups.
         chosen: the row of the chosen occurrence; None for none.
         cosines: the description of the column of cosines; None for no such column.
-        on_pick: a Streamlit callback.
+        on_pick: receives the identifier; runs as a Streamlit callback.
     """
     known = frozenset(row.line.row for row in rows)
 
@@ -169,9 +169,9 @@ def group_cards(
         cards: the groups.
         key: the component's own key.
         chosen: the key of the selected group; "" for none.
-        row: the chosen occurrence; None for none.
-        on_group: receives the key of a group; a Streamlit callback.
-        on_row: receives the identifier of an occurrence.
+        row: the identifier of the chosen occurrence; None for none.
+        on_group: receives the key of a group; runs as a Streamlit callback.
+        on_row: receives the identifier of an occurrence, in the same way.
     """
     groups = frozenset(card.key for card in cards)
     rows = frozenset(example.row for card in cards for example in card.examples)

@@ -341,7 +341,7 @@ class UseGroup:
     Attributes:
         number: 0 for the largest.
         n: its number of occurrences.
-        words: the typical words of their contexts, the most typical first.
+        words: the typical words of its contexts, in the order of `_typical`.
         central: the indices of the three occurrences nearest to its mean, nearest first.
         senses: the count of each labelled sense in it, the most frequent first.
     """

@@ -81,7 +81,7 @@ def _fitted(text: str, width: float, size: int) -> str:
 
 
 def _width(text: str, size: int) -> float:
-    """The width of a text in a monospaced font: wide East Asian signs and emoji count twice."""
+    """The width of a text in monospaced type: wide East Asian characters and emoji count twice."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return (len(text) + wide) * _CHAR * size
 

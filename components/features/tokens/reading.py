@@ -1,7 +1,7 @@
 """The reading of Tokens & IDs: number of tokens, cut words, unknown tokens, lost text.
 
-All claims are computed here; the sentences are in `english.toml`. A word of unknown tokens is
-called unknown, never equal to another one.
+All claims are computed here; the sentences are in `english.toml`. Words that
+become unknown tokens are called unknown, never the same as each other.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def tokens_reading(
 
     Args:
         tokens: the text's tokens.
-        kinds: the kind of each.
-        labels: the text written on each.
+        kinds: the kind of each token.
+        labels: the text shown on each token.
         unknown_name: the tokenizer's unknown token.
     """
     claims = [_count_claim(tokens, kinds), _cut_claim(tokens, labels)]
@@ -155,7 +155,7 @@ def vocabulary_reading(
         tokens: the query cut by the tokenizer.
         vocabulary: the vocabulary that was searched.
         n_found: pieces of the chosen kind that begin with the query, or all without a query.
-        reason: why the query would be an unknown token.
+        reason: the reason why the query would be an unknown token.
     """
     typed = query.strip()
     if not typed:
@@ -277,7 +277,7 @@ def _twins(tokens: Tokens) -> list[tuple[tuple[int, ...], list[str]]]:
 
 
 def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    """The token IDs of each word as written, from its first occurrence that fits whole."""
+    """The token IDs of each word as written, from its first occurrence that is not cut off."""
     lost = lost_spans(tokens)
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
     ids: dict[tuple[int, int], list[int]] = {}

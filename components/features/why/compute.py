@@ -128,7 +128,7 @@ class InputShares:
         side: the sentence.
         shares: (n_tokens,) float64.
         by_word: (n_units,) float64 sums over the tokens of each of `side.units`.
-        start: the cosine if the word vector of every own token is that of padding.
+        start: the cosine if every token that is not special has the word vector of padding.
         end: the cosine of the actual sentence: the score.
         remainder: `end - start` less the sum of the shares: the error of the steps.
         n_steps: the number of steps, the same on each piece of the path.
@@ -258,7 +258,7 @@ class LeaveOutResult:
         shares: (n_words,) float64 the share of each word at the layer.
         order: the agreement of the words' orders by share and by change; None if only one
             token or word is compared, as the others then have no shares.
-        notes: the words or pairs that were not left out and why, each one plain sentence.
+        notes: plain sentences on the words or pairs that were not left out.
     """
 
     score: Score
@@ -453,7 +453,7 @@ class SwitchOffResult:
         attention: (n_layers,) float64 changes with the layer's whole attention off.
         feed_forward: (n_layers,) float64 changes with the layer's feed-forward off.
         by_pair: (n_pairs, n_layers, n_heads) float64 the heads' changes for each pair of sentences.
-        notes: the sentences that were left out and why, each one plain sentence.
+        notes: a plain note that names the sentences left out, if any.
     """
 
     score: Score
@@ -673,7 +673,7 @@ def _sense_run(
 
 Into = Literal["first", "second"]
 MAX_TOKENS = 64
-"""Maximum aligned tokens for which each is swapped at each layer."""
+"""Maximum number of aligned tokens; texts with more are not swapped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -782,7 +782,7 @@ _N_SHARED_LETTERS = 3
 """Words count as forms of one word if they share this many first letters, or all but two letters of
 the shorter word if that is more."""
 _N_SEARCHED = 40
-"""Rows of the word table that are searched for a neighbour."""
+"""The nearest rows of the word table among which a neighbour is looked for."""
 
 
 @dataclass(frozen=True)
@@ -854,9 +854,10 @@ def edits_of(
 
 
 def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:
-    """The neighbours in the word table, by span, of some words of a sentence, in the same case.
+    """The nearest other word in the word table, by span, for some words of a sentence.
 
-    Only words that are one token of the vocabulary have one; function words have none.
+    Both are written in the same case. Only words that are one token of the vocabulary have a
+    neighbour; function words have none.
     """
     vocabulary = service.vocabulary(model)
     words = [unit for unit in side.words if unit.text_id == 0 and _is_whole(unit, side, vocabulary)]

@@ -130,13 +130,13 @@ _MOST_DIGITS = 9
 
 
 def other_names(text: str) -> list[Edit]:
-    """The first known given name replaced everywhere by the next one in its list."""
+    """The text with its first known given name replaced everywhere by the next in its list."""
     name = next((word for _, word in words_of(text) if word in _NEXT_NAME), "")
     return [_everywhere("name", text, name, _NEXT_NAME[name])] if name else []
 
 
 def other_numbers(text: str) -> list[Edit]:
-    """The first whole number, in digits or as a small word, replaced everywhere by the next one."""
+    """The text with its first number (digits, or "two" to "ten") replaced by the next one."""
     for _, word in words_of(text):
         if word in _NEXT_NUMBER:
             return [_everywhere("number", text, word, _NEXT_NUMBER[word])]
@@ -151,7 +151,7 @@ def _everywhere(kind: EditKind, text: str, old: str, new: str) -> Edit:
 
 
 def exchanged_words(text: str) -> list[Edit]:
-    """The last two neighbouring words exchanged, if they differ."""
+    """The text with the last two neighbouring words that differ exchanged."""
     for (first, one), (second, other) in reversed(list(pairwise(words_of(text)))):
         is_pair = one.isalpha() and other.isalpha() and text[first[1] : second[0]].isspace()
         if is_pair and one.casefold() != other.casefold():
@@ -188,7 +188,7 @@ def case_shape(word: str) -> str:
 
 
 def other_cases(text: str) -> list[Edit]:
-    """The text in small letters and in capitals, if that changes anything."""
+    """The text in lower case and in capitals, as far as that changes it."""
     both = (text.lower(), "all in small letters"), (text.upper(), "all in capitals")
     return [Edit("case", new, description) for new, description in both if new != text]
 

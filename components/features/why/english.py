@@ -1,4 +1,4 @@
-"""A simple test for English, for features that work only in it: edits, and random sentences."""
+"""A simple test for English, which edits and random pairs of sentences require."""
 
 from __future__ import annotations
 
