@@ -17,7 +17,7 @@ from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, pla
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
 
 ROOT = "model"
-"""The whole model's ID in the map, because an empty one would mean "no parent"."""
+"""The whole model's ID in the map; an empty ID would mean "no parent"."""
 _FRAME = "#B9C1CA"
 _DARK, _WHITE = "#1F2933", "#FFFFFF"
 _BLUE, _ORANGE, _GREEN, _VERMILION, _PURPLE, _SKY = CATEGORICAL[:6]
@@ -48,9 +48,8 @@ def part_map(
 
     Args:
         tree: the whole model.
-        kind: nested boxes, or levels from the whole to the smallest parts.
-        chosen: the part that fills the picture; one without parts of its own is highlighted among
-            its neighbours.
+        kind: "treemap" for nested boxes, "icicle" for levels, from the whole to its small parts.
+        chosen: the part that fills the picture; a leaf is highlighted among its neighbours.
         matches: names of the parameters that match a search; parts without any are faint.
         title: the finding.
         height: in pixels.
@@ -80,7 +79,7 @@ def part_map(
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
-        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of them for plotly's path bar
+        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 pixels of t hold the path bar
         "uniformtext": {"minsize": 9, "mode": "hide"},  # hide names that would be too small
     }
     return figure([trace], layout, title=title, height=height)
@@ -122,7 +121,7 @@ def model_bars(
     layout = {
         "barmode": "stack",
         "showlegend": True,
-        # The legend is below: above, on a phone, its lines would cover the title.
+        # Below the chart, because above it the legend would cover the title on a phone.
         "legend": {"orientation": "h", "y": -0.33, "yanchor": "top", "traceorder": "normal"},
         "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
         "yaxis": {
@@ -138,7 +137,7 @@ def model_bars(
 
 
 def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) -> go.Figure:
-    """The number of times that each value occurs in an array."""
+    """A histogram of the values in an array."""
     centres = (stats.edges[:-1] + stats.edges[1:]) / 2
     trace: dict[str, Any] = {
         "type": "bar",

@@ -41,7 +41,7 @@ def closer(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> No
 
 
 def _models(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
-    """The model beside the loaded one and every preset."""
+    """The chosen model beside the loaded model and every preset."""
     architectures, n_tokens = compared_architectures(anatomy, service), anatomy.n_tokens
     with st.container(width=260):
         inputs.number(view, TOKENS)

@@ -42,7 +42,7 @@ _PAGES = {
     "word": "tokens",
     "layernorm": "layers",
 }
-"""The page that shows a kind of part at work."""
+"""For each kind of part, the page that shows it at work."""
 
 
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
@@ -54,7 +54,7 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
 
 
 def picture(view: ViewState, anatomy: AnatomyView) -> None:
-    """The map, and beside it the part that was clicked."""
+    """The map, and beside it the chosen part."""
     left, right = st.columns([5, 2], gap="medium")
     with left, st.container(key=_CHART):
         _map(view, anatomy)

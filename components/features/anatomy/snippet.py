@@ -32,12 +32,12 @@ print(values.shape, values.mean(), values.std(correction=0), values.norm())
 
 
 def anatomy_snippet(load: list[str], *, pooler: bool, n_tokens: int | None) -> str:
-    """A script that leaves `parameters` (name -> shape), `total`, `in_matrices` and `n_bytes`.
+    """A script that defines `parameters` (name -> shape), `total`, `in_matrices` and `n_bytes`.
 
     Args:
-        load: lines that leave `model`, from `config_lines`, or from `card_lines` if it is loaded.
-        pooler: True if the model has one; transformers would make one up.
-        n_tokens: also leave `multiply_adds` for this many tokens; None if they do not fit.
+        load: lines that define `model`: `card_lines` of a loaded model, else `config_lines`.
+        pooler: False removes the random pooler that transformers adds to a model without one.
+        n_tokens: the number of tokens to count `multiply_adds` for; None leaves the count out.
     """
     lines = ["import torch", "from torch.utils.flop_counter import FlopCounterMode", *load]
     if not pooler:
@@ -47,7 +47,7 @@ def anatomy_snippet(load: list[str], *, pooler: bool, n_tokens: int | None) -> s
 
 
 def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 1) -> str:
-    """A script that leaves `values` and, for a matrix, `singular`."""
+    """A script that defines `values` and, for a matrix, `singular`."""
     rows = f"[::{step}]  # every {step}th row, as on the page" if step > 1 else ""
     lines = ["import torch", *card_lines(card)]
     body = _WEIGHTS.format(name=literal(name), rows=rows)
@@ -56,13 +56,13 @@ def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 
 
 
 def card_lines(card: ModelCard) -> list[str]:
-    """Lines that leave `model`, read from the files that the card names."""
+    """Lines that define `model`, read from the files that the card names."""
     loading = [line for line in load_lines(card) if not line.startswith("tokenizer = ")]
     return ["from transformers import AutoModel", "", *loading]
 
 
 def config_lines(config: Mapping[str, Any]) -> list[str]:
-    """Lines that leave `model`, built from a config on the meta device: shapes, no numbers."""
+    """Lines that define `model`, built from a config on the meta device: shapes without values."""
     settings = [
         f"    {name}={literal(value) if isinstance(value, str) else repr(value)},"
         for name, value in config.items()

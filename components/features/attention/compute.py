@@ -1,4 +1,4 @@
-"""The data behind the Attention page: a selection of heads, its tables, all heads."""
+"""The data of the Attention page: the selected heads, all heads, tables and arrays."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The source of a page's weights: a model and a text, padded to a length or None."""
+    """The model and the text behind a page's weights; `pad_to` is None without padding."""
 
     service: EncoderService
     card: ModelCard
@@ -84,7 +84,7 @@ class Source:
     pad_to: int | None
 
     def reduced(self) -> Reduced:
-        """All heads on the text, reduced; for a long text the full matrices are then released."""
+        """All heads on the text, reduced and cached; few full matrices of a long text are kept."""
         return remembered(
             "reduced attention",
             self.card.id,
@@ -133,12 +133,13 @@ class AttentionView:
         encoding: its tokens and passport; hidden states of layer 0 only, no attentions.
         kinds: the kind of each token.
         heads: all heads, reduced.
-        sort: the key they are sorted by; `order` is (layer, head), the first one first.
+        sort: the sort key of the heads.
+        order: the (layer, head) pairs, sorted by it.
         selection: the heads that are shown.
         weights: (n_tokens, n_tokens) float32 of the selection, before any hiding or merging.
         grid: the weights after hiding and merging as `arrangement` says.
-        picked: "from" and a row, or "to" and a column, of the grid.
-        pad_to: the length padded to; None if there was nothing to pad.
+        picked: ("from", row) or ("to", column), an index into the grid.
+        pad_to: the length with padding; None if no padding was added.
         requested_pad: the requested length, 0 for none.
     """
 
@@ -228,7 +229,7 @@ def _order(view: ViewState, heads: Heads) -> list[tuple[int, int]]:
 def _selection(
     view: ViewState, card: ModelCard, reduced: Reduced, order: list[tuple[int, int]]
 ) -> HeadSelection:
-    """The chosen head, or the chosen layer; by default the first head and the last layer."""
+    """The chosen head or layer; by default the first head in `order`, or the last layer."""
     scope = SCOPES[SHOW.of(view)]
     by_name = {f"{layer}.{head}": (layer, head) for layer, head in order}
     layer, head = by_name[HEAD.among(by_name.keys()).of(view)]
@@ -248,7 +249,7 @@ def _arrangement(view: ViewState, sentence: Sentence) -> Arrangement:
 
 
 def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
-    """The token that the view names, else the chosen word's first, else the text's first."""
+    """(side, index) of the picked token; by default the chosen word's or the text's first."""
     side = SIDE.of(view)
     items = grid.rows if side == "from" else grid.columns
     start = sentence.word[0] if sentence.word else 0
@@ -265,7 +266,7 @@ def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid)
 
 
 def habit_names(selection: HeadSelection) -> list[str]:
-    """The habits except the entropy, in their order, with this model's own special tokens."""
+    """The names of `HABITS` except the entropy, in order, with this model's special tokens."""
     first, others = selection.names["first"], selection.names["separators"]
     separators = say("attention.habit.others", name=others) if others == first else others
     return [
@@ -278,13 +279,13 @@ def habit_names(selection: HeadSelection) -> list[str]:
 
 
 def sort_titles(attention: AttentionView) -> list[str]:
-    """The sort keys for heads, in the control's order."""
+    """The titles of the sort keys, in the order of `SORT`."""
     ends = [say(f"attention.habit.{name}_focused") for name in ("least", "most")]
     return [*habit_names(attention.selection), *ends]
 
 
 def head_titles(attention: AttentionView) -> dict[str, str]:
-    """The menu of heads by the control's value, in their order: "Layer 3, head 7 · 0.42"."""
+    """The menu of heads, sorted: from values of `HEAD` to titles, "Layer 3, head 7 · 0.42"."""
     values = attention.heads.habits[..., HABITS.index(attention.sort_habit)]
     key = f"attention.menu.{'entropy' if attention.sort_habit == 'entropy' else 'share'}"
     return {
@@ -303,7 +304,7 @@ def habit_texts(attention: AttentionView) -> list[list[str]]:
 
 
 def scope_name(selection: HeadSelection) -> str:
-    """The heads that a mean or rollout covers."""
+    """The name of the heads that a mean or rollout covers."""
     return say(f"attention.scope.{selection.scope}", n=selection.layer)
 
 

@@ -38,7 +38,7 @@ SCOPES: Mapping[str, Scope] = {
 SHOW = choice(PAGE, "show", list(SCOPES))
 
 HEAD = choice(PAGE, "head", ())
-"""One of the model's heads, as "3.7"; none means the first in the order."""
+"""A layer and head, as "3.7"; by default the first head in the sort order."""
 
 SORT = choice(PAGE, "sort", (*HABITS, "focus"))
 """A habit, highest value first; `focus` sorts by the lowest entropy."""
@@ -61,8 +61,8 @@ DIRECTIONS: Mapping[str, Direction] = {
 DIRECTION = choice(PAGE, "direction", list(DIRECTIONS))
 
 PAD = number(PAGE, "pad", between=(0, 512), default=0)
-"""Up to the model's maximum length."""
+"""The length to pad to, at most the model's maximum; 0 adds no padding."""
 
 SIDE = choice(PAGE, "side", ("from", "to"))
 TOKEN = number(PAGE, "token", between=(-1, 1_000_000), default=-1)
-"""A position; -1, before any is picked, means the first token of the chosen word."""
+"""The position of the picked token; -1 means the first token of the chosen word."""

@@ -1,4 +1,4 @@
-"""Attention: formulas."""
+"""The formulas of Attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of one attention matrix: which tokens attend (rows) to which (columns)."""
+"""A heatmap of one attention matrix: tokens in rows attend to tokens in columns."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
 __all__ = ["attention_heatmap", "weight_bound"]
 
-_ANGLE = -50  # degrees, of the names below
-_ALL_TICKS = {"x": 18, "y": 20}  # items on an axis that still has room for every name
+_ANGLE = -50  # degrees, of the column names
+_ALL_TICKS = {"x": 18, "y": 20}  # the most items whose names all fit on an axis
 _FEW_TICKS = 12
 _SUB_PIXEL = 200  # from this many items on, cells are smaller than a pixel
 _SMALL = 40  # up to this many items, one weight is a visible cell
 
 
 def weight_bound(weights: FloatArray) -> float:
-    """The scale's end: the largest weight; with many rows, the median of their largest weights.
+    """The end of the colour scale: the largest weight; in a large grid, the median row maximum.
 
-    Otherwise a single large weight in a long text would leave no colour for the others.
+    In a long text, a single large weight would otherwise leave no colour for the others.
     """
     if not weights.size:
         return 1.0
@@ -46,9 +46,9 @@ def attention_heatmap(
 
     Args:
         weights: the values.
-        rows, columns: the items' positions and labels; these are escaped here.
+        rows, columns: (position, label) of each item; labels are escaped here.
         title: the finding.
-        marked: "from" and a row, or "to" and a column, that gets a frame.
+        marked: ("from", row) or ("to", column), the index of the item that gets a frame.
         height: in pixels.
     """
     row_names, column_names = _categories(rows), _categories(columns)
@@ -94,7 +94,7 @@ def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
 def _axis(
     letter: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
 ) -> dict[str, Any]:
-    """Every name on a short axis; on a long one, every nth with its number."""
+    """A short axis has every name; a long one has every nth, with its position."""
     step = 1 if len(items) <= _ALL_TICKS[letter] else -(-len(items) // _FEW_TICKS)
     ticks = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
     return {

@@ -1,4 +1,4 @@
-"""Attention measured head by head, one selection of heads, and its arrangement as a grid.
+"""Measures of each attention head, selections of heads, and the grid that shows one.
 
 Numpy in, numpy out.
 """
@@ -101,9 +101,10 @@ def arrange(
     labels: Sequence[str],
     arrangement: Arrangement,
 ) -> Grid:
-    """(n_tokens, n_tokens) weights as a grid. A merged word receives the sum and gives the mean.
+    """Arrange (n_tokens, n_tokens) weights as a grid.
 
-    A step that would leave nothing is skipped; `hidden` and the rows show it.
+    A word's column is the sum of its tokens' columns; its row is the mean of their rows.
+    Tokens are not hidden, nor texts separated, where that would leave no row or column.
     """
     hidden = [] if arrangement.special == "show" else _hidden_positions(kinds)
     renormalised = bool(hidden) and arrangement.special == "renormalise"
@@ -199,12 +200,12 @@ def _membership(items: Sequence[GridItem], n_tokens: int) -> _Exact:
 HABITS = ("previous", "next", "first", "separators", "word", "entropy")
 """The values of `habits`, in their order: five shares of attention, and the entropy in bits.
 
-previous, next: on the neighbour; first: on the first token ([CLS]); separators: on the other
+previous, next: on that neighbour; first: on the first token ([CLS]); separators: on the other
 special tokens ([SEP]); word: on the token itself and the other sub-tokens of its word.
 """
 _MOST_CELLS = 32  # along each side of a head's small picture
 _PICTURE_CELLS = 80_000  # of all heads together
-_FULL_BYTES = 8_000_000  # of heads kept in full
+_FULL_BYTES = 8_000_000  # of weights: up to this size, every head is kept in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,11 +214,11 @@ class Heads:
 
     Attributes:
         habits: (n_layers, n_heads, 6) float32, as in `HABITS`.
-        even: (6,) float32, the same for attention that is spread evenly.
+        even: (6,) float32, the habits of evenly spread attention.
         pictures: (n_layers, n_heads, n_cells, n_cells) float32 means of blocks of weights.
         layer_means: (n_layers, n_tokens, n_tokens) float32, over each layer's heads.
         full: (n_full, n_tokens, n_tokens) float32, the heads kept in full.
-        full_at: the (layer, head) of each, layers counted from 1.
+        full_at: the (layer, head) of each head in `full`, layers counted from 1.
     """
 
     habits: FloatArray
@@ -256,8 +257,8 @@ def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
 def habits(attention: FloatArray, tokens: Tokens) -> FloatArray:
     """(..., 6) float32 of (..., n_tokens, n_tokens) weights: means over real tokens, see `HABITS`.
 
-    Padding is left out. The shares of neighbours leave out the token that has no such neighbour;
-    for a text of one token they are 0.
+    Padding is left out. "previous" leaves out the first token, and "next" the last; in a text of
+    one token both are 0.
     """
     real = np.flatnonzero(tokens.attention_mask)
     padded = len(real) < tokens.n_tokens
@@ -282,7 +283,7 @@ def separators(tokens: Tokens) -> IntArray:
 
 
 def ranked(heads: Heads, habit: str, *, least: bool = False) -> list[tuple[int, int]]:
-    """(layer, head) of every head, by falling value of a habit; equal ones stay in order."""
+    """(layer, head) of every head by a habit, highest first (lowest if `least`), ties in order."""
     values = heads.habits[..., HABITS.index(habit)]
     order = np.argsort(values.ravel() if least else -values.ravel(), kind="stable")
     n_heads = values.shape[1]
@@ -315,11 +316,11 @@ def rollout(layer_means: FloatArray) -> FloatArray:
 
 
 def _heads_in_full(measured: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
-    """The heads to keep in full: all of a short text, or the first by each sort key of a long one.
+    """The heads to keep in full: all for a short text, the first by each sort key for a long one.
 
     Args:
         measured: (n_layers, n_heads, 6), as in `HABITS`.
-        n_bytes: the size of all heads.
+        n_bytes: the size of all heads' weights.
     """
     n_layers, n_heads, _ = measured.shape
     if n_bytes <= _FULL_BYTES:
@@ -330,7 +331,7 @@ def _heads_in_full(measured: FloatArray, n_bytes: int) -> tuple[tuple[int, int],
 
 
 def _same_word(tokens: Tokens) -> FloatArray:
-    """(n_tokens, n_tokens) 1 for two tokens that are the same or of one word."""
+    """(n_tokens, n_tokens) 1 where two tokens are the same token or belong to one word."""
     words, texts = tokens.word_ids, tokens.text_ids
     alike = (words[:, None] == words) & (texts[:, None] == texts) & (words >= 0)
     together: FloatArray = (alike | np.eye(len(words), dtype=bool)).astype(np.float32)
@@ -362,10 +363,10 @@ class HeadSelection:
 
     Attributes:
         scope: one head, a layer's mean, the mean of all, or rollout.
-        layer: the layer of the head or mean, or the last one of the rollout.
+        layer: the layer of the head or mean, or the last of the rollout or of all heads.
         head: counted from 0; meaningful only for one head.
         shares: the head's shares of attention by habit, without the entropy.
-        even: the same for evenly spread attention.
+        even: the shares of evenly spread attention.
         names: the first and the separating special tokens: "[CLS]", "[SEP]"; the second is empty if
             there is none.
         trained: True if the encoder is trained.
@@ -383,7 +384,7 @@ class HeadSelection:
 def select(
     heads: Heads, tokens: Tokens, scope: Scope, place: tuple[int, int], *, trained: bool
 ) -> HeadSelection:
-    """The heads in a scope at a (layer, head); the mean of all heads ends at the last layer."""
+    """The selection of a scope at `place`, a (layer, head); "all" takes the last layer."""
     layer, head = place
     return HeadSelection(
         scope=scope,

@@ -58,7 +58,7 @@ _MOST_COLUMNS = 64  # of a table that is sent in full
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """The choice of sentence, the part of its attention, and the display options."""
+    """The controls: the sentence, the heads, the editor and the display options."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
@@ -138,7 +138,7 @@ def _head(view: ViewState, attention: AttentionView) -> None:
 
 
 def _layer(view: ViewState, attention: AttentionView) -> None:
-    """The layer control, keeping the head; the mean of all heads has none."""
+    """The layer control, which keeps the head; hidden for the mean of all heads."""
     chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
     if chosen.scope == "head":
         keep_head = partial(_pick_head, head=chosen.head)

@@ -1,7 +1,7 @@
 """Attention in words: a head's habit or a mean, one token, and what was hidden, padded or lost.
 
-All claims are computed here from the weights; the sentences are in `english.toml`. Of two shares
-that are displayed as the same number, neither is called larger.
+All claims are computed here from the weights; the sentences are in `english.toml`. Shares
+that are displayed as the same number count as equal.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def largest(weights: Sequence[float]) -> Largest:
 
 
 def attention_title(selection: HeadSelection, grid: Grid) -> Claim:
-    """The finding of the main picture, short; plain text."""
+    """The finding of the heatmap, as a short title in plain text."""
     if selection.scope == "head":
         return _head_claim(selection, "title", str)
     top, labels = largest(_means(grid)), [item.label for item in grid.columns]
@@ -117,7 +117,7 @@ def attention_reading(selection: HeadSelection, grid: Grid, picked: tuple[str, i
 
 
 def attention_sure(selection: HeadSelection) -> list[Claim]:
-    """The way in which the numbers of the reading were computed."""
+    """The claims that say how the numbers of the reading were computed."""
     if selection.scope == "head":
         return [
             claim("attention.sure.pattern", least=CLEAR, times=OVER_EVEN),

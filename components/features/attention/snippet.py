@@ -54,16 +54,16 @@ for name, value in measured.items():
 def attention_snippet(
     card: ModelCard, tokens: Tokens, selection: HeadSelection, grid: Grid, pad: int
 ) -> str:
-    """A script that leaves `attention`, (n_rows, n_columns) as shown, and the reading's numbers.
+    """A script that defines `attention`, (n_rows, n_columns) as shown, and the reading's numbers.
 
     `received` is the mean weight of each column, `measured` the mean habits of the heads that are
-    shown, `even` those of evenly spread attention.
+    shown, and `even` the habits of evenly spread attention.
 
     Args:
         card: the model.
         tokens: the tokens of the text and its pair.
         selection: the selection shown: a head, a mean or rollout.
-        grid: the rows and columns that are shown, and how they were made.
+        grid: the rows and columns that are shown, and the tokens that are hidden.
         pad: the length padded to, 0 for none.
     """
     layer, head = selection.layer, selection.head
@@ -132,7 +132,7 @@ def _habits(tokens: Tokens, selection: HeadSelection) -> str:
 
 
 def _words(tokens: Tokens) -> np.ndarray:
-    """(n_tokens,) a number for each word, and a unique one for a token outside any word."""
+    """(n_tokens,) the number of each token's word; a token outside any word has its own number."""
     texts, words = tokens.text_ids.tolist(), tokens.word_ids.tolist()
     keys = [
         (t, w) if w >= 0 else (-2, i) for i, (t, w) in enumerate(zip(texts, words, strict=True))

@@ -128,7 +128,7 @@ def attention_lines(
         on_pick: a Streamlit callback; the position is that of the item's first token.
     """
 
-    positions = _first_positions(grid)  # not the weights, which the session would keep
+    positions = _first_positions(grid)  # keeps the weights out of the session's callback
 
     def receive(sent: object) -> None:
         pick = _checked_side(sent, positions)
