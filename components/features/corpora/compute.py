@@ -64,13 +64,13 @@ _LISTED = 200
 """The number of words in the table."""
 _EVERY = 10_000_000
 _SENSES = ("sense", "senses", "meaning", "label", "class", "category")
-_MOST_TEXTS = 200_000  # texts that are searched for marked words
+_MOST_TEXTS = 200_000  # a corpus with more texts is not searched for senses
 _LEAST_LETTERS = 3
 
 
 @dataclass(frozen=True)
 class WordRow:
-    """A word, casefolded, its occurrences, and the number of its marked senses; 0 for none."""
+    """A casefolded word with the numbers of its occurrences and of its marked senses."""
 
     word: str
     n: int
@@ -85,9 +85,8 @@ class WordCounts:
         n: occurrences of all words together.
         n_different: number of different words.
         n_once: words with one occurrence.
-        rows: the most frequent content words, most frequent first; among equals, those with most
-            senses first.
-        sense: the title of the labels that count as senses, or "".
+        rows: the most frequent content words, most frequent first, ties by number of senses.
+        sense: the title of the label column that holds the senses, or "".
     """
 
     n: int
@@ -107,7 +106,7 @@ class WordCounts:
 
 
 def counted_in(corpus: Corpus) -> WordCounts:
-    """The words of texts that are in memory."""
+    """Count the words of a corpus in memory; the result is cached."""
 
     def count() -> WordCounts:
         sense = sense_column(tuple(corpus.labels)) if corpus.spans is not None else ""
@@ -119,7 +118,7 @@ def counted_in(corpus: Corpus) -> WordCounts:
 
 
 def all_counts(corpus: Corpus) -> list[WordCount]:
-    """Every word of texts that are in memory, most frequent first, then alphabetically."""
+    """Every word of a corpus in memory, most frequent first, then alphabetically."""
     counts = Counter(
         text[slice(*word.span)].casefold()
         for text, span in _marked(corpus)
@@ -132,11 +131,11 @@ def all_counts(corpus: Corpus) -> list[WordCount]:
 def counted_of(
     corpus: SearchableCorpus, targets: Callable[[], Iterable[tuple[str, Span | None]]]
 ) -> WordCounts:
-    """The words of a stored corpus, as far as it is indexed.
+    """Count the words of a stored corpus in the texts indexed so far.
 
     Args:
         corpus: the corpus.
-        targets: yields its texts in order, with the words that are marked in them.
+        targets: yields each text, in order, with the span of its marked word or None.
     """
     sense = sense_column(corpus.columns) if corpus.has_targets else ""
 
@@ -220,7 +219,7 @@ MOST_TEXTS = 1_000_000
 """The maximum number of texts in one corpus; their size on disk has its own limit."""
 _SPLITS = ("split", "set", "subset", "part", "partition", "fold")
 _N_TRIED = 500  # rows that are tried to decide whether columns mark words
-_MOST_SENSES = 5_000  # different labels
+_MOST_SENSES = 5_000  # different labels in a column of senses
 
 
 @dataclass(frozen=True)
@@ -354,7 +353,7 @@ def _none_placed(sheet: Sheet, targets: Targets) -> str:
 _MOST_BYTES = 500_000_000
 """The size up to which all layers are indexed by default."""
 _N_SAMPLES, _N_TOKENIZED = 500, 64
-_LONGER = 1.2  # than encoding alone: words are gathered and written
+_LONGER = 1.2  # times encoding alone, because words are also gathered and written
 
 
 @dataclass(frozen=True)
@@ -364,8 +363,8 @@ class IndexingCost:
     Attributes:
         n_texts: texts to read.
         n_words: occurrences to store.
-        n_bytes: on disk.
-        seconds: on this machine.
+        n_bytes: space on disk.
+        seconds: time on this machine.
     """
 
     n_texts: int
@@ -389,7 +388,7 @@ def indexing_cost(
     service: EncoderService,
     token_seconds: float,
 ) -> IndexingCost:
-    """The cost of indexing a corpus, from a sample of its texts cut into words and tokens.
+    """Estimate the cost of indexing a corpus from a sample of its texts.
 
     Args:
         corpus: the corpus to index.
@@ -415,11 +414,11 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
     return list(texts[:: max(1, len(texts) // n)][: 2 * n])
 
 
-# --- The corpus that a view looks at
+# --- The corpus that a view shows
 
 _MOST_ROWS = 100_000
 """The maximum number of words in a download."""
-_LONGEST = 100  # characters of a word in an array, which is as wide as its longest
+_LONGEST = 100  # characters: an array gives every word the width of its longest
 _NO_WORDS = WordCounts(0, 0, 0, ())
 
 
@@ -432,7 +431,7 @@ class CorpusResult:
         title: its title on the page.
         corpus: the texts of a ready-made corpus, else None.
         stored: a stored corpus, else None.
-        words: as far as it is indexed; empty before.
+        words: the words of the texts indexed so far.
         problem: the reason why it cannot be shown, in a sentence, or "".
         word: the selected word, or "".
     """
@@ -504,7 +503,7 @@ def word_rows(result: CorpusResult) -> Sequence[Mapping[str, Any]]:
 
 
 def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
-    """The same as arrays, with the texts of a ready-made corpus."""
+    """The words and counts of `word_rows` as arrays, and the texts of a ready-made corpus."""
     counts = _counts(result)
     arrays: dict[str, NDArray[Any]] = {
         "words": np.array([count.word[:_LONGEST] for count in counts], dtype=np.str_),

@@ -1,4 +1,4 @@
-"""Corpora: how words are counted and stored."""
+"""The formulas of Corpora, and the schema of the stored data."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ SCHEMA = (
     ("occurrences", "is_target", "bool"),
     ("occurrences", "layer_0, layer_1, …", "float16 × dims, a column for each chosen layer"),
 )
-"""Table, columns, type: the data on disk."""
+"""The data on disk: (table, columns, type)."""

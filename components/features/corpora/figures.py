@@ -17,7 +17,7 @@ _LONGEST = 18  # characters of a word
 
 
 def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) -> go.Figure:
-    """Bars from the most frequent word down; words with senses are coloured if others have none.
+    """Bars from the most frequent word down; if some words have senses, the others are grey.
 
     Args:
         rows: the words, at least one.

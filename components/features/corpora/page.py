@@ -113,7 +113,7 @@ def menu(view: ViewState, stored: Kept) -> None:
 def ask_to_delete(
     stored: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
 ) -> None:
-    """A button, and after a click the warning with a way back."""
+    """A button to delete; after a click, a warning with buttons to confirm and to cancel."""
     if session.kept(_DELETING) != (stored.name, key):
         st.button(label, icon=":material/delete:", key=key, width=width,
                   on_click=session.keep, args=(_DELETING, (stored.name, key)))  # fmt: skip
@@ -123,7 +123,7 @@ def ask_to_delete(
 
 
 def _confirm(stored: Kept, key: str) -> None:
-    """A warning of what is lost, with the button that deletes it."""
+    """The warning of the loss, with the buttons to confirm and to cancel."""
     title, about = escape(shortened(stored.title, _LONGEST)), stored.about
     n = 0 if about is None else about.n_occurrences
     st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
@@ -159,7 +159,7 @@ _SECONDS = 2.0
 
 
 def indexing_panel(stored: Kept) -> None:
-    """The progress of a corpus and the available actions; nothing if it is complete."""
+    """The progress and actions of a corpus; if it is complete, only a note on a missing model."""
     about = stored.about
     if about is None or about.state == "done":
         note = "" if about is None else model_note(about, service())
@@ -193,7 +193,7 @@ def _progress(job: Job, name: str, *, is_pausing: bool) -> None:
 
 
 def _progress_elsewhere(name: str) -> None:
-    """The progress of another process, read from what it has stored."""
+    """The progress of indexing in another process, read from the store."""
 
     @st.fragment(run_every=_SECONDS)
     def watch() -> None:
@@ -252,7 +252,7 @@ def _place(name: str) -> str:
 # --- Above the picture: adding texts, and links
 
 ADDING = "corpora_adding"
-"""The session key for whether the visitor is adding a file."""
+"""The session key that is true while the visitor is adding a file."""
 
 
 def toolbar(view: ViewState, result: CorpusResult) -> None:
@@ -311,7 +311,7 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
 }
 """The columns that identify the word in a text, for each way to mark it."""
 _CHECK = "check"
-"""The marked word itself, for checking."""
+"""The role of a column that repeats the marked word, to check its position."""
 
 
 def adding_panel(view: ViewState) -> None:
@@ -332,7 +332,7 @@ def adding_panel(view: ViewState) -> None:
 
 
 def await_model(view: ViewState) -> None:
-    """Wait for a model that is loading, so that the sidebar shows it; the page needs none."""
+    """Load the model if its files are here, so that the sidebar shows it; the page needs none."""
     if not runtime.is_loaded(view.model) and runtime.is_near(view.model):
         runtime.load(view.model)
 
@@ -363,7 +363,7 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
-    """The menus of columns, with the given ones preselected."""
+    """Return the columns chosen in the menus, where those of `now` are preselected."""
     titles = list(sheet.columns)
     first, second, third = st.columns([2, 3, 2], gap="small")
     text = str(
@@ -411,10 +411,10 @@ def _column(place: Any, label: str, titles: Sequence[str], now: str, key: str) -
 
 
 def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
-    """The chosen corpus, kept with the file while its visitor looks at it.
+    """The corpus from the chosen columns, cached among the visitor's files.
 
     Raises:
-        CorpusError: it cannot be used.
+        CorpusError: the columns cannot be used.
     """
     name = f"{secret} {chosen}"
     cached = shared(name)
@@ -438,7 +438,7 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
 
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """The cost, before the click that starts indexing."""
+    """The button that starts indexing, with the cost beside it."""
     indexing = indexing_of(card, layers, "exact")
     expected = indexing_cost(corpus, indexing, card, service(), maps().token_seconds(card))
     why_not = ""
@@ -555,7 +555,7 @@ _POLL_SECONDS = 3.0
 
 
 def corpus_list(view: ViewState, result: CorpusResult) -> None:
-    """All corpora that the visit knows, with the selected one marked."""
+    """The cards of all corpora that the visitor sees, with the selected one marked."""
     try:
         corpora: Sequence[Kept] = listed(view)
     except CorpusError as exc:  # corpora that ship with the app are available anyway
@@ -576,7 +576,7 @@ def corpus_list(view: ViewState, result: CorpusResult) -> None:
 
 
 def _watch(names: Sequence[str]) -> None:
-    """Poll whether one of these is indexed; the selected one reports its own progress."""
+    """Rerun the page once one of these corpora is no longer being indexed."""
     if not names:
         return
 
@@ -697,7 +697,7 @@ def _index_offered(name: str, file: Offered) -> None:
     _show(name)
 
 
-# --- Below the picture: terms, tabs, downloads
+# --- Below the picture: tabs and downloads
 
 _FILE = "word-counts"
 

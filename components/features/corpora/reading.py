@@ -47,7 +47,7 @@ def words_claims(
 
     Args:
         title: the corpus's title.
-        n_texts: its texts, or those indexed so far.
+        n_texts: the number of its texts, or of those indexed so far.
         words: its words.
         is_whole: True if all texts are indexed.
     """
@@ -88,7 +88,7 @@ def state_of(about: About, *, is_under_way: bool) -> str:
 
 
 def model_note(about: About, service: EncoderService) -> str:
-    """The limits of a corpus whose model is no longer available; "" if it is available."""
+    """A note if a corpus's model is gone or now has other weights; "" otherwise."""
     indexing = about.indexing
     try:
         spec = service.spec(indexing.model)
@@ -122,7 +122,7 @@ def megabytes(n_bytes: float) -> str:
 
 
 def date(created: str) -> str:
-    """A date as people write it: "22 Nov 2026"; text that is no time is unchanged."""
+    """A date as people write it: "22 Nov 2026"; text that is not a date is only shortened."""
     try:
         day = datetime.fromisoformat(created)
     except ValueError:

@@ -48,7 +48,7 @@ for word, n in list(counts.items())[:{n}]:
 
 
 def export_snippet(file: str, *, word: str, layer: int, n: int = 15) -> str:
-    """A script that leaves `counts`, a number for each word, and the `vectors` of one word.
+    """A script that defines `counts`, a number for each word, and the `vectors` of one word.
 
     Args:
         file: the name of the export.
@@ -60,5 +60,5 @@ def export_snippet(file: str, *, word: str, layer: int, n: int = 15) -> str:
 
 
 def texts_snippet(file: str, *, n: int = 15) -> str:
-    """A script that leaves `counts` of the texts in the page's NPZ."""
+    """A script that defines `counts` of the texts in the page's NPZ."""
     return _TEXTS.format(file=file, n=n)

@@ -1,4 +1,4 @@
-"""The data behind the Embedding layer page: parts of each token, tables, words compared."""
+"""The data of the Embedding layer page: each token's parts, tables, and comparisons."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ _DOWNLOADED = {
     "left_out_moved": "moved",
     "left_out_turned": "turned",
 }
-"""The attribute of `Contribution` in the download, by the end of the array's name."""
-_AGREE = 1e-5  # largest difference over the largest value, which counts as at least 1
+"""From the ending of an array's name in the download to the attribute of `Contribution`."""
+_AGREE = 1e-5  # largest allowed difference, relative to the largest value (at least 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class EmbeddingView:
         picked: the token shown alone; None for all tokens.
         focus: the token in the reading: the picked one, or the chosen word's first.
         window: the tokens to draw if none is picked.
-        dims: the first dimension drawn and how many there are.
+        dims: the first dimension to draw, and the number of dimensions.
     """
 
     index: int
@@ -146,7 +146,7 @@ class EmbeddingView:
 
     @property
     def shares(self) -> dict[str, FloatArray]:
-        """For each part (n_tokens,) its projection share of the sum."""
+        """Each part's projection share of the sum, (n_tokens,)."""
         return {name: part.share for name, part in self.contributions.items()}
 
     @property
@@ -205,13 +205,13 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
 
 
 def token_table(embedding: EmbeddingView) -> pd.DataFrame:
-    """Tokens down: the rows that are added, without columns for parts that the model lacks."""
+    """A row for each token, without columns for parts that the model lacks."""
     rows = part_rows(embedding.parts, embedding.contributions, embedding.labels)
     return pd.DataFrame(rows).dropna(axis=1, how="all")
 
 
 def value_table(embedding: EmbeddingView) -> pd.DataFrame:
-    """Dimensions down, the steps of one token's sum across."""
+    """A row for each dimension, a column for each step of one token's sum."""
     parts, i = embedding.parts, embedding.focus
     columns = {name: rows[i] for name, rows in summands(parts).items()}
     columns |= {"sum": parts.total[i]}
@@ -339,7 +339,7 @@ class TwoTexts:
 
     @property
     def drawn_equal(self) -> list[SharedToken]:
-        """The equal rows among those in the matrix."""
+        """The tokens in the matrix whose word rows are equal."""
         return [s for s in self.shared if s.word == 0 and max(s.first, s.second) < MAX_TOKENS]
 
     @property
@@ -395,7 +395,7 @@ def other_texts(view: ViewState, embedding: EmbeddingView) -> dict[str, Sentence
 
 
 def two_texts(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> TwoTexts:
-    """The page's text beside another one."""
+    """Compare the word rows of the page's text with those of another text."""
     other_parts = service.embedding_parts(embedding.card.id, other.text, pair=other.pair)
     return TwoTexts(
         parts=(embedding.parts, other_parts),
@@ -423,7 +423,7 @@ def near_rows(embedding: EmbeddingView, position: int, service: EncoderService) 
 
 
 def _written(vocabulary: Vocabulary, token_id: int, piece: str) -> str:
-    """A piece as written, or its text if pieces are encoded."""
+    """The text shown for a piece: the piece itself, or its decoded text if pieces are encoded."""
     is_encoded = token_id < len(vocabulary.texts) and vocabulary.method != "WordPiece"
     return (vocabulary.texts[token_id] if is_encoded else "") or piece
 
@@ -458,7 +458,7 @@ class PositionTable:
 
 @dataclass(frozen=True, eq=False)
 class MovedTokens:
-    """The distances that tokens moved at layer 0.
+    """The distance that each token's vector moved at layer 0.
 
     Attributes:
         names: the text written on each token.
@@ -472,7 +472,7 @@ class MovedTokens:
 
     @property
     def drawn(self) -> list[int]:
-        """The indices of each text's first tokens: a long text leaves room for the second."""
+        """The indices of the first `MAX_BARS` tokens of each text, so that both are drawn."""
         ids = self.text_ids
         return [i for i, text_id in enumerate(ids) if ids[:i].count(text_id) < MAX_BARS]
 
@@ -500,7 +500,7 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
 
 
 def drawn_positions(view: ViewState, n: int) -> range:
-    """The positions in the matrix, out of n: the first few, or as many as fit."""
+    """The positions in the matrix: the first `FEW` of n, or every kth so that they fit."""
     if POSITIONS.of(view) == POSITIONS.default:
         return range(0, n, -(-n // _MAX_CELLS))
     return range(n)[:FEW]
@@ -548,7 +548,7 @@ def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
 def _other_segment(
     embedding: EmbeddingView, service: EncoderService, rows: FloatArray
 ) -> MovedTokens:
-    """The text alone, with segment row 1 instead of 0."""
+    """The movement of the text alone if it gets segment row 1 instead of 0."""
     parts = service.embedding_parts(embedding.card.id, embedding.sentence.text)
     before, after = (
         rebuild([parts.word, parts.position, row[None]], embedding.normalization)
@@ -559,7 +559,7 @@ def _other_segment(
 
 
 def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> MovedTokens:
-    """The text with its pair, or else with another text, beside the two alone."""
+    """The movement of the text and its pair (or `other`) from each alone to both joined."""
     model, first = embedding.card.id, embedding.sentence
     second = first.pair or other.text
     joined = service.embedding_parts(model, first.text, pair=second)
@@ -570,7 +570,7 @@ def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderServ
 def _against_alone(
     joined: EmbeddingParts, alone: list[EmbeddingParts], names: tuple[str, ...]
 ) -> MovedTokens:
-    """The tokens of each text in the pair, beside the same tokens of the text alone."""
+    """The movement of each text's tokens from the text alone to the pair."""
     positions: list[int] = []
     moved: list[FloatArray] = []
     for text_id, single in enumerate(alone):

@@ -44,8 +44,8 @@ FIRST_TOKEN = number(PAGE, "first_token", between=(0, 0), default=0)
 SECTION = choice(
     PAGE, "section", ("Same word", "Neighbours", "Positions", "Segments", "What is learned")
 )
-OTHER = choice(PAGE, "other", ())  # the available texts
-NEAR = choice(PAGE, "near", ())  # the available tokens
+OTHER = choice(PAGE, "other", ())  # the page adds the texts to compare with
+NEAR = choice(PAGE, "near", ())  # `near_in` adds the tokens
 POSITIONS = choice(PAGE, "positions", ("All", f"First {FEW}"))
 PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
 CHANGE = choice(PAGE, "change", (PAIR, SEGMENT_ONLY, ALONE))
@@ -62,12 +62,12 @@ def near_in(labels: Sequence[str], focus: int) -> Choice:
 
 
 def first_dim_in(n_dims: int, n_shown: int) -> Number:
-    """The first dimension to draw, limited so that the full number of dimensions follows."""
+    """The first dimension to draw, limited so that `n_shown` dimensions follow."""
     return FIRST_DIM.between(0, n_dims - n_shown)
 
 
 def first_token_in(n_tokens: int) -> Number:
-    """The first token to draw, limited so that a full picture follows if there are enough."""
+    """The first token to draw, limited so that `MAX_ROWS` tokens follow if possible."""
     return FIRST_TOKEN.between(0, max(0, n_tokens - MAX_ROWS))
 
 

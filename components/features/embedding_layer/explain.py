@@ -1,4 +1,4 @@
-"""Embedding layer: the formula."""
+"""The formulas of the Embedding layer page."""
 
 from __future__ import annotations
 

@@ -33,13 +33,13 @@ PART_COLORS: Mapping[str, str] = {
     "position": CATEGORICAL[4],
     "segment": CATEGORICAL[9],
 }
-"""Neither blue nor orange, which mark signs in the strips beside them."""
+"""The colours of the parts; blue and orange stand for signs in the strips beside them."""
 _GAP = 0.022
 _SHARE_WIDTH = 0.16
 _ROOMY = 3  # up to this many adjacent strips have room for their names on a phone
 _LINE = 16  # height of a line of names, in pixels
-_MAX_NAMES = 17  # rows that have room for every name
-_MAX_NUMBERS = 16  # dimensions across that leave room for a number in each cell
+_MAX_NAMES = 17  # the most rows that have room for every name
+_MAX_NUMBERS = 16  # the most dimensions across with room for a number in each cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Panel:
 
     Attributes:
         sign: the sign before it: "", "+", "=" or "→".
-        name: "word", "layer 0".
+        name: its name: "word", "layer 0".
         rows: (n_tokens, n_dims) float32, the tokens and dimensions shown.
         first: the number of the first dimension shown.
         bound: the colours run from -bound to bound.
@@ -87,7 +87,7 @@ def sum_strips(
     last = f"x{len(panels) + 1}"
     traces += [_bars(name, part, last) for name, part in contributions.items()]
     layout: dict[str, Any] = {
-        "title_y": 0.975,  # above the names, not among them
+        "title_y": 0.975,  # above the names of the steps
         "title_yanchor": "top",
         **{
             f"xaxis{i}": _across(panel, domain)
@@ -225,10 +225,10 @@ def _share_axis(
 
 
 def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
-    """The name above each step; above that, its colour dot in the shares, and the signs.
+    """The name above each step, and one line higher its sign and the colour dot of its share.
 
-    These take two lines, because on a phone a name is as wide as its strip; with many strips the
-    names themselves take two lines.
+    On a phone a name is as wide as its strip, so signs and dots need their own line; with many
+    strips, the names alternate between two lines.
     """
     step = _LINE if len(panels) > _ROOMY else 0
     heads = [_note("share", sum(domains[-1]) / 2, 1.01, "bottom")]
@@ -274,7 +274,7 @@ _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
 def position_heatmap(
     cosines: FloatArray, rows: Sequence[int], *, title: str, height: int = 400
 ) -> go.Figure:
-    """Cosines of position rows with each other, on the page's scale.
+    """Cosines of position rows with each other, on a colour scale from -1 to 1.
 
     Args:
         cosines: (n_rows, n_rows).
@@ -395,7 +395,7 @@ def word_row_heatmap(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """Cosines of two texts' word rows on the page's scale, "=" for identical rows.
+    """Cosines of two texts' word rows on a scale from -1 to 1; "=" marks identical rows.
 
     Args:
         cosines: (n_first, n_second).

@@ -66,7 +66,7 @@ class Contribution:
         norm: (n_tokens,) the length of its row.
         moved: (n_tokens,) the distance layer 0 moves if this part is left out of the sum before
             LayerNorm, relative to layer 0's length.
-        turned: (n_tokens,) the same as 1 - cosine.
+        turned: (n_tokens,) 1 - cosine of layer 0 with and without this part.
     """
 
     share: FloatArray
@@ -97,7 +97,7 @@ def layer_norm(rows: NDArray[Any], normalization: Normalization) -> NDArray[np.f
 
 
 def rebuild(rows: Sequence[FloatArray], normalization: Normalization) -> FloatArray:
-    """(n_tokens, n_dims) float32: layer 0 from its summands; a single row serves all tokens."""
+    """(n_tokens, n_dims) float32: layer 0 from its summands; a summand of one row broadcasts."""
     total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
     output = layer_norm(total, normalization)
     if normalization.projection is not None:
@@ -123,7 +123,7 @@ def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
 def contributions(
     parts: EmbeddingParts, normalization: Normalization
 ) -> Mapping[str, Contribution]:
-    """The contribution of each part to each token: its share, its norm, and layer 0 without it."""
+    """The contribution of each part to each token: share, norm and effect on layer 0."""
     rows = summands(parts)
     layer_0, projection_shares = rebuild(list(rows.values()), normalization), shares(parts)
     by_part = {}
@@ -139,7 +139,7 @@ def contributions(
 
 
 def constant_parts(parts: EmbeddingParts) -> list[str]:
-    """The parts that add the same row to every token of a text with several."""
+    """The parts that add the same row to every token; none for a text of one token."""
     rows = summands(parts).items()
     return [name for name, summand in rows if len(summand) > 1 and (summand == summand[0]).all()]
 
@@ -235,7 +235,7 @@ def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def random_band(rows: FloatArray) -> RandomBand:
-    """The cosines of rows drawn at random: each with the next one."""
+    """The band of cosines of rows drawn at random, each compared with the next."""
     units = _units(rows)
     cosines = (units[:-1] * units[1:]).sum(axis=1)
     if not cosines.size:
@@ -261,7 +261,7 @@ def _first_places(ids: IntArray) -> dict[int, int]:
 # --- Position tables: their rows compared
 
 _FIXED = 0.99
-"""Mean cosine with the fixed formula from which a table counts as following it."""
+"""The least mean cosine with the fixed formula at which a table counts as following it."""
 
 
 @dataclass(frozen=True, eq=False)

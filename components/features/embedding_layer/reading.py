@@ -1,7 +1,7 @@
 """The conclusions of the Embedding layer page: verdicts with their numbers, from plain arrays.
 
-The sentences are in `english.toml`, under `embedding_layer`. Of a reading with two lists, the
-second folds under "How sure is this?". Independent of streamlit.
+The sentences are in `english.toml`, under `embedding_layer`. Where a
+reading has two lists, the page folds the second under "How sure is this?". No streamlit here.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _ranked(shares: Mapping[str, float]) -> str:
 
 
 def _cautions(state: PartState) -> Claims:
-    """A note that nothing shows training, if that is so."""
+    """A caution if the layer does not look trained, else nothing."""
     if state.state == "trained":
         return []
     return [claim("embedding_layer.untrained", reason=escape(state.reason))]
@@ -166,10 +166,10 @@ def neighbours_reading(
     state: PartState,
     n_rows: int,
 ) -> tuple[Claims, Claims]:
-    """The row nearest to a token's own, beside chance; a caution if it proves nothing.
+    """The row nearest to a token's row, its similarity and that expected by chance, a caution.
 
-    The highest of n similarities that follow a bell curve lies sqrt(2 log n) deviations above the
-    mean; 5 in 100 lie 1.645 above it.
+    Of n normally distributed similarities, the highest is about sqrt(2 log n) standard deviations
+    above the mean, and the 95th percentile is 1.645 above it.
     """
     token = quoted(label)
     if not rows:
@@ -199,7 +199,7 @@ def positions_title(statistics: PositionStatistics) -> Claim:
 
 
 def curve_title(statistics: PositionStatistics) -> Claim:
-    """The share of the variance in the curve."""
+    """The title of the curve: the share of the variance that it shows."""
     verdict, share = _curve(statistics)
     return claim(f"embedding_layer.positions.curve_title.{verdict}", share=share)
 
@@ -248,7 +248,7 @@ def segment_rows_claim(rows: FloatArray | None) -> Claim:
 
 
 def moved_title(moved: FloatArray) -> Claim:
-    """The finding of the bars."""
+    """The finding of the bars: the largest movement."""
     most = float(moved.max(initial=0))
     return claim(f"embedding_layer.moved.title.{'moved' if most else 'still'}", most=most)
 

@@ -29,10 +29,10 @@ for i, token in enumerate(tokenizer.convert_ids_to_tokens(ids)):
 
 
 def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
-    """A script that leaves the rows, their sum, and the page's numbers for each part.
+    """A script that computes the rows, their sum, and the page's numbers for each part.
 
-    By name: `parts` (the rows), `total`, `output`, `difference`; `shares`, `norms`, `moved` and
-    `turned`, each (n_tokens,) for a part's name.
+    It defines `parts` (the rows), `total`, `output` and `difference`, and by part, (n_tokens,)
+    each, `shares`, `norms`, `moved` and `turned`.
     """
     tokens = parts.tokens
     pair = "" if tokens.pair is None else f", {literal(tokens.pair)}"
@@ -77,7 +77,7 @@ def _after_sum(card: ModelCard, parts: EmbeddingParts) -> str:
 
 
 def _position(parts: EmbeddingParts) -> list[str]:
-    """The code for positions, from 0 or, in families that skip the padding row, from the next."""
+    """The code for positions, from 0, or from the row after padding in families with such a row."""
     if not parts.position_ids[0]:
         return ['    parts["position"] = tables.position_embeddings(torch.arange(len(ids)))']
     pad = int(parts.position_ids[0]) - 1
