@@ -249,7 +249,7 @@ def _arrangement(view: ViewState, sentence: Sentence) -> Arrangement:
 
 
 def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
-    """(side, index) of the picked token; by default the chosen word's or the text's first."""
+    """(side, index) of the picked token; by default the first of the chosen word or text."""
     side = SIDE.of(view)
     items = grid.rows if side == "from" else grid.columns
     start = sentence.word[0] if sentence.word else 0

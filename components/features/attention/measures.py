@@ -104,7 +104,7 @@ def arrange(
     """Arrange (n_tokens, n_tokens) weights as a grid.
 
     A word's column is the sum of its tokens' columns; its row is the mean of their rows.
-    Tokens are not hidden, nor texts separated, where that would leave no row or column.
+    Tokens are not hidden, and texts not separated, if that would leave no row or column.
     """
     hidden = [] if arrangement.special == "show" else _hidden_positions(kinds)
     renormalised = bool(hidden) and arrangement.special == "renormalise"
@@ -204,7 +204,7 @@ previous, next: on that neighbour; first: on the first token ([CLS]); separators
 special tokens ([SEP]); word: on the token itself and the other sub-tokens of its word.
 """
 _MOST_CELLS = 32  # along each side of a head's small picture
-_PICTURE_CELLS = 80_000  # of all heads together
+_PICTURE_CELLS = 80_000  # in the pictures of all heads together
 _FULL_BYTES = 8_000_000  # of weights: up to this size, every head is kept in full
 
 

@@ -1,4 +1,4 @@
-"""The data of Start here beside the comparison: how far the words of each example part."""
+"""The data of Start here besides the comparison: angles between the words of each example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two words that part over the layers: the picture of Start here, and a small one on each card."""
+"""Pictures of two words that move apart over the layers, large and as thumbnails on cards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parting(
     titles: Sequence[str],
     height: int = 126,
 ) -> go.Figure:
-    """Two dots, in a frame for each layer, whose gap is the angle between their vectors.
+    """Two dots whose gap is the angle between two vectors, with a frame for each layer.
 
     Args:
         degrees: (n_layers,) between the two words' vectors.
@@ -68,7 +68,7 @@ def parting(
 
 
 def _moving(halves: FloatArray, layers: Sequence[int], row: int) -> list[dict[str, Any]]:
-    """The paths up to a layer, and the dots there."""
+    """The two paths up to a layer, and the dots at their ends."""
     ways = [
         _line(half[: row + 1], layers[: row + 1], color_of(i), 1.0) for i, half in enumerate(halves)
     ]
@@ -113,9 +113,9 @@ def _name(name: str, half: FloatArray, index: int) -> dict[str, Any]:
 
 
 def thumbnail(degrees: FloatArray, *, width: int = 96, height: int = 44) -> str:
-    """A picture of two words parting, as an SVG data address."""
+    """A picture of two words that move apart, as an SVG data URL."""
     middle, room = height / 2, height / 2 - 4
-    half = np.minimum(degrees / 2 / 45, 1.0) * room  # a right angle fills it
+    half = np.minimum(degrees / 2 / 45, 1.0) * room  # an angle of 90 degrees fills the height
     x = np.linspace(4, width - 6, len(degrees))
     parts = []
     for i, side in enumerate((-half, half)):

@@ -1,4 +1,4 @@
-"""The parts of Start here: two words that part, what that means, and examples to try."""
+"""The parts of Start here: two words that move apart, the reasons, and examples to try."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["basics", "fill_cards", "gallery", "introduction", "open_meaning", "s
 
 _PARTING = "home_parting"
 _SMALL = 48
-"""The size of a card's picture in pixels."""
+"""The height of a card's picture in pixels."""
 
 
 def introduction() -> None:
@@ -68,7 +68,7 @@ def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
 def fill_cards(
     places: Mapping[str, DeltaGenerator], service: EncoderService, card: ModelCard
 ) -> None:
-    """Draw the small picture on each card that this model can draw."""
+    """Draw the small picture on the card of each example that this model can read."""
     for key, degrees in example_angles(service, card.id).items():
         ends = np.cos(np.radians(degrees))
         alt = say("home.card_alt", start=float(ends[0]), end=float(ends[-1]))
@@ -123,5 +123,5 @@ def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:
 
 
 def open_meaning(view: ViewState) -> None:
-    """A link to all lines and numbers."""
+    """A link to the Meaning page, which has all lines and numbers."""
     navigation.link(navigation.row("meaning"), view, label=say("home.more"))

@@ -59,10 +59,10 @@ class _Closer:
 
 
 def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
-    """The reference that is closer to each of the two words; None if they do not differ.
+    """For each of two words, a reference closer to it than to the other; None unless both have one.
 
-    Closer means by at least `NOISE`, with different displayed digits, and more similar than random
-    pairs of words. Of several references on one side, the one with the widest gap counts.
+    Closer means by at least `NOISE`, and more similar than random pairs of words. If a word has
+    several, the one with the widest gap counts.
     """
     comparison, row = portrait.comparison, portrait.row
     widest: dict[int, _Closer] = {}
@@ -80,7 +80,7 @@ def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
 
 
 def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
-    """Each word's similarity to its closer reference; None without a difference."""
+    """Both words' similarities to the references of `_closer`; None if there are none."""
     closer = _closer(portrait, pair)
     if closer is None:
         return None
@@ -114,7 +114,7 @@ def why(portrait: Portrait, pair: Pair) -> Claim:
 
 
 def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
-    """The meaning of the cosine: beside pairs of known kinds, or else beside random pairs."""
+    """The meaning of the cosine, compared with pairs of known kinds, or else with random pairs."""
     if ruler is not None:
         return ruler_reading(ruler)
     cosine, band = portrait.cosine(pair), portrait.meaning.band(pair)

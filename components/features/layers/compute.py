@@ -88,7 +88,7 @@ class HiddenStates:
         measure: the measure in the picture.
         layer: the chosen layer.
         picked: the position of the picked token.
-        band: the random-pair baseline, or None during its measurement.
+        band: the random-pair baseline, or None until it is measured.
     """
 
     index: int
@@ -164,7 +164,7 @@ class NearestTokens:
         return not self.neighbours.indices.shape[1]
 
     def table(self, states: HiddenStates) -> pd.DataFrame:
-        """Layers down; the nearest tokens with their cosines across."""
+        """A row for each layer: the nearest tokens with their cosines."""
         columns: dict[str, object] = {"layer": states.encoding.layers}
         for rank, places in enumerate(self.neighbours.indices.T):
             columns[("nearest", "second")[rank]] = [" in ".join(self.names[i]) for i in places]
@@ -197,7 +197,7 @@ def hidden_states(
 
 
 def encode_all(view: ViewState, service: EncoderService) -> list[Encoding]:
-    """Every current sentence's encoding, all layers."""
+    """Encode every current sentence at all layers."""
     pairs = [sentence.pair for sentence in view.sentences]
     return service.encode(view.model, [s.text for s in view.sentences], pairs=pairs)
 
@@ -225,7 +225,7 @@ def pairs_of(states: HiddenStates) -> FloatArray:
 
 
 def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
-    """Tokens by tokens, by position and name; None for a long text."""
+    """The cosines as a table, tokens named by position and label; None for a long text."""
     if pairs.size > _MOST_CELLS:
         return None
     headers = [f"{position} {name}" for position, name in enumerate(names)]
@@ -233,7 +233,7 @@ def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
 
 
 def measure_table(states: HiddenStates) -> pd.DataFrame:
-    """Tokens down, layers across: the numbers of the picture."""
+    """The numbers of the picture: a row for each token, a column for each layer."""
     measured = states.measure
     table = pd.DataFrame(measured.values.T, columns=[f"layer {n}" for n in measured.layers])
     table.insert(0, "token", states.labels)
@@ -274,7 +274,7 @@ def arrays(encodings: Sequence[Encoding]) -> Arrays:
 
 
 def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
-    """The token that the view names, else the chosen word's first, else the text's first."""
+    """The position of the picked token; by default the first of the chosen word or of the text."""
     requested = TOKEN.of(view)
     if 0 <= requested < encoding.n_tokens:
         return requested
@@ -361,7 +361,7 @@ def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]
 COMPONENTS = (1, 3, 10)
 """The numbers of principal components in the picture of the variance."""
 _BATCH = 32  # sample sentences encoded at a time
-_SAMPLE_STEP = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
+_SAMPLE_STEP = 2  # half of the sample's sentences give `MAX_WORDS` words
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,7 +397,7 @@ class SampleSpread:
 def compared_layers(
     view: ViewState, card: ModelCard, other: ModelCard, service: EncoderService
 ) -> ComparedLayers:
-    """The layers of a model beside another's, or its own, over the words that the view names."""
+    """Compare a model's layers with another's, or with its own, over the words of the view."""
     ours = _words_of(view, card, service)
     theirs = ours if other is card else _words_of(view, other, service)
     texts = () if _is_sample(view) else tuple((s.text, s.pair) for s in view.sentences)
@@ -447,7 +447,7 @@ def spread_of(states: HiddenStates, service: EncoderService) -> SampleSpread:
 
 
 def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
-    """Layers down: random pairs, if known, and the shares of the variance."""
+    """A row for each layer: random pairs, if measured, and the shares of the variance."""
     columns: dict[str, object] = {"layer": states.encoding.layers}
     if states.band is not None:
         columns |= {

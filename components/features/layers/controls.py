@@ -34,7 +34,7 @@ MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
 SENTENCE = sentence_choice(PAGE)
 MEASURE = choice(PAGE, "measure", list(MEASURES))
 TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")
-"""The position of the token to follow; -1 means that of the chosen word."""
+"""The position of the token to follow; -1 means the first of the chosen word."""
 SECTION = choice(
     PAGE, "section", ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
 )
@@ -43,7 +43,7 @@ OTHER = choice(PAGE, "other", ("",))
 
 
 def other_in(models: Iterable[ModelSpec], model: str) -> Choice:
-    """The model itself, or another one by its ID."""
+    """The choice of the model itself, the default, or of another one by its ID."""
     return OTHER.among(
         {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != model}}
     )

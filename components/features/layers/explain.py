@@ -1,4 +1,4 @@
-"""Layer by layer: definitions and formulas."""
+"""The definitions and formulas of Layer by layer."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ __all__ = [
 # --- Heatmaps
 
 _ON_BRIGHT = "#111111"
-_MAX_NUMBERS = 16  # columns whose cells still have room for a number
+_MAX_NUMBERS = 16  # the most columns whose cells have room for a number
 _MAX_TICKS = 13
-_MAX_GAPS = 64  # columns that are still wide enough for a gap between them
+_MAX_GAPS = 64  # the most columns that are wide enough for a gap between them
 
 
 def token_names(labels: Sequence[str]) -> list[str]:
@@ -161,7 +161,7 @@ def spaces_heatmap(
 
 
 def _written(matrix: FloatArray) -> np.ndarray:
-    """Numbers for a hover, with words for missing ones."""
+    """Numbers for a hover, with "not defined" for nan."""
     return np.array(
         [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
     )
@@ -189,7 +189,7 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
     Readable numbers are dark on bright cells and bright on dark ones, but a heatmap has only one
     text colour. So one trace has the bright cells, the other the dark ones.
     """
-    if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
+    if max(matrix.shape) > _MAX_NUMBERS:  # an array is sent in binary
         return [matrix.astype(np.float32)]
     bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
     return [_rounded(np.where(mask, matrix, np.nan)) for mask in (bright, ~bright)]
@@ -198,7 +198,7 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
 def _traces(
     trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The matrix as one trace or two."""
+    """One trace or two, as `_cells` splits the matrix."""
     cells = _cells(matrix, scale)
     if len(cells) == 1:
         return [{**trace, "z": cells[0]}]
@@ -343,7 +343,7 @@ def _line(x: list[int], y: FloatArray, name: str, color: str) -> dict[str, Any]:
 
 
 def _apart(ends: Sequence[float]) -> list[float]:
-    """Ascending heights, moved up so that the names there do not touch."""
+    """Ascending heights, some moved up so that the names at these heights do not touch."""
     spots: list[float] = []
     for end in np.nan_to_num(np.array(ends)).tolist():
         spots.append(max(end, spots[-1] + 0.08) if spots else end)

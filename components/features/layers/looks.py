@@ -68,7 +68,7 @@ __all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
 
 
 def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
-    """The pooler's output for this sentence, and the similarity of all sentences by it."""
+    """The pooler's output, and the similarity of sentences by it, by first token and by mean."""
     output = states.encoding.pooler_output
     if output is None:
         claims, _ = pooler_reading(states.card, None)

@@ -88,7 +88,7 @@ class LayerSimilarity:
 def words_of(
     encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | None = None
 ) -> WordVectors:
-    """The first `MAX_WORDS` words of texts, or only the named words, ignoring pairs."""
+    """The first `MAX_WORDS` words; with `keep`, only those word indices of each text, no pairs."""
     keys: list[Key] = []
     vectors: list[FloatArray] = []
     for i, encoding in enumerate(encodings):
@@ -139,7 +139,7 @@ def shared(first: WordVectors, second: WordVectors) -> tuple[FloatArray, FloatAr
 
 
 def alike(first: FloatArray, second: FloatArray) -> LayerSimilarity:
-    """Linear CKA of every layer of one with every layer of the other, plain and debiased.
+    """Linear CKA of each layer of one and each of the other, also debiased and with shuffled words.
 
     Args:
         first: (n_layers, n_words, n_dims).
@@ -215,8 +215,8 @@ def _grams(vectors: FloatArray) -> np.ndarray:
 def _u_centred(grams: np.ndarray) -> np.ndarray:
     """Gram matrices with zero diagonals, whose rows and columns all sum to 0.
 
-    This is half of the unbiased estimator. For two Gram matrices it gives the sum of the products
-    of these, over n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
+    The unbiased estimator for two Gram matrices is the sum of the elementwise products of these
+    forms, divided by n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
     """
     n = grams.shape[1]
     off = 1 - np.eye(n)
@@ -228,7 +228,7 @@ def _u_centred(grams: np.ndarray) -> np.ndarray:
 
 
 def _units(grams: np.ndarray, vectors: FloatArray) -> np.ndarray:
-    """The matrices of some vectors, scaled to Frobenius norm one."""
+    """Matrices scaled to Frobenius norm 1; nan where all `vectors` of a layer are equal."""
     norms = np.linalg.norm(grams, axis=(1, 2), keepdims=True)
     # Equal vectors, once centred, leave only rounding errors: there is nothing to compare.
     scale = np.square(vectors.astype(np.float64)).sum(axis=(1, 2)).reshape(-1, 1, 1)
@@ -258,7 +258,7 @@ MEASURE_NAMES: dict[MeasureKind, str] = {
 }
 
 TIE = 1e-4
-"""Cosines this close count as equal: rounding separates two runs of the same sentence."""
+"""Cosines this close count as equal, because rounding differs between runs of a sentence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,8 +271,8 @@ class Measure:
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
         own_mask: (n_tokens,) a mask of the text's own tokens.
-        chance: (len(layers),) for "start" and "before", the average cosine to *another* own token
-            there; None if there is no other one, and for the other kinds.
+        chance: (len(layers),) for "start" and "before", the average cosine to the *other* own
+            tokens of the earlier layer; None for other kinds, and for fewer than two own tokens.
     """
 
     kind: MeasureKind
@@ -294,7 +294,7 @@ class Measure:
 
     @property
     def averages(self) -> FloatArray:
-        """(len(layers),) average over the tokens that count."""
+        """(len(layers),) average over the `counted` tokens."""
         mean: FloatArray = self.values[:, self.counted].mean(axis=1)
         return mean
 
@@ -310,7 +310,7 @@ class Neighbours:
     Attributes:
         indices: (n_layers, n), the candidates' indices.
         cosines: (n_layers, n).
-        tied: for each layer, the indices of all that are as near as the nearest, to within `TIE`.
+        tied: for each layer, the indices of all candidates within `TIE` of the nearest.
     """
 
     indices: IntArray
@@ -365,7 +365,7 @@ def nearest(
     Args:
         vector: (n_layers, n_dims).
         texts: for each text, its (n_layers, n_tokens, n_dims) hidden states.
-        candidates: indices of the tokens that count, among those of all texts in a row.
+        candidates: indices of the candidates in the tokens of all texts, concatenated.
         n: the maximum number of neighbours.
     """
     indices, cosines, tied = [], [], []
@@ -433,7 +433,7 @@ def _cosines(values: FloatArray) -> FloatArray:
 def _chance(
     later: FloatArray, earlier: FloatArray, same: FloatArray, own_mask: np.ndarray
 ) -> FloatArray | None:
-    """(n_layers,) the average cosine of an own token with the other own tokens, one layer earlier.
+    """(n_layers,) the average cosine of an own token with other own tokens at the earlier layer.
 
     The sum over all pairs is the product of the sums, less each token's pair with itself.
     """
