@@ -1,7 +1,7 @@
 """Attention in words: a head's habit or a mean, one token, and what was hidden, padded or lost.
 
-All claims are computed here from the weights; the sentences are in `english.toml`. Shares
-that are displayed as the same number count as equal.
+All claims are computed here from the weights; the sentences are in `english.toml`. Shares that are
+displayed as the same number count as equal.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def attention_reading(selection: HeadSelection, grid: Grid, picked: tuple[str, i
     Args:
         selection: the selected heads.
         grid: their weights.
-        picked: "from" and a row, or "to" and a column.
+        picked: ("from", row) or ("to", column).
     """
     return [
         _head_claim(selection, "head", escape)

@@ -25,8 +25,8 @@ class HabitBar:
     """One habit of the chosen heads.
 
     Attributes:
-        value: its share of attention, from 0 to 1.
-        even: the share that evenly spread attention has.
+        value: a share of attention, or the entropy relative to even attention; in [0, 1].
+        even: the value of evenly spread attention.
         text: the value as written beside the bar.
     """
 
@@ -123,7 +123,7 @@ def attention_lines(
     Args:
         grid: rows on the left, columns on the right.
         key: the component's own key.
-        picked: "from" and a row, or "to" and a column, whose weights are written as numbers.
+        picked: ("from", row) or ("to", column), whose weights are written as numbers.
         verbs: the headings of the two columns.
         on_pick: a Streamlit callback; the position is that of the item's first token.
     """

@@ -431,7 +431,7 @@ class CorpusResult:
         title: its title on the page.
         corpus: the texts of a ready-made corpus, else None.
         stored: a stored corpus, else None.
-        words: the words of the texts indexed so far.
+        words: the words of its texts, or of those indexed so far.
         problem: the reason why it cannot be shown, in a sentence, or "".
         word: the selected word, or "".
     """

@@ -1,4 +1,4 @@
-"""The most frequent words of a corpus as bars, each with its number written at its end."""
+"""The most frequent words of a corpus as bars, each with its count at its end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The conclusions of the Embedding layer page: verdicts with their numbers, from plain arrays.
 
-The sentences are in `english.toml`, under `embedding_layer`. Where a
-reading has two lists, the page folds the second under "How sure is this?". No streamlit here.
+The sentences are in `english.toml`, under `embedding_layer`. Where a reading has two
+lists, the page folds the second under "How sure is this?". Must not import streamlit.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def neighbours_reading(
     state: PartState,
     n_rows: int,
 ) -> tuple[Claims, Claims]:
-    """The row nearest to a token's row, its similarity and that expected by chance, a caution.
+    """The row nearest to a token's row, with the similarity expected by chance, and any caution.
 
     Of n normally distributed similarities, the highest is about sqrt(2 log n) standard deviations
     above the mean, and the 95th percentile is 1.645 above it.
