@@ -46,7 +46,7 @@ __all__ = [
 Claims: TypeAlias = list[Claim]
 Cell: TypeAlias = tuple[int, int]
 _LENGTH_MARGIN = 0.01
-_COMMON = 0.1  # average similarity of random words from which they share a direction
+_COMMON = 0.1  # random words that are more similar on average share a direction
 _EXACT = 1e-5  # the float32 difference between two computations of the same value
 
 
@@ -86,8 +86,8 @@ def layers_reading(
 
     Args:
         measure: the measure in the picture.
-        labels: the text written on each token.
-        layer: the chosen one.
+        labels: the label of each token.
+        layer: the chosen layer.
         baseline: the average similarity of random pairs at each layer from 0 on, if known.
         state: the training state of the encoder.
     """
@@ -136,9 +136,9 @@ def text_notes(
     """Notes on unknown or missing tokens, and on how the model joins two texts.
 
     Args:
-        n_own: the text's own tokens.
-        n_unknown: the number of them unknown to the model.
-        n_lost: tokens that did not fit the model.
+        n_own: the number of the text's own tokens.
+        n_unknown: the number of these that the model does not know.
+        n_lost: the number of tokens beyond the model's limit.
         has_pair: True if there are two texts.
         has_segments: True if the model has segments.
     """
@@ -240,14 +240,14 @@ def pairs_reading(
 
 
 def _pairs(matrix: FloatArray, own_mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n_pairs, 2) positions of every pair of own tokens, and (n_pairs,) float64 their cosines."""
+    """All pairs of own tokens: (n_pairs, 2) positions, and (n_pairs,) float64 cosines."""
     places = np.flatnonzero(own_mask)
     pairs = places[np.column_stack(np.triu_indices(len(places), 1))]
     return pairs, matrix[pairs[:, 0], pairs[:, 1]].astype(np.float64)
 
 
 def _leading(cosines: np.ndarray) -> list[int]:
-    """The leading pairs, searched among the candidates only: 512 tokens have 130,000 pairs."""
+    """The pairs with the highest cosines; prefiltered, because 512 tokens have 130,000 pairs."""
     near = np.flatnonzero(cosines >= cosines.max() - 2 * MARGIN)
     return [int(near[i]) for i in leading(cosines[near].tolist())]
 
@@ -276,12 +276,12 @@ def alike_title(similarity: LayerSimilarity, *, same: bool) -> Claim:
 def alike_reading(
     similarity: LayerSimilarity, names: tuple[str, str], *, same: bool
 ) -> tuple[Claims, Claims]:
-    """The layers most or least alike, the result for shuffled words, and debiased values.
+    """The layers most or least alike and the result for shuffled words; then debiased values.
 
     Args:
         similarity: CKA over the same words.
         names: the two models' titles.
-        same: True if both are one model.
+        same: True if a model is compared with itself.
     """
     verdict, numbers = _alike(similarity, same=same)
     ours, theirs = (escape(name) for name in names)
@@ -344,7 +344,7 @@ def _highest(picture: str, layers: Sequence[int], values: Sequence[float]) -> Cl
 def spread_reading(
     layers: Sequence[int], layer: int, band: Band | None, shares: FloatArray, n_words: int
 ) -> Claims:
-    """The similarity of random words at a layer, and the share of its first components."""
+    """The similarity of random words at a layer, and the first components' share of variance."""
     row = list(layers).index(layer)
     claims = []
     if band is not None:

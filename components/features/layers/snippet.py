@@ -113,8 +113,8 @@ class SnippetText:
 def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
     """A script that leaves the page's numbers for one text.
 
-    `length`, `start`, `before` and `first` are (layers, tokens), `averages` of each by its name.
-    `chance` gives "start" and "before" with other tokens, `pairs` is (layers, tokens, tokens).
+    `length`, `start`, `before`, `first`: (layers, tokens); `pairs`: (layers, tokens, tokens).
+    `averages` holds the averages by name, `chance` those of "start" and "before" with other tokens.
     """
     return _joined(
         *_torch(),
@@ -158,7 +158,7 @@ def cka_snippet(
 
 
 def pooler_snippet(card: ModelCard, text: str, pair: str | None, *, linear: str) -> str:
-    """A script that leaves `by_hand` and `by_model`: (dims,) each; `linear` is the layer's name."""
+    """A script that leaves `by_hand` and `by_model`, (dims,); `linear` names the pooler's layer."""
     return _joined(
         *_torch(),
         *load_lines(card),

@@ -123,14 +123,14 @@ _GIVEN = " (label)"
 
 
 def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
-    """The available colours for some texts; "" for the default."""
+    """The columns that can colour a map of these texts; "" stands for the default."""
     usual = _usual(request, corpus)
     others = {name: name for name in _names(request.unit, corpus) if name != usual}
     return COLOR.among({"": usual, **others}, default="")
 
 
 def color_of(view: ViewState, result: MapResult) -> str:
-    """The column that a view names, if the points of a map have it."""
+    """The column that a view names for the colours; the default if the points do not have it."""
     points = result.points
     names = [*points.labels, *points.measures, GROUPS, NOTHING]
     names += ["token"] if points.unit == "tokens" else []
@@ -206,7 +206,7 @@ class NearestPoints:
     Attributes:
         name: the word, token or sentence that was used.
         rows: the nearest points in the full space by cosine, nearest first.
-        cosines: one for each of them.
+        cosines: the cosine of each of these points.
         problem: the reason why there are none, as Markdown; "" if there are.
     """
 
@@ -258,7 +258,7 @@ def _chosen(result: MapResult, candidates: TextRows) -> int | None:
 # --- The findings at one layer
 
 _LABELLED = 60
-"""Points from which groups have names on the map: in fewer texts no word is typical."""
+"""From this many points on, groups have names on the map; with fewer, no word is typical."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +272,7 @@ class SenseTests:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A layer of a map under one colouring.
+    """The finding on a map at one layer, under one colouring.
 
     Attributes:
         key: a short name, unique to this finding.
@@ -284,7 +284,7 @@ class Finding:
         titles: the finding at each layer, in one line.
         course: the summary over all layers, in one line; "" if there is none.
         reading: the finding at this layer, in sentences.
-        sure: the test behind it, and its certainty.
+        sure: sentences on the test behind the reading, and on its certainty.
         one_name: True if all points have the same name, as in a map of one word.
     """
 
@@ -470,7 +470,7 @@ class MapDisplay:
 
     @cached_property
     def frames(self) -> list[Ranges]:
-        """The axis ranges at each layer; in three dimensions, those of all the layer's points."""
+        """The axis ranges at each layer; in three dimensions they hold all points of the layer."""
         layers = self.result.map.coordinates
         return (
             map_frames(layers)
@@ -526,13 +526,13 @@ class MapDisplay:
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """The text beside points on the map, as in the tables of the look beside it."""
+        """The number or letter beside each labelled point; the tables beside the map repeat it."""
         pins = zip((self.marked.pin_a, self.marked.pin_b), "AB", strict=True)
         letters = {point: letter for point, letter in pins if point is not None}
         return {**{row: str(i) for i, row in enumerate(self._listed(), 1)}, **letters}
 
     def _listed(self) -> Sequence[int]:
-        """The points that the shown look lists, in its order, if they are few."""
+        """The points that the shown look lists, in its order; none if there are too many."""
         if self.panel == POINT_PANEL and self.point is not None:
             return self.true_neighbors(self.point)
         selection = self.marked.selection
@@ -556,7 +556,7 @@ class MapDisplay:
         return "".join(context(self.points, point, longest=_LONGEST_NAME))
 
     def cosines(self, point: int, others: Sequence[int]) -> list[float]:
-        """A point's exact cosines in the full space."""
+        """The exact cosines of a point with others in the full space."""
         values: list[float] = cosine_matrix(self.vectors[[point, *others]])[0, 1:].tolist()
         return values
 
@@ -698,14 +698,14 @@ class MapRecipe:
 
     @classmethod
     def of(cls, display: MapDisplay) -> Self:
-        """From the page's current map, during its run."""
+        """Return the recipe of the page's current map; to be called during the page's run."""
         return cls(session.current(), display.result.request, current_visitor("map_again"))
 
     def display(self) -> MapDisplay:
         """The map, redrawn if it was evicted.
 
         Raises:
-            ContextlensError: it cannot be redrawn.
+            ContextlensError: the map cannot be redrawn.
         """
         result = maps().result(self.request)
         if result is None:
@@ -721,12 +721,12 @@ class MapRecipe:
 
 _N_SNIPPET = 3
 _MOST_CHARACTERS = 50_000_000
-"""Maximum characters of texts in one table or array: a text is repeated for each of its points, and
-an array is as wide as the longest. Longer texts are cut, or 2 MB could become 4 GB."""
+"""Maximum characters of texts in one table or array; beyond it, texts are cut. A table repeats a
+text for each of its points, and an array pads all texts to the longest: 2 MB could become 4 GB."""
 
 
 def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
-    """The points with their coordinates; only the first ones, if a number is given."""
+    """The points with their coordinates; only the first `most`, if given."""
     points, first = display.points, slice(most)
     texts = _bounded(points.texts, points.n_points if most is None else most)
     group_names = {label.cluster: " · ".join(label.words) for label in display.finding.group_labels}
@@ -744,7 +744,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
 
 
 def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
-    """The inputs of the map, as the snippet of a similar map reads them."""
+    """The vectors, coordinates, neighbours and texts of a map; `redraw_snippet` reads them."""
     result, points = display.result, display.points
     return {
         "vectors": display.vectors,
@@ -762,7 +762,7 @@ def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
 
 
 def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
-    """Texts, cut if that many cells as wide as the longest would be too much."""
+    """The texts, cut so that `n_times` the longest stays within `_MOST_CHARACTERS`."""
     most = max(1, _MOST_CHARACTERS // max(n_times, 1))
     return texts if max(map(len, texts), default=0) <= most else [text[:most] for text in texts]
 

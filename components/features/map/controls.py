@@ -95,7 +95,7 @@ GUESSED = "guessed"
 TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
 """The position of the column with the sentences; -1 for the guessed one."""
 LABELS = text(PAGE, "labels", default=GUESSED)
-"""The positions of the label columns, separated by commas, or the guessed ones."""
+"""The positions of the label columns, separated by commas, or `GUESSED`."""
 
 # The drawing
 
@@ -117,7 +117,7 @@ EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
 COLOR = choice(PAGE, "color", ("",))
 """The options depend on the texts: see `compute.color_choice`."""
 
-# Another map beside it
+# The second map beside the first
 
 BESIDE = choice(PAGE, "beside", ("", "layer", "model", "method", "seed"))
 OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=1)
@@ -125,7 +125,7 @@ OTHER_MODEL = choice(PAGE, "other_model", ())
 OTHER_METHOD = choice(PAGE, "other_method", _METHODS)
 OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
-# A closer look
+# The panel beside the map, and the marked points
 
 PANELS = TRUST, POINT_PANEL, FIND_SELECT = ("Trust", "Point", "Find & select")
 PANEL = choice(PAGE, "panel", PANELS)
@@ -141,7 +141,7 @@ MARKED = (POINT, PIN_A, PIN_B)
 
 @cache
 def word_of() -> Choice:
-    """The words of the ready-made corpus, or all."""
+    """The choice of one of the ready-made corpus's words, or all of them."""
     words: Iterable[str] = dict.fromkeys(ambiguous_corpus().labels["word"])
     others = {word: word for word in words if word not in WORD.options}
     first, last = WORD.options.items()
@@ -149,12 +149,12 @@ def word_of() -> Choice:
 
 
 def kept_among(titles: Mapping[str, str]) -> Choice:
-    """The stored corpora that a visit knows, by name, with their titles."""
+    """The choice among the stored corpora that a visit knows, by name, with their titles."""
     return KEPT.among({**KEPT.options, **titles})
 
 
 def only_of(unit: Unit) -> Text:
-    """The words or tokens to map."""
+    """The text field for the words or tokens to map, with its label."""
     return replace(ONLY, label=say(f"map.only.{unit}"))
 
 
@@ -164,5 +164,5 @@ def pooling_of(unit: Unit) -> Choice:
 
 
 def other_method(method: Method) -> Choice:
-    """The methods except the one of the map itself."""
+    """The choice of the second map's method: any but the first map's."""
     return OTHER_METHOD.among({m: name for m, name in _METHODS.items() if m != method})

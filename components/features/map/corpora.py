@@ -32,7 +32,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
     """Keep the chosen columns of a file for whoever has their digest, and return the digest.
 
     Raises:
-        CorpusError: they cannot be used.
+        CorpusError: the columns cannot be used.
     """
     corpus = to_corpus(sheet, text, labels)
     digest = corpus.key[:32]
@@ -41,7 +41,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
 
 
 def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
-    """Return True if a file is the one that a view names, and then share its columns again."""
+    """Return True if a file is the one that a view names; its columns are then shared again."""
     try:
         corpus = to_corpus(sheet, *columns_of(view, sheet))
     except CorpusError:
@@ -56,7 +56,7 @@ def corpus_of(view: ViewState) -> Corpus | None:
     """The texts that a view names; None if a file or a corpus must be chosen first.
 
     Raises:
-        CorpusError: they cannot be used.
+        CorpusError: the texts cannot be used.
     """
     source = SOURCE.of(view)
     if source == "sentences":
@@ -73,8 +73,8 @@ def corpus_of(view: ViewState) -> Corpus | None:
 def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
     """The text column and the label columns of a file that a view names, or the guessed ones.
 
-    A view names columns by position, as a title can be too long for an address. The positions
-    apply only to a file that its visitor has just uploaded.
+    A view names columns by position, because a title can be too long for an address. Only the
+    uploaded file has all columns, so the positions do not apply to the shared texts.
     """
     titles = list(sheet.columns)
     text = TEXT.of(view)
@@ -88,7 +88,7 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
 
 
 def places(sheet: Sheet, titles: Sequence[str]) -> str:
-    """Columns by position, as one control of the view; as many as fit in an address."""
+    """The positions of columns, separated by commas; only as many as fit in an address."""
     every = list(sheet.columns)
     text = ",".join(str(every.index(title)) for title in titles)
     return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]

@@ -1,4 +1,4 @@
-"""Map: the formulas behind it."""
+"""The formulas behind the Map page."""
 
 from __future__ import annotations
 

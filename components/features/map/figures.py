@@ -64,7 +64,7 @@ __all__ = [
 # --- The frame of a map: axes without numbers
 
 INK = "#000037"
-"""Streamlit replaces this by its text colour, light or dark; a near black anywhere else."""
+"""A near-black that Streamlit replaces by its text colour, light or dark."""
 NAME_FONT = {"size": 13, "weight": 700, "color": INK, "shadow": "auto"}
 """The font of names on a map: a contrasting halo keeps them readable over points."""
 STALE = {
@@ -141,8 +141,7 @@ def _headed(legend: str) -> dict[str, Any]:
 def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
     """Axes without numbers at one scale, a thin frame, and a legend under the map.
 
-    The frame has the aspect ratio of the ranges, whatever the space: it holds them and nothing
-    more.
+    The frame has the aspect ratio of the ranges, however much space there is.
 
     Args:
         ranges: the range of each axis.
@@ -170,7 +169,7 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
 # --- The colours of points
 
 MAX_COLORED = len(CATEGORICAL) - 1
-"""Categories with a colour of their own; the palette's last, a grey, is for the others."""
+"""The number of categories with their own colours if there are too many; the rest are grey."""
 _NO_LABEL = "no label"
 
 
@@ -182,7 +181,7 @@ class Coloring:
         title: the title of the column.
         kind: "category" for labels, "measure" for numbers, "none" for one colour.
         values: n_points labels ("" for none), or (n_points,) float32 (NaN for none).
-        order: every category, coloured ones first: the most frequent, unless given.
+        order: every category: given ones first, then by frequency; the first ones have colours.
         scale: the ends of a measure's colour scale, or None for its own minimum and maximum.
     """
 
@@ -204,7 +203,7 @@ class PointGroup:
     color: str
     rows: IntArray
     numbers: FloatArray | None = None
-    last: bool = False  # True if it comes last in the legend, for points without a category
+    last: bool = False  # True if the legend has it last: other categories, or no label or value
 
 
 def coloring(
@@ -277,7 +276,7 @@ def _measured(color: Coloring) -> tuple[PointGroup, ...]:
 
 
 def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
-    """Put the grey ones first, so that coloured points are drawn over them."""
+    """The points by category, grey ones first so that coloured points are drawn over them."""
     order = color.order or _ordered([str(value) for value in color.values], ())
     n_colored = len(order) if len(order) <= len(CATEGORICAL) else MAX_COLORED
     places = {category: min(i, n_colored) for i, category in enumerate(order)}
@@ -297,10 +296,10 @@ def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
 Ranges = list[tuple[float, float]]
 """The start and end of each axis."""
 LEAST = 0.7
-"""The smallest share of the frame that points span each way, unless they lie on a line."""
+"""The smallest share of each side of a frame that points span, unless they lie on a line."""
 _AIM = 0.72
-_AIR, _MOST_AIR = 0.05, 0.19  # beside the points: of the longer side, and the most on each side
-_THIN_MARGIN = 0.02  # of the longer side: the margin beside points that lie on a line
+_AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
+_THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
 
 
 def map_ranges(places: FloatArray) -> Ranges:
@@ -348,7 +347,10 @@ def is_enlarged(times: float) -> bool:
 
 
 def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
-    """The common frame, or one of its shape around the layer, or one of the layer's own shape."""
+    """The common frame if the layer fills it, else a frame around the layer.
+
+    That frame has the common shape if the layer fits in it, else the layer's own shape.
+    """
     if not len(places) or min(fill(places, whole)) >= LEAST:
         return whole
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
@@ -374,7 +376,7 @@ _BLANK = re.compile(r"\s")
 class _HoverFormat:
     longest: int  # characters of the sentence
     n_labels: int
-    has_name: bool = True  # a word's name is in its sentence too, in bold
+    has_name: bool = True  # False leaves out a word's name, which its sentence shows in bold
 
 
 _HOVER_FORMATS = (
@@ -438,7 +440,7 @@ def _line(title: str, value: str | float) -> str:
 
 
 def _sentence(parts: tuple[str, str, str]) -> str:
-    """The text around a point in lines of readable length, the point itself in bold."""
+    """The text around a point, broken into lines, with the point itself in bold."""
     flat = [_BLANK.sub(" ", part) for part in parts]
     whole = "".join(flat)
     start = len(flat[0])
@@ -552,7 +554,7 @@ def _apart(one: FloatArray, other: FloatArray) -> bool:
     return bool((one[:2] > other[2:]).any() or (other[:2] > one[2:]).any())
 
 
-# --- The side of its point on which a number is written
+# --- The side of a point on which its number is written
 
 SIDES: Mapping[str, tuple[int, int]] = {
     "top center": (0, 1),
@@ -565,7 +567,7 @@ SIDES: Mapping[str, tuple[int, int]] = {
     "top left": (-1, 1),
 }
 """Text positions in plotly, the default first, with directions across and up from the point."""
-_HIGH = 430.0  # approximate pixels of a frame
+_HIGH = 430.0  # the approximate height of a frame in pixels
 _DIGIT_WIDTH, _DIGIT_HEIGHT, _RING = (
     8.5,
     15.0,
@@ -577,7 +579,7 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
     """For each labelled point, the side of its label.
 
     Args:
-        places: (n, 2) or (n, 3) of all points; in three dimensions no side can be computed.
+        places: (n, 2) or (n, 3) of all points; in three dimensions all have the default side.
         labels: the texts, by the points' indices.
         ranges: the ranges of the axes.
     """
@@ -619,7 +621,7 @@ def _common(one: NDArray[Any], other: NDArray[Any]) -> float:
 # --- Highlighted points
 
 _SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
-_IN_SPACE = ("square-open", "diamond-open")  # the ones of these that exist in three dimensions
+_IN_SPACE = ("square-open", "diamond-open")  # the symbols that plotly also has in three dimensions
 _FOCUS, _NEAR = "the point", "its neighbours"
 
 
@@ -628,8 +630,8 @@ class MapMarks:
     """The marked points of a map, by index.
 
     Attributes:
-        chosen: points that stay as they are while all others fade; None if nothing is selected.
-        rings: kinds of points by title ("search hits", "pinned"), each with its own rings.
+        chosen: the selected points; all others fade. None if nothing is selected.
+        rings: groups of points by title ("Found", "Pinned"), each with its own ring symbol.
         focus: the point with lines to its neighbours, or None.
         neighbours: the ends of these lines.
         labels: the text beside points with a ring or a trail: a number, a letter.
@@ -656,7 +658,7 @@ def mark_traces(
 ) -> list[dict[str, Any]]:
     """Lines, then rings, to draw over the points; trace kind and size match the points'."""
     ringed, where = _ringed(marks), sides(places, marks.labels, frame)
-    waiting = dict(marks.labels)  # each is written once, however many rings its point has
+    waiting = dict(marks.labels)  # a label is written once, even if its point has several rings
     traces = [_focus_lines(kind, places, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         rows = ringed[title]
@@ -679,13 +681,13 @@ def mark_traces(
 
 
 def trail_label(marks: MapMarks, point: int) -> str:
-    """The text at the end of a point's trail: its label, unless a ring has it."""
+    """The text at the end of a point's trail: its label, or "" if a ring shows it."""
     has_ring = any(point in rows for rows in _ringed(marks).values())
     return "" if has_ring else plain(marks.labels.get(point, ""))
 
 
 def _symbols(ringed: Mapping[str, Any], marks: MapMarks, kind: str) -> list[str]:
-    """A disc for a point, circles for its neighbours, other shapes for each kind of ring."""
+    """A disc for the selected point, circles for its neighbours, another symbol for each group."""
     shapes = _IN_SPACE if kind == "scatter3d" else _SYMBOLS
     others = [title for title in ringed if title in marks.rings]
     rings = {title: shapes[i % len(shapes)] for i, title in enumerate(others)}
@@ -704,7 +706,7 @@ def _ringed(marks: MapMarks) -> dict[str, Sequence[int]]:
 
 
 def _focus_lines(kind: str, places: FloatArray, marks: MapMarks) -> dict[str, Any]:
-    """One line trace from the focus to each neighbour and back."""
+    """One trace with a separate line from the focus to each neighbour."""
     gap = np.full(places.shape[1], np.nan, dtype=np.float32)
     ends = [row for near in marks.neighbours for row in (places[marks.focus], places[near], gap)]
     return {
@@ -808,7 +810,7 @@ def kind_of(n_points: int, n_axes: int) -> str:
 
 
 def point_size(n_points: int, n_axes: int = 2) -> float:
-    """The size of a point on a map with this many, in pixels."""
+    """The size, in pixels, of each point on a map with this many."""
     size = _look(n_points)[0]
     return size if n_axes == 2 else size / 2
 

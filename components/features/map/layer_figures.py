@@ -1,4 +1,4 @@
-"""A map of one layer as a figure, and of all layers as one that plays."""
+"""A map of one layer as a figure, and a map of all layers as an animated figure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MAX_PLAYED_POINTS = 150_000
 MAX_TRAILS = 12
 _SMALL = {"showarrow": False, "font": {"size": 13}}
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
-"""Parts of a trail: first and last age in layers, and opacity."""
+"""Parts of a trail: newest and oldest age, in layers before the shown one, and opacity."""
 
 
 def layers_scatter(
@@ -80,7 +80,7 @@ def layers_scatter(
     """The map at one layer, with a frame for each layer.
 
     The first traces are those of `map_scatter` with the same colouring, so `map_order` and
-    `selected_points` work here too. More than `MAX_PLAYED_POINTS` get no frames.
+    `selected_points` work here too. There are no frames for more than `MAX_PLAYED_POINTS`.
 
     Args:
         points: the points.
@@ -175,7 +175,7 @@ def _enlarged_note(times: float) -> dict[str, Any]:
 
 
 def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
-    """The colour of each trail: its point's category's, or one of its own if there is none."""
+    """The colour of each trail: that of its point's category, or a different one for each trail."""
     if color.kind != "category":
         return [color_of(i + 1) for i in range(len(trails))]
     inks = {int(row): group.color for group in groups(color, points.n_points) for row in group.rows}
@@ -232,7 +232,7 @@ def _frame(
     marks: MapMarks,
     frame: Ranges,
 ) -> list[dict[str, Any]]:
-    """The moving parts at the last of the given layers: coordinates, and the sides of numbers."""
+    """The parts of the traces that move, at the last of these layers: coordinates, label sides."""
     moving_parts = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
         path = places[:, trail]
@@ -270,12 +270,12 @@ def map_scatter(
         points: the points.
         coordinates: (n_points, 2 or 3) of a projection, without a unit, so the axes have none.
         color: the column behind the colours.
-        shapes: labels that shapes also distinguish, for example the senses of one word.
+        shapes: a second column, drawn as shapes: for example, the senses of one word.
         clusters: names to write on the map; those that would touch a larger cluster's are left out.
         marks: highlighted points.
         title: the finding.
         subtitle: a line below the title; "" for none.
-        frame: the ranges of the axes; by default all points.
+        frame: the ranges of the axes; by default they hold all points.
         stale: True if the settings have changed since; the map is then paler, with a note.
         narrow: True if it has a phone's width: fewer names, chosen to fit there.
         height: in pixels.
@@ -345,7 +345,7 @@ def _checked_layer(points: Points, coordinates: FloatArray) -> FloatArray:
 def _notes_in_space(
     clusters: Sequence[ClusterLabel], ranges: Sequence[tuple[float, float]]
 ) -> list[dict[str, Any]]:
-    """The same names in three dimensions: those that do not touch when seen from above."""
+    """The cluster names in three dimensions that do not touch when seen from above."""
     notes = cluster_notes(clusters, ranges[:2])
     heights = {label.place[:2]: label.place[2] for label in clusters}
     return [{**note, "z": heights[note["x"], note["y"]]} for note in notes]

@@ -133,7 +133,7 @@ def _pinned(display: MapDisplay, a: int, b: int, band: Band | None) -> Claim:
 def _on_ruler(
     display: MapDisplay, a: int, b: int, ruler: Ruler | None, band: Band | None
 ) -> RulerShown | None:
-    """Two pinned words among pairs of known kinds; None for other points, or several layers."""
+    """Two pinned words on the ruler; None if it does not apply to these points or vectors."""
     pooling = display.result.request.pooling
     if (
         ruler is None
@@ -207,7 +207,7 @@ def _found(display: MapDisplay) -> None:
 def _listed(
     display: MapDisplay, rows: Sequence[int], more: Mapping[str, list[float]], *, key: str
 ) -> None:
-    """Points with their numbers on the map, and a snippet of their text."""
+    """A table of points, with their numbers on the map and a snippet of their text."""
     columns = {
         "on map": [display.labels.get(row, "") for row in rows],
         **more,
@@ -265,7 +265,7 @@ def _csv(recipe: MapRecipe, rows: tuple[int, ...], passport: Passport) -> bytes:
 # --- The quality of a map
 
 _PLACE = "map_stability"
-"""The place where a visitor waits for two more seeds."""
+"""The name under which a visitor waits for the maps of two more seeds."""
 _WANTED = f"{_PLACE}_wanted"
 
 
@@ -323,14 +323,14 @@ def _check(display: MapDisplay) -> Job:
 
 
 def _is_wanted(display: MapDisplay) -> bool:
-    """True if the button for this map was pressed just now."""
+    """True in the first run after the button for this map was pressed."""
     wanted = session.kept(_WANTED)
     session.keep(_WANTED, None)
     return bool(wanted == _named(display))
 
 
 def _named(display: MapDisplay) -> tuple[str, int]:
-    """The names of the shown map and layer, because a session keeps what a button refers to."""
+    """The shown map's key and layer: the session keeps a button's arguments, so not the map."""
     return display.result.request.key, display.layer
 
 
@@ -345,13 +345,13 @@ def _stability(job: Job) -> Stability | None:
 
 
 def panel(view: ViewState, display: MapDisplay, band: Band | None, ruler: Ruler | None) -> None:
-    """Draw one of the three looks; a click or a selection on the map opens its own.
+    """Draw one of the three looks; a click or a selection on the map opens the look for it.
 
     Args:
         view: the current view.
         display: the map.
         band: cosines of random pairs of words, if they apply.
-        ruler: cosines of labelled pairs of words, if two are pinned.
+        ruler: cosines of labelled pairs of words, if two points are pinned.
     """
     look = inputs.choice(view, PANEL)
     if look == TRUST:

@@ -1,7 +1,7 @@
 """The marks on a map: a point, two pinned ones, a selection, search results.
 
-Point and pins are part of the view, so a copied address shows them; they apply only to the points
-among which they were chosen. A selection may be large and lives only in the session.
+The point and the pins are part of the view, so a copied address shows them. They apply only to
+maps of the same points. A selection may be large and lives only in the session.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 class PointSelection:
     """Selected points, with the drawing and the map on which they were selected."""
 
-    of: str  # the points' name
+    of: str  # the name of the map's points, from `name_of`
     key: str  # the key of the chart's widget
     chart: str  # the drawing's name
     points: tuple[int, ...]
@@ -85,7 +85,7 @@ def marked(view: ViewState, result: MapResult) -> MarkedPoints:
 
 
 def choose(of: str, point: int | None) -> None:
-    """Select a point, among the points of this name."""
+    """Select a point on maps of the points with this name; None deselects it."""
     _write(of, {POINT: point})
 
 
@@ -112,9 +112,9 @@ def on_select(
     A session keeps it, so it must not refer to the map.
 
     Args:
-        of: the points' name.
+        of: the name of the map's points.
         key: the key of the chart's widget.
-        chart: the name of the drawing, so that its own marks do not trigger a redraw.
+        chart: the name of the drawing, which its own selection must not redraw.
         read: returns points from the chart's event.
     """
 
@@ -137,7 +137,7 @@ def on_select(
 
 
 def search(points: Points, wanted: str) -> tuple[int, ...]:
-    """The points whose name or sentence contains the search text, ignoring case."""
+    """The points with this name, or else all points of sentences that contain it, ignoring case."""
     needle = wanted.strip().casefold()
     if not needle:
         return ()
