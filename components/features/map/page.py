@@ -116,7 +116,7 @@ def map_chart(
     marks, room = display.marks(drawing, linked=linked), _room(display, half=half)
     trails = _trails(display) if _plays(display) else []
     options = (tuple(sorted(values.items())) for values in (marks.labels, room))
-    # Rebuilt only if it would differ; no session keeps it.
+    # Cached outside the session; rebuilt only if it would differ.
     chart = once(
         display.result,
         "drawing",
@@ -141,7 +141,7 @@ def map_chart(
 
 
 def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
-    """The fit of a map to the page; on a phone it is no higher than its frames."""
+    """The `narrow` and `height` of a map; on a phone it is no higher than its frames need."""
     if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
         return {"narrow": half, "height": HEIGHT}
     shapes = [
@@ -216,7 +216,7 @@ def _plays(display: MapDisplay) -> bool:
 
 
 def _trails(display: MapDisplay) -> list[int]:
-    """The points whose path through the layers is drawn: the chosen, pinned and selected ones."""
+    """The points with a trail: the chosen and pinned ones, and matches and selections if few."""
     marked = display.marked
     trails = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
     for more in (
@@ -245,12 +245,12 @@ _MOST_ROWS = 5_000
 
 
 def words(display: MapDisplay) -> None:
-    """The reading."""
+    """The finding in sentences, and its certainty."""
     kit.reading(display.finding.reading, sure=display.finding.sure)
 
 
 def notes(display: MapDisplay) -> None:
-    """A line on the points that are on the map and those left out."""
+    """Captions on the mapped points, those left out, and the frame that layers share."""
     points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
     parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if display.sampled:
@@ -391,7 +391,7 @@ def current_map(
         height: of the map, in pixels; its space is reserved while the first one is drawn.
     """
     # Created in every run: otherwise the browser would see the next element as a new one and redraw
-    # it. The map's own run clears it at once, and does not draw below it first.
+    # it. The run that shows the map empties it first, so the map never appears below old progress.
     place = st.empty()
     last = _last(slot)
     if request is None or corpus is None:
@@ -417,14 +417,14 @@ def current_map(
         _failed(error, request, slot)
         return _older(last, request)
     result = maps().result(request)
-    if result is None:  # stopped or evicted at this moment; unknown until now
+    if result is None:  # stopped or evicted since `_job` looked it up
         return current_map(request, corpus, card, slot=slot, height=height)
     session.keep(slot, request)
     return result, False
 
 
 def _last(slot: str) -> MapResult | None:
-    """The last map on screen, as long as it is cached."""
+    """The last map on screen; None if it is no longer cached."""
     request: MapRequest | None = session.kept(slot)
     return None if request is None else maps().result(request)
 
@@ -438,7 +438,7 @@ def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
 
 
 def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
-    """The job of a map that is running, cheap or requested; else show its cost and a button."""
+    """The job of a map if it has run, is running, cheap or requested; else show its cost."""
     job, key = maps().find(request), request.key
     state = None if job is None else job.look(waiting.current_visitor(_place(slot))).state
     is_wanted = session.kept(_wanted(slot)) == key
@@ -538,7 +538,7 @@ def _in_words(plan: Plan, why: str) -> str:
 # --- One map, or two side by side
 
 _OWN_CHOICE_HEIGHT = 72
-"""The height above each of two maps, so that they align."""
+"""The height in pixels of the row above each of two maps, so that the maps align."""
 
 
 def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapDisplay | None:
@@ -621,7 +621,7 @@ def _other(
     beside, layer = controls.BESIDE.of(view), None
     request: MapRequest | None
     with st.container(
-        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model needs more
+        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model's menu is higher
         border=False,
     ):
         if beside == "layer":
@@ -650,7 +650,7 @@ def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
 def _of_another_model(
     view: ViewState, card: ModelCard, corpus: Corpus
 ) -> tuple[ModelCard, MapRequest | None]:
-    """A model chosen here, with its request; no request if it cannot be used."""
+    """The second map's model and its request; no request if the model cannot be used."""
     offered = (*runtime.service().models(), *runtime.own_models())
     specs = {s.id: s for s in offered if s.id != view.model}
     if not specs:

@@ -39,18 +39,18 @@ __all__ = [
 _TITLE = 80
 _LONGEST = 36
 """Maximum length of a point's name, which may be part of its sentence."""
-_LABEL_POINTS = 5  # a label with fewer is best or worst by accident
+_LABEL_POINTS = 5  # a label with fewer points is best or worst by accident
 _N_LISTED, _N_TYPICAL = 5, 3
 
 State: TypeAlias = Literal["separate", "partly", "unclear", "not"]
-"""The position of a share and its interval: above the baseline and half of the rest, above the
-baseline, around it, below it."""
+"""The position of a share's interval: above the baseline ("separate" if the share is also at least
+halfway from there to 1, else "partly"), around it ("unclear"), or below it ("not")."""
 Untested: TypeAlias = Literal["none", "one", "alone", "unshared", "unreached"]
 """Reasons why labels cannot be compared."""
 
 
 class MapReading(NamedTuple):
-    """The visible sentences on a map, and the folded ones below it."""
+    """The visible sentences on a map, and the folded ones below them."""
 
     claims: Sequence[Claim | str]
     sure: Sequence[Claim | str]
@@ -214,7 +214,7 @@ def _closest(points: Points, neighbors: Neighbors) -> Claim:
 
 
 def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Claim:
-    """The number of a point's nearest in the full space that are among as many nearest on the map.
+    """The number of a point's true neighbours that are also its neighbours on the map.
 
     Args:
         name: the point's name.

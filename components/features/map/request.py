@@ -41,7 +41,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     Args:
         view: the current view.
         card: the model's card.
-        corpus: key of the texts.
+        corpus: the key of the texts.
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
@@ -73,7 +73,7 @@ def by_chosen_words(view: ViewState) -> bool:
 
 
 def settings_of(view: ViewState) -> MapSettings:
-    """The settings for placing points, as the view has them."""
+    """The view's settings for placing points."""
     return MapSettings(
         method=cast("Method", METHOD.of(view)),
         n_components=3 if DIMS.of(view) == "3-D" else 2,
@@ -86,7 +86,7 @@ def settings_of(view: ViewState) -> MapSettings:
 
 
 def _only(view: ViewState) -> tuple[str, ...]:
-    """The words or tokens to map; none for all."""
+    """The words or tokens to map; an empty tuple for all."""
     if UNIT.of(view) == "sentences":
         return ()
     if by_chosen_words(view):

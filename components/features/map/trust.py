@@ -1,10 +1,9 @@
 """The quality of a map, from its measurements.
 
 Every measure is read beside that of a random map: a trustworthiness of 0.5 is not half right but
-worthless, and with few points a random map keeps many neighbours. The bounds divide the distance
-from chance to a perfect map into equal parts: the rescaled recall is the R_NX of
-Lee, Renard, Bernard, Dupont and Verleysen (2013); trustworthiness and continuity (Venna and Kaski
-2001) are rescaled the same way.
+worthless, and with few points a random map keeps many neighbours. The bounds are shares of the way
+from chance to a perfect map: the rescaled recall is the R_NX of Lee, Renard, Bernard, Dupont and
+Verleysen (2013); trustworthiness and continuity (Venna and Kaski 2001) are rescaled the same way.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ FEW = 15
 SMALL = 50
 """Below this many points neighbour measures say little, so a map is never fully trusted."""
 SAME_DISTANCE = 1e-6
-"""The effect of rounding on a distance of 0: cosine, or relative to the largest Euclidean."""
+"""Distances up to this count as 0; Euclidean ones relative to the largest to a neighbour."""
 _GOOD = 0.8
 _HALF = 0.5
 _POOR = 0.1
@@ -48,13 +47,13 @@ _MOST_NOTES = 4
 
 @dataclass(frozen=True)
 class Trust:
-    """The quality of a picture.
+    """The quality of a map.
 
     Attributes:
         state: "trust", "care" or "doubt"; "few" if there is too little to measure, "flat" if all
             distances are equal.
         claim: the finding with its numbers.
-        notes: cautions for reading nearness off the picture.
+        notes: cautions for reading nearness off the map.
     """
 
     state: TrustState

@@ -25,7 +25,7 @@ __all__ = ["column_choice", "file_panel", "kept_panel"]
 _PENDING = "map_pending"
 """The session key for the name of a file that was chosen but not mapped yet."""
 _MAPPED = "map_mapped"
-"""The session key for the mapped file and its text and label columns, by digest."""
+"""The session key for the mapped files with their text and label columns, by digest."""
 _N_MAPPED = 8
 _CHANGING = "map_changing"
 """The session key for whether the visitor is choosing other texts."""
@@ -157,7 +157,7 @@ def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
 
 
 def _note_mapped(digest: str, secret: str, text: str, labels: tuple[str, ...]) -> None:
-    """Remember who uploaded the columns with a digest, so that this visit can choose others."""
+    """Remember the upload behind a digest, so that this visit can choose other columns."""
     mapped = {**(session.kept(_MAPPED) or {}), digest: (secret, text, labels)}
     session.keep(_MAPPED, dict(list(mapped.items())[-_N_MAPPED:]))
 

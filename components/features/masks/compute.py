@@ -128,7 +128,7 @@ def encode_both(
     pad_to: int,
     masked: bool,
 ) -> list[tuple[Encoding, Encoding, Damage]]:
-    """Each text alone, padded with the mask on or off, and its similarity to the text alone."""
+    """For each text: its encoding alone, its padded encoding, and the cosines of the two."""
     alone = service.encode(model, texts, pairs=pairs)
     mask: Mask = "model" if masked else "ones"
     padded = service.encode(model, texts, pairs=pairs, pad_to=pad_to, mask=mask)
@@ -158,7 +158,7 @@ def own_savings(masks: Masks) -> list[Saving]:
 
 
 def repetition(row: PaddedText, limit: int) -> Number:
-    """The number of repetitions of a text; by default it then exceeds the limit by a fifth."""
+    """The number of repetitions of a text; by default enough to exceed the limit by a fifth."""
     tokens = row.alone
     total = tokens.n_tokens + tokens.n_truncated
     body = max(1, total - int(tokens.special_tokens_mask.sum()))

@@ -23,13 +23,13 @@ Color = Literal["cosine", "mask", "segment"]
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _MAX_ROWS = 23  # tokens that still have room for their names
-_MAX_WIDE = 4  # columns whose names have the usual size
+_MAX_WIDE = 4  # columns; with more, names are smaller
 _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 
 @dataclass(frozen=True)
 class _Heights:
-    """The heights of positions: real ones have height 1, those with only padding share less."""
+    """Heights: 1 for each position with a token, a limited sum for those with only padding."""
 
     longest: int
     padded: int

@@ -29,7 +29,7 @@ __all__ = ["closer"]
 
 
 def closer(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
-    """Two closed sections whose titles already state the finding."""
+    """Two closed sections: the saving by sorting, and the effect of the model's limit."""
     left, right = st.columns(2, gap="medium")
     with left:
         _sorting(masks, service, card)

@@ -196,7 +196,7 @@ def pad_sizes(longest: int, limit: int) -> list[int]:
 
 
 def token_labels(tokens: Tokens) -> list[str]:
-    """The text of each token: the piece itself, or its slice of the text if pieces are encoded."""
+    """The text of each token: its piece, or its slice of the text if the piece is not in it."""
     return [_label(tokens, i) for i in range(tokens.n_tokens)]
 
 
@@ -233,7 +233,7 @@ def _lengths(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class ShapeStep:
-    """One step: its title, the output shape, and a description in one sentence."""
+    """One step: its code, the axes and shape of its output, and a description in one sentence."""
 
     code: str
     axes: str
@@ -346,7 +346,7 @@ def token_rows(row: PaddedText) -> list[dict[str, Any]]:
 
 
 def arrays(lab: PaddedBatch) -> dict[str, NDArray[Any]]:
-    """Everything as arrays, one row for each text; NaN as the cosine of padding."""
+    """The batch as arrays, one row for each text; the cosines of padding are NaN."""
     rows = lab.rows
     cosines = np.full((len(rows), len(lab.layers), lab.pad_to), np.nan, dtype=np.float32)
     for i, row in enumerate(rows):

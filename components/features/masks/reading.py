@@ -34,7 +34,7 @@ _LONGEST_QUOTE = 40
 
 
 def batch_title(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
-    """The finding of the main picture, for one text (or for another if it has no padding)."""
+    """The finding of the main picture, for the text to describe (see `_text_to_describe`)."""
     described = _text_to_describe(lab, row, layer)
     if described is None:
         return claim("masks.title.none")
@@ -90,7 +90,7 @@ def masks_sure(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
 
 
 def padding_note(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim | None:
-    """The treatment of padding by the mask; None without padding."""
+    """The meaning of the hatching, with the mask on or off; None without padding."""
     described = _text_to_describe(lab, row, layer)
     if described is None:
         return None
@@ -100,7 +100,7 @@ def padding_note(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim | None:
 
 
 def _effect_claim(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
-    """The effect of padding on a text's tokens, or without the mask on its mean."""
+    """The effect of padding on a text's mean and on its most changed tokens."""
     cosines = row.damage.tokens[row.damage.layers.index(layer)].tolist()
     numbers = {"label": row.label, "layer": layer, "lowest": min(cosines)}
     if _is_unchanged(row, layer):

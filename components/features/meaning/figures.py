@@ -13,7 +13,7 @@ from components.figures.theme import SEQUENTIAL, figure, plain, values
 
 __all__ = ["cosine_heatmap"]
 
-_ANGLE = -35  # degrees, of the names below
+_ANGLE = -35  # degrees, of the names below the matrix
 _MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 
 

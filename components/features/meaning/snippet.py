@@ -1,4 +1,4 @@
-"""Meaning in context with transformers alone: the same table, printed the same way."""
+"""Meaning in context with transformers alone: a script that prints the page's table."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
     """Keep the pairs of a file's chosen columns for whoever has their digest, and return it.
 
     Raises:
-        CorpusError: they cannot be used.
+        CorpusError: the columns cannot be used.
     """
     pairs = pairs_from(sheet, columns)
     digest = pairs.key[:32]
@@ -85,7 +85,7 @@ def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
 def reshare(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
     """Return the columns of a file if it is the one that a view names, and share them again.
 
-    They apply only to a file that its visitor has just uploaded.
+    A view names columns by position, so they are known only for a file that was just uploaded.
     """
     columns = chosen_columns(sheet, COLUMNS.of(view))
     try:
@@ -102,7 +102,7 @@ def reshare(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
 
 _CHUNK_BYTES = 96_000_000  # of hidden states at a time
 _HELD_BYTES = 256_000_000  # of vectors kept for a later pair
-_CHARACTERS = 3  # of a token in English, or fewer
+_CHARACTERS = 3  # of an English token, on the low side
 OnProgress = Callable[[str, float], None]
 
 
@@ -113,9 +113,9 @@ class PairCosines:
     Attributes:
         values: (n_layers, n_pairs) float32; NaN if the model does not read a pair's word.
         layers: the layer of each row.
-        n_cut: texts whose end did not fit the model.
-        n_encoded: texts encoded; more than there are if vectors were evicted and recomputed.
-        n_tokens: the number of their tokens.
+        n_cut: the number of texts whose end did not fit the model.
+        n_encoded: the number of encoded texts; one counts again if its vectors were evicted.
+        n_tokens: the number of tokens in all encoded texts.
         passport: the passport of the encodings.
     """
 
@@ -210,7 +210,7 @@ class _Vectors:
     @property
     def passport(self) -> Passport:
         """The passport of the encodings."""
-        if self._passport is None:  # no vector was computed: no set of pairs leads here
+        if self._passport is None:  # never so for a `PairSet` with pairs
             raise RequestError("There is no pair to compare. Choose other pairs.")
         return self._passport
 
@@ -266,7 +266,7 @@ class _Vectors:
 # --- The comparison as a background job
 
 LARGE_SECONDS = 5.0
-"""From here on a comparison starts only with a click, not from an address."""
+"""Longer comparisons start only with a click, not from an address."""
 PAIRS = JobKind(
     "pairs to compare",
     n_at_once=2,
@@ -278,7 +278,7 @@ PAIRS = JobKind(
     forgotten_seconds=FORGOTTEN_SECONDS,
     first_words="Looking at the pairs",
 )
-_READING = 0.97  # of the whole; the rest is measuring
+_READING = 0.97  # the share of progress for reading the pairs; the rest is for scoring
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,9 +289,9 @@ class PairsResult:
         cosines: (n_layers, n_pairs) float32; NaN if the model does not read a pair's word.
         layers: the layer of each row.
         scores: the accuracy of thresholds; None if it cannot be computed.
-        why_not: the reason, in a sentence; "" if the pairs have no labels.
-        n_cut: texts whose end did not fit the model.
-        n_encoded: texts that were encoded.
+        why_not: the reason for missing scores; "" if there are scores, or no labels.
+        n_cut: the number of texts whose end did not fit the model.
+        n_encoded: the number of encoded texts.
         passport: the passport of the encodings.
     """
 
@@ -359,8 +359,8 @@ class PairsAtLayer:
 
     Attributes:
         pairs: the compared pairs.
-        result: their results.
-        row: the row of the selected layer.
+        result: the results for these pairs.
+        row: the selected layer's row in the result's arrays.
     """
 
     pairs: PairSet
@@ -417,7 +417,7 @@ def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
 
 
 def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
-    """Pairs in reading order: those furthest on the wrong side come first."""
+    """Wrongly judged pairs, furthest from the threshold first; or all pairs by cosine."""
     comparable = at_layer.compared_pairs
     if which in {"most", "least"} or at_layer.scores is None:
         order = np.argsort(at_layer.cosines[comparable], kind="stable")
@@ -553,7 +553,7 @@ class PairRows(Sequence[Mapping[str, Any]]):
 
 
 def pair_arrays(at_layer: PairsAtLayer) -> Mapping[str, NDArray[Any]]:
-    """The inputs of accuracy, ROC curve and AUC, as the page's second snippet reads them."""
+    """The cosines, labels and scores of pairs, for the download; the second snippet reads it."""
     pairs, scores = at_layer.pairs, at_layer.scores
     split = np.full(pairs.n, -1) if pairs.split is None else pairs.split
     arrays: dict[str, NDArray[Any]] = {

@@ -29,10 +29,10 @@ FILE = text(PAGE, "file")
 FILE_NAME = text(PAGE, "file_name", default="a file")
 GUESSED = "guessed"
 COLUMNS = text(PAGE, "columns", default=GUESSED)
-"""The positions of the columns in the order of `compute.files.ROLES`, separated by commas, or the
-guessed ones."""
+"""The positions of the columns in the order of `files.PairColumns`, separated by commas, or
+`GUESSED`."""
 
-# A closer look
+# The panels below the pictures
 
 ROC, TO_READ, ALL = ("ROC curve", "Pairs to read", "Every pair")
 LABELLED_PANELS = (TO_READ, ROC, ALL)

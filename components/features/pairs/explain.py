@@ -1,4 +1,4 @@
-"""Pairs: the formulas behind it."""
+"""The formulas behind the Pairs page."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def span(band: tuple[float, float]) -> dict[str, Any]:
 
 
 def note(text: str, x: float, y: float) -> dict[str, Any]:
-    """A word that ends at a point in the picture, below it."""
+    """A text whose upper right corner is at a point in the picture."""
     return {
         "text": text,
         "x": x,
@@ -75,7 +75,7 @@ def key(colors: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
-    """A word above a point in the picture, aligned towards the middle."""
+    """A text above the picture at a given x, extending towards the middle."""
     is_right = x > sum(scale) / 2
     return {
         "text": text,
@@ -99,7 +99,7 @@ _MOST_STEPS = 600  # points of an ROC curve that are drawn
 
 
 def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:
-    """One scale for all layers: from a round number below the lowest cosine or `lowest` to 1."""
+    """One scale for all layers: from a round number below all cosines and `lowest` to 1."""
     least = float(np.nanmin(cosines)) if not np.isnan(cosines).all() else 1.0
     return float(np.floor(min(least, lowest, 0.6) * 5) / 5), 1.0
 
@@ -160,7 +160,7 @@ def roc_figure(
     title: str,
     height: int = 380,
 ) -> go.Figure:
-    """True against false positives for every threshold, and the point of the page's own one."""
+    """True against false positives for every threshold, and the point of the page's threshold."""
     step = np.unique(np.linspace(0, len(false) - 1, min(len(false), _MOST_STEPS)).astype(int))
     curve = {
         "type": "scatter",
@@ -236,7 +236,7 @@ def _bars(name: str, color: str, cosines: FloatArray, edges: NDArray[np.float64]
 def accuracy_lines(
     layers: Sequence[int], scores: Scores, *, row: int, title: str, height: int = 340
 ) -> go.Figure:
-    """The accuracy at each layer, with its interval, and the majority share below."""
+    """The accuracy at each layer, with its interval, and the accuracy of always guessing."""
     x = list(layers)
     low = min(0.4, float(np.floor(min(scores.low.min(), scores.majority) * 10) / 10))
     band = {
