@@ -744,7 +744,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
 
 
 def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
-    """The vectors, coordinates, neighbours and texts of a map; `redraw_snippet` reads them."""
+    """The vectors, coordinates, neighbours and texts of a map, for the download."""
     result, points = display.result, display.points
     return {
         "vectors": display.vectors,

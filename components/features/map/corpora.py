@@ -41,7 +41,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
 
 
 def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
-    """Return True if a file is the one that a view names; its columns are then shared again."""
+    """Return True, and share a file's columns again, if it is the file that a view names."""
     try:
         corpus = to_corpus(sheet, *columns_of(view, sheet))
     except CorpusError:
