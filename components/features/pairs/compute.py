@@ -210,7 +210,7 @@ class _Vectors:
     @property
     def passport(self) -> Passport:
         """The passport of the encodings."""
-        if self._passport is None:  # never so for a `PairSet` with pairs
+        if self._passport is None:  # only if there is no pair, which readers refuse
             raise RequestError("There is no pair to compare. Choose other pairs.")
         return self._passport
 
