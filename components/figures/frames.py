@@ -20,7 +20,7 @@ __all__ = ["add_frames", "signed_bound", "spread", "vector_strips"]
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
-    """Return the heights, moved apart as little as one sweep up and down can to keep the gap."""
+    """Return the heights, moved up to keep the gap, then down if they pass the top of the scale."""
     order = sorted(range(len(spots)), key=lambda i: spots[i])
     placed = list(spots)
     for lower, upper in pairwise(order):
@@ -49,8 +49,8 @@ def add_frames(
     """Give a figure a frame for each layer, named by its number; the layer bar switches frames.
 
     Args:
-        chart: the figure, as it is at `layer`.
-        traces: what its first traces are at each layer.
+        chart: the figure, drawn at `layer`.
+        traces: the traces of each layer, which replace the first ones of the figure.
         layer: the visible layer.
         titles: the finding at each layer.
         notes: annotations at the visible layer.

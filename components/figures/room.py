@@ -24,7 +24,7 @@ _ADVANCES = (  # advances from space to tilde in the page's typeface, in 1/1000 
     *(555, 555, 347, 419, 338, 544, 467, 719, 446, 467, 425, 303, 241, 303, 497),
 )
 _OTHERS = {"…": 948, "–": 480, "—": 800, "“": 426, "”": 426, "’": 249, "·": 249}
-_WIDE, _USUAL = 1000, 600  # of characters that are not in the table: Chinese ones, all others
+_WIDE, _USUAL = 1000, 600  # of characters in neither table: Chinese and similar ones, all others
 _FIRST_WIDE = 0x2E80
 _HEIGHT = 17  # pixels of a line of the smallest text
 _BESIDE, _BELOW = 21, 23  # pixels around a name in its margin, as no margin is below 12

@@ -41,7 +41,7 @@ _SIGNS = dict(zip(DASHES, ("—", "- -", "···", "-·-", "– –", "–·–"
 
 
 def cosine_range(*arrays: FloatArray) -> tuple[float, float]:
-    """Return one scale for all cosines of a page: from a round number below the lowest to 1."""
+    """Return one scale for all cosines of a page: from -0.2, or lower if a cosine is, to 1."""
     lowest = min((float(a.min()) for a in arrays if a.size), default=0.0)
     return min(-0.2, np.floor(lowest * 5) / 5), 1.0
 
@@ -169,7 +169,7 @@ def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
 
 
 def _to_label(comparison: Comparison, pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the lines with names: all of a few; of many, the highest and lowest at the end."""
+    """Return the pairs whose lines get names: all, or of many the highest and lowest at the end."""
     if len(pairs) <= _MAX_LABELS:
         return list(pairs)
     ranked = sorted(pairs, key=lambda p: -float(comparison.along(p)[-1]))
@@ -182,7 +182,7 @@ def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
 
 
 def _sign(style: _Style) -> str:
-    """A short piece of the line; the name itself keeps the theme's text colour, to be readable."""
+    """A short piece of the line in its colour, as the name keeps the theme's readable colour."""
     return f'<span style="color:{style.color}"><b>{_SIGNS[style.dash]}</b></span> '
 
 

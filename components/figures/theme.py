@@ -145,7 +145,7 @@ def _readable(layout: dict[str, Any]) -> dict[str, Any]:
 
 
 def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return a trace whose colour bar, and whose labelled cells, have that size too."""
+    """Return a trace whose colour bar and labelled cells use the smallest size, too."""
     if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
         trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:

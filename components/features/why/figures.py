@@ -38,7 +38,7 @@ __all__ = [
 # --- Parts that several pictures share
 
 LOW, HIGH = "#3F8FD6", "#D98A2B"
-"""The two colours of signed numbers shown alone: both are readable in light and dark themes."""
+"""The colours of bars below and above zero, readable in light and dark themes."""
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -46,15 +46,15 @@ BARE: Mapping[str, Any] = MappingProxyType({"showgrid": False, "zeroline": False
 _MOST_NAMES = 24
 _MOST_LAYERS = 13
 _LONG_TITLE = 46  # characters that fit on one line of a narrow chart
-_LINE = 42  # where a longer title is broken
+_LINE = 42  # characters in a line of a longer title
 LEAST = 1e-3
 """The smallest end of a scale of changes: below it, colours would only show rounding."""
 LEAST_SHARE = 1e-12
-"""The smallest end of a scale of shares: those of long texts are small but exact."""
+"""The smallest end of a scale of shares: the shares in long texts are small but exact."""
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """Labels for plotly, escaped and cut; a sign replaces a blank one."""
+    """Labels for plotly, escaped and cut; "␣" replaces a blank one."""
     return [plain(label, 16) or "␣" for label in labels]
 
 
@@ -87,7 +87,7 @@ def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
 
     Args:
         arrays: of any shape; NaN is ignored.
-        least: the smallest end.
+        least: the smallest end that is returned.
     """
     sizes = [float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays]
     return max(*sizes, least) if sizes else least
@@ -96,7 +96,7 @@ def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
 def titled(
     traces: list[dict[str, Any]], layout: dict[str, Any], *, title: str, height: int
 ) -> go.Figure:
-    """A figure with a long title broken into two lines, with exactly enough room."""
+    """A figure with a title of at most two lines, and a top margin that fits them."""
     is_long = len(title) > _LONG_TITLE
     longest = len(title)
     while is_long and len(textwrap.wrap(shortened(title, longest), _LINE)) > 2:
@@ -107,7 +107,7 @@ def titled(
 
 
 def colorbar(title: str, end: float, *, is_whole: bool = True) -> dict[str, Any]:
-    """The colour bar of a signed picture, with its ends stated, and a note if values lie beyond."""
+    """The colour bar of a signed picture; "≤" and "≥" mark its ends if values lie beyond them."""
     low, high = ("", "") if is_whole else ("≤", "≥")
     return {
         "title": {"text": title},
@@ -128,18 +128,18 @@ def signed(value: float, digits: int = 2) -> str:
 # --- The effect of single words on the cosine
 
 MOST = 12
-_FEWEST = 4  # minimum rows of space, so that a single bar does not fill it
+_FEWEST = 4  # minimum rows of space, so that a single bar does not fill the chart
 
 
 @dataclass(frozen=True)
 class WordBar:
-    """One word.
+    """A word and the number that its bar shows.
 
     Attributes:
         label: the word, as written in the text.
         sentence: the letter of its sentence.
-        value: its effect.
-        beside: a second number for it, drawn as a mark; None for none.
+        value: the change or share, with its sign.
+        beside: a second number, drawn as a mark; None for no mark.
     """
 
     label: str
@@ -161,7 +161,7 @@ def word_bars(
     Args:
         bars: the words.
         quantity: the meaning of a bar, under the axis.
-        beside: the meaning of a mark, under the axis too; "" for none.
+        beside: the meaning of a mark, also under the axis; "" for no marks.
         title: the finding.
         height: in pixels.
     """
@@ -236,7 +236,7 @@ def _named(labels: Sequence[str], numbers: Numbers) -> list[list[str]]:
 
 
 def _range(drawn: Numbers) -> list[float]:
-    """The range from zero, extended in each direction as far as anything is drawn."""
+    """The axis range: up to the largest absolute value on each side where anything is drawn."""
     finite = drawn[np.isfinite(drawn)]
     end = 1.08 * signed_end(finite)
     low, high = (bool((sign * finite > 0).any()) for sign in (-1, 1))
@@ -263,7 +263,7 @@ def switched_off(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """The change of the cosine with each head off as a grid, and with whole parts off as bars.
+    """A grid of the changes of the cosine with each head off, and bars with whole parts off.
 
     Args:
         heads: (n_layers, n_heads) changes; layers from 1, heads from 0.
@@ -349,7 +349,7 @@ def _layer_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[st
 
 # --- A matrix of signed numbers between words
 
-_ANGLE = -50  # degrees, of the names below
+_ANGLE = -50  # degrees, of the names under the columns
 _TITLE = 33  # pixels of an axis title, beside its names
 _NAMED = 18  # the most words that have room for their names
 _MANY = 64  # the most words whose cells have room for gaps, and for names on hover
@@ -367,20 +367,20 @@ def signed_matrix(
     height: int = 360,
     least: float = LEAST,
 ) -> go.Figure:
-    """(n_rows, n_columns) values in the theme's two colours, centred on zero, exact on hover.
+    """A heatmap of signed values, symmetric around zero, with exact values on hover.
 
-    Among very many cells a few large ones would leave no colour for the others. The scale then ends
-    where it includes 99.5 of 100 values, and says so.
+    Among very many values a few large ones would leave no colour for the others. The scale of a
+    large matrix therefore covers 99.5 of 100 values, and its ends say so.
 
     Args:
-        values: the numbers; NaN for cells with nothing to show.
+        values: (n_rows, n_columns); NaN for cells with nothing to show.
         rows, columns: the words, escaped here.
         quantity: the name of a value, for hover and scale.
         title: the finding.
         axes: the titles of the vertical and the horizontal axis.
         marked: a row and a column that get a frame.
         height: in pixels.
-        least: the smallest end of the scale.
+        least: the smallest end of the scale of a small matrix.
     """
     is_small = max(values.shape, default=0) <= _MANY
     end = signed_end(values, least=least) if is_small else signed_bound(values.astype(np.float32))
@@ -423,7 +423,7 @@ def _few(words: Sequence[str]) -> int:
 def _hover(
     values: Numbers, rows: Sequence[str], columns: Sequence[str], quantity: str
 ) -> dict[str, Any]:
-    """Both words and the value; in very large matrices, their positions."""
+    """The hover data: both words and the value; in large matrices, positions and the value."""
     if max(len(rows), len(columns)) > _MANY:
         return {
             "hovertemplate": f"row %{{y}}, column %{{x}}<br>{quantity} %{{z:.4f}}<extra></extra>"
@@ -469,7 +469,7 @@ def swap_heatmap(
     title: str,
     height: int = 360,
 ) -> go.Figure:
-    """Tokens across, layers up, from 0 (no change) to 1 (as in the other sentence).
+    """A heatmap, tokens across and layers down, from 0 (no change) to 1 (the other sentence).
 
     Colours end at 0 and 1; values beyond are exact on hover.
 
@@ -515,7 +515,7 @@ def swap_heatmap(
 
 
 def _share_in_words(share: float, end: str) -> str:
-    """A part of the way in words: in per cent, or as beyond its ends."""
+    """A share of the way in words: in per cent, or as a distance beyond either end."""
     if np.isnan(share):
         return ""
     whole = round(100 * share)

@@ -1,4 +1,4 @@
-"""The looks of the Why alike? page, and the elements under each."""
+"""The pictures of the Why alike? page's looks, and the list of edits."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _edit(result: EditsResult, ranked: RankedEdit, place: int) -> None:
 
 
 def _compare_with(first: int, second: int, text: str) -> None:
-    """Replace the second sentence by an edit; if both are the same sentence, append it."""
+    """Replace the second sentence by an edit; if it is also the first, append the edit instead."""
     view = session.current()
     if not 0 <= first < len(view.sentences):
         return
@@ -126,7 +126,7 @@ def _marked(before: str, after: str) -> str:
 
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """The text between two unchanged parts; if it is long, its beginning."""
+    """Yield the changed part as Markdown, its new words marked; a long part is cut."""
     n_characters = 0
     for i, piece in enumerate(new):
         is_new = len(old) != len(new) or old[i] != piece
@@ -138,13 +138,13 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 def _n_common(first: Sequence[str], second: Sequence[str]) -> int:
-    """The number of pieces that both share at their beginnings."""
+    """The number of equal pieces at the beginnings of both."""
     both = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
 
 
 def _pieces(text: str) -> list[str]:
-    """Words, and the text between them, on one line."""
+    """The words and the text between them; white space between words becomes one space."""
     cuts = sorted({0, len(text), *(cut for span in split_words(text) for cut in span)})
     return [text[a:b] if text[a:b].strip() else " " for a, b in pairwise(cuts)]
 
@@ -164,7 +164,7 @@ def row(side: Side, unit: str, values: Doubles | None = None) -> LinkedSentence:
     Args:
         side: the sentence.
         unit: "words" or "tokens".
-        values: (n_units,) or (n_tokens,); None for none, NaN for a word without one.
+        values: (n_units,) or (n_tokens,); None for no values, NaN for a word without one.
     """
     items = _words(side) if unit == WORDS else _tokens(side)
     numbers = [None] * len(items) if values is None else values.tolist()
@@ -184,7 +184,7 @@ def names(side: Side, unit: str) -> list[str]:
 
 
 def compared(side: Side, unit: str) -> NDArray[np.bool_]:
-    """(n_units,) or (n_tokens,) bool, those that are compared."""
+    """(n_units,) or (n_tokens,) bool, True for those that are compared."""
     is_counted: NDArray[np.bool_] = side.weights != 0
     if unit != WORDS:
         return is_counted
@@ -192,7 +192,7 @@ def compared(side: Side, unit: str) -> NDArray[np.bool_]:
 
 
 def are_of_text(side: Side, unit: str) -> NDArray[np.bool_]:
-    """(n_units,) or (n_tokens,) bool, those of the text, without special tokens."""
+    """(n_units,) or (n_tokens,) bool, False for special tokens."""
     items = _words(side) if unit == WORDS else _tokens(side)
     return np.array([is_of_text for _, _, is_of_text, _ in items], dtype=bool)
 
@@ -387,7 +387,7 @@ def draw_integrated(view: ViewState, result: InputsResult) -> None:
 
 
 def _typed(inputs: InputShares, unit: str) -> Doubles:
-    """The shares of words or tokens; special tokens do not change on the path and have none."""
+    """The shares of words or tokens; NaN for special tokens, which do not change on the path."""
     values = inputs.by_word if unit == WORDS else inputs.shares
     return np.where(are_of_text(inputs.side, unit), values, np.nan)
 
@@ -435,7 +435,7 @@ def _alignment(result: SwapInResult) -> None:
 
 
 def _alone(sentence: LinkedSentence, places: tuple[int, ...]) -> LinkedSentence:
-    """The row with tokens marked that have no partner."""
+    """The row, with its tokens that lack a partner marked."""
     words = list(sentence.words)
     for i in places:
         words[i] = replace(words[i], kind="alone")
@@ -445,7 +445,7 @@ def _alone(sentence: LinkedSentence, places: tuple[int, ...]) -> LinkedSentence:
 # --- Switch off: the effect of each head
 
 _N_STRONGEST = 10
-# The choices of the Attention page that a link sets; it declares them, and a test keeps both alike.
+# The Attention page's controls that a link sets. That page declares them; a test compares both.
 _HEAD = Text(page="attention", name="head", label="Head")
 _SHOW = Text(page="attention", name="show", default="One head", label="Show")
 _SENTENCE = Text(page="attention", name="sentence", default="A", label="Sentence")
@@ -474,7 +474,7 @@ def draw_switched_off(view: ViewState, result: SwitchOffResult) -> None:
 
 
 def _on_head(view: ViewState, sentence: str, layer: int, head: int) -> ViewState:
-    """The view of Attention on a head (layers from 1, heads from 0) of a sentence."""
+    """The view that opens Attention on a sentence's head (layers from 1, heads from 0)."""
     view = _SENTENCE.put(_SHOW.put(view, _SHOW.default), sentence)
     return _HEAD.put(view, f"{layer}.{head}")
 

@@ -56,10 +56,10 @@ class Alignment:
     """Tokens of two texts, one to one and in order.
 
     Attributes:
-        pairs: positions in the first text and in the second.
-        same_length: True if both have as many tokens, aligned by position.
+        pairs: each a position in the first text and one in the second.
+        same_length: True if both texts have equally many tokens, aligned by position.
         first_alone, second_alone: positions without a partner in the other text.
-        n_equal: pairs of the same token.
+        n_equal: the number of pairs of equal tokens.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -163,7 +163,7 @@ def cut(text: str, spans: Sequence[Span]) -> RemainingText:
 
 
 def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> range:
-    """The white space beside a word that is removed with it."""
+    """The positions of the white space beside a word that is removed with the word."""
     first, last = start, end
     while first > 0 and text[first - 1].isspace() and not is_gone[first - 1]:
         first -= 1
@@ -180,7 +180,7 @@ def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> rang
 Doubles = NDArray[np.float64]
 
 VectorKind = Literal["mean", "cls", "word"]
-"""The mean over all real tokens, special ones included; the first token; a word's tokens."""
+"""The mean over all real tokens, special ones included; the first token; the mean over a word's."""
 VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 
 
@@ -225,7 +225,7 @@ def cosine(first: Doubles, second: Doubles) -> float:
 # --- The effect of an intervention
 
 NOISE = 0.01
-"""The change of a cosine up to which it is not mentioned: two decimals hardly show it."""
+"""Changes of a cosine up to this size are not mentioned: two decimals hardly show them."""
 NO_WAY = 1e-4
 """The distance between two vectors, relative to their length, below which they count as equal."""
 
@@ -258,10 +258,10 @@ def fraction(moved: Doubles, start: Doubles, end: Doubles) -> float:
 
 
 def interaction(pairs: Doubles) -> Doubles:
-    """(n, n) the effect of two together beyond the sum of their single effects; 0 on the diagonal.
+    """(n, n) the effect of two words beyond the sum of their single effects; 0 on the diagonal.
 
     Args:
-        pairs: (n, n) changes with both left out, single ones on the diagonal.
+        pairs: (n, n) changes with two words left out; with one, on the diagonal.
     """
     single = np.diag(pairs)
     joint: Doubles = pairs - single[:, None] - single[None, :]
@@ -274,7 +274,7 @@ def interaction(pairs: Doubles) -> Doubles:
 FEWEST = 8
 """The minimum number of words for comparing two orders."""
 UNRELATED = 0.2
-"""The Kendall's tau up to which the orders count as unrelated."""
+"""The largest absolute Kendall's tau of orders that count as unrelated."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Order:
 
     Attributes:
         verdict: "same" or "opposite" if tau lies further from 0 than for 19 of 20 random orders;
-            "unrelated" if it is small; else "cannot tell".
+            "unrelated" if it is small; else, or for fewer than `FEWEST` words, "cannot tell".
         tau: Kendall's tau-b (1945) of the two, from -1 (reversed) to 1 (the same); None if one of
             them has no order, because all its numbers are equal.
     """
@@ -319,7 +319,7 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
 def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
     """The mean cosine of pairs of one sense, less that of pairs of two senses.
 
-    This measure is continuous and moves with every head; accuracies jump from sentence to sentence.
+    It changes gradually with every head, while an accuracy jumps with each sentence.
 
     Args:
         vectors: (n, n_dims) of one word in n sentences; at least two of one sense, and two senses.
@@ -350,8 +350,8 @@ class Unit:
         label: the word as written, or the special token.
         positions: the positions of its tokens, in order; at least one.
         text_id: 0 for a word of the text, 1 for one of its pair, -1 for a special token.
-        span: the span of the word in its text, in code points, with other words that its one token
-            also covers; None for a special token.
+        span: the span of the word in its text, in code points, including words that share its
+            only token; None for a special token.
     """
 
     label: str
@@ -389,7 +389,7 @@ def units_of(tokens: Tokens) -> tuple[Unit, ...]:
 def _with_neighbours(
     words: Sequence[Span], word: int, covered: NDArray[np.int64], other_spans: Collection[Span]
 ) -> Span:
-    """The span of a word and of adjacent words that have no other token than this one's.
+    """The span of a word and of adjacent words that have no token of their own.
 
     A typed "[MASK]" is one token and three words; removing only "MASK" would leave "[]".
     """
@@ -406,7 +406,7 @@ def _with_neighbours(
 
 
 def is_word(unit: Unit) -> bool:
-    """True if it is of the text and not a special token; punctuation counts as a word."""
+    """True for a word, False for a special token; punctuation counts as a word."""
     return unit.span is not None
 
 
@@ -418,7 +418,7 @@ class Shares:
     """The contribution of each pair of tokens, or of words, to a cosine.
 
     Attributes:
-        cells: (n_first, n_second) float64, which sum to the cosine; may be negative.
+        cells: (n_first, n_second) float64; they sum to the cosine and may be negative.
     """
 
     cells: Doubles

@@ -151,11 +151,11 @@ class ScoreYardsticks:
     """The yardsticks of a score, if they are known and fit.
 
     Attributes:
-        ranges: the ranges of pairs of known kinds, each at every layer.
+        ranges: the ranges of pairs of known kinds, at the score's layer.
         middle: the middle value of a range: "mean" or "median".
-        lowest: the lowest end of a range at any layer.
+        lowest: the lowest end of a range: for words at the score's layer, else at any layer.
         band: random pairs of the same kind at each layer.
-        is_english: True if both texts are English, as those pairs are.
+        is_english: True if both texts are English, as the texts of all ranges are.
     """
 
     ranges: tuple[Range, ...] = ()
@@ -178,7 +178,7 @@ def yardsticks_of(
 
 
 def score_row(score: Score, yardsticks: ScoreYardsticks) -> None:
-    """The number, and its ruler."""
+    """The score as a large number, and its ruler."""
     left, right = st.columns([2, 5], gap="medium", vertical_alignment="center")
     with left:
         st.metric(_name(score), two(score.cosine))
@@ -221,7 +221,7 @@ def _name(score: Score) -> str:
 
 
 def _texts(score: Score) -> list[str]:
-    """The texts that must be English, like the samples."""
+    """The texts that must be English for the yardsticks to fit."""
     sentences = [side.sentence for side in score.sides]
     return [
         text
@@ -320,7 +320,7 @@ def is_quick(view: ViewState) -> bool:
 
 def in_words(result: LookResult) -> None:
     """The reading, and in small type what was left out."""
-    if has_picture(result):  # otherwise the picture's place says why not
+    if has_picture(result):  # otherwise a message in place of the picture says why
         reading = reading_of(result)
         kit.reading(reading.sentences, sure=reading.sure)
     for note in getattr(result, "notes", ()):
@@ -362,7 +362,7 @@ def explain(view: ViewState, result: LookResult) -> None:
 
 
 def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
-    """The page's Download menu; it keeps the view alone, and finds the data again on a click."""
+    """The page's Download menu; it keeps only the view, and finds the data again on a click."""
     passport = passport_of(result)
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
@@ -377,7 +377,7 @@ def _restored(view: ViewState) -> LookResult:
     """The data of a view as it was shown.
 
     Raises:
-        JobError: it was evicted.
+        JobError: the data were evicted.
     """
     service = runtime.service()
     score = score_of(view, service, service.load(view.model))
@@ -423,7 +423,7 @@ _OPTIONS: dict[str, tuple[Choice, ...]] = {
     controls.LEAVE_OUT: (controls.OUT_OF,),
     controls.SWITCH_OFF: (controls.OFF_TO,),
 }
-_LONG = 400  # characters of both sentences from which they scroll
+_LONG = 400  # characters of both sentences together, above which they scroll
 _TOOLBAR_HEIGHT = 150  # pixels, of sentences that scroll
 _READY = ("python", "bank", "negation", "order")
 """The keys of the examples that are offered here."""
@@ -442,7 +442,7 @@ def toolbar(view: ViewState) -> None:
 
 
 def _look_controls(view: ViewState, look: str) -> tuple[Choice, ...]:
-    """The other controls of a look."""
+    """The controls that a look has of its own."""
     if look == controls.SHARES:
         return (controls.DEPTH,)
     if look == controls.LEAVE_OUT:

@@ -58,7 +58,7 @@ class SentencePairs:
     """The cosines of all pairs of sample sentences.
 
     Attributes:
-        mean, cls: those of their sentence vectors of either kind, at each layer.
+        mean, cls: the band of the cosines of either kind of sentence vector, at each layer.
         n_sentences: the number of sentences.
     """
 
@@ -67,7 +67,7 @@ class SentencePairs:
     n_sentences: int
 
     def band(self, kind: VectorKind) -> Band | None:
-        """The band of one kind of sentence vector; None for words, whose pairs are elsewhere."""
+        """The band of one kind of sentence vector; None for words."""
         return {"mean": self.mean, "cls": self.cls}.get(kind)
 
     @property
@@ -77,7 +77,7 @@ class SentencePairs:
 
 
 def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
-    """Measure the random pairs of a model: half a second for a small one, once."""
+    """Measure the pairs of sample sentences in a model: half a second for a small one."""
     texts = baseline_sentences()
     vectors: dict[VectorKind, list[Doubles]] = {kind: [] for kind in VECTOR_KINDS if kind != "word"}
     for start in range(0, len(texts), _N_AT_ONCE):  # all at once would take much memory
@@ -112,7 +112,7 @@ class ModelRun:
 
     Attributes:
         text, pair: the input.
-        weigh: returns from the text's tokens (n_tokens,) the weight of each.
+        weigh: takes the text's tokens and returns their weights, (n_tokens,).
         interventions: the changes inside the model.
     """
 
@@ -138,7 +138,7 @@ def vectors_of(
         service: runs the model; preferably without a cache.
         card: the model's card.
         layer: the layer of the hidden states.
-        baseline: texts whose tokens give the mean of parts that are switched to their mean.
+        baseline: texts over whose tokens the output of parts that are set to a mean is averaged.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     vectors: list[Doubles] = []
@@ -252,7 +252,7 @@ class Score:
 
     Attributes:
         card: the model's card.
-        vector_kind: the vector to compare.
+        vector_kind: the kind of vector that is compared.
         layer: the selected layer; by default the last.
         first, second: the two sentences; they may be the same.
         cosines: (n_layers + 1,) float64 the cosine at each layer.
@@ -373,7 +373,7 @@ def side_of(
 
 
 def compared_indices(view: ViewState) -> tuple[int, int]:
-    """The two compared sentences, which may be the same; for one that is gone, the default."""
+    """The indices of the two compared sentences, maybe equal; the default if one was removed."""
     letters = [letter(i) for i in range(max(1, len(view.sentences)))]
     first, second = (letters.index(control.among(letters).of(view)) for control in (FIRST, SECOND))
     return first, second

@@ -1,4 +1,4 @@
-"""Each look of Why alike? with transformers alone, its hooks written out."""
+"""Scripts that compute each look of Why alike? with transformers alone."""
 
 from __future__ import annotations
 
@@ -130,13 +130,13 @@ def of_side(side: Side, kind: VectorKind) -> str:
 
 
 def numbers(score: Score) -> str:
-    """The two sentences as arguments, `first` and `second`."""
+    """The lines that compute both sentences' vectors, `a` and `b`, and their cosine, `score`."""
     first, second = (of_side(side, score.vector_kind) for side in score.sides)
     return f"a = vector({first})\nb = vector({second})\nscore = cosine(a, b)"
 
 
 def wires(card: ModelCard) -> str:
-    """The definition of `once`, which hooks a part of a layer."""
+    """The definitions of `blocks`, the layers, and of `once`, which hooks a part of a layer."""
     return _WIRES.format(layers=FAMILIES[card.family].parts.layers)
 
 
@@ -153,7 +153,7 @@ for name, change in changes.items():
 
 
 def leave_out_snippet(result: LeaveOutResult) -> str:
-    """A script that leaves `changes`, by the names of `case_name`."""
+    """A script that computes `changes`, a dict by `case_name`."""
     score = result.score
     lines = ["cases = {  # what is left out, and both vectors without it"]
     for case in written_cases(result):
@@ -265,7 +265,7 @@ for name, values in shares.items():
 
 
 def shares_snippet(result: SharesResult) -> str:
-    """A script that leaves `shares`, (n_first, n_second) by token."""
+    """A script that computes `shares`, (n_first, n_second) by token."""
     score = result.score
     first, second = (of_side(side, score.vector_kind) for side in score.sides)
     body = _SHARES.format(one=first, other=second, layer=score.layer)
@@ -273,7 +273,7 @@ def shares_snippet(result: SharesResult) -> str:
 
 
 def integrated_snippet(result: InputsResult) -> str:
-    """A script that leaves `shares` and `ends` of the "first" and "second" sentence."""
+    """A script that computes `shares` and `ends` of the "first" and "second" sentence."""
     score = result.score
     first, second = (of_side(side, score.vector_kind) for side in score.sides)
     body = _INTEGRATED.format(
@@ -335,7 +335,7 @@ print(fractions)
 
 
 def swap_in_snippet(result: SwapInResult) -> str:
-    """A script that leaves `fractions`, (n_layers, n_aligned); without a way, only both vectors."""
+    """A script that computes `fractions`, (n_layers, n_aligned), or a distance if it is zero."""
     score = result.score
     if result.problem is not None:
         ends = f"a = vector({of_side(score.first, score.vector_kind)})\n"
@@ -427,7 +427,7 @@ for n, (of_heads, *others) in enumerate(zip(heads, attention, feed_forward), sta
 
 
 def switch_off_snippet(result: SwitchOffResult) -> str:
-    """A script that leaves `heads`, a list for each layer, `attention` and `feed_forward`."""
+    """A script that computes `heads`, a list for each layer, `attention` and `feed_forward`."""
     score = result.score
     parts = FAMILIES[score.card.family].parts
     sentences = [
@@ -463,7 +463,7 @@ def switch_off_snippet(result: SwitchOffResult) -> str:
 
 @singledispatch
 def snippet_of(result: object) -> str:
-    """A script with transformers alone that gives a look's numbers."""
+    """A script that computes a look's numbers with transformers alone."""
     raise TypeError(f"There is no script for {type(result).__name__}.")
 
 

@@ -26,7 +26,7 @@ class LinkedWord:
     Attributes:
         label: the word, as written in the text.
         position: the position of its first token, by which it is picked.
-        kind: a word, a special token, or a token without a partner where others have one.
+        kind: a word, a special token, or a token that has no partner in the other sentence.
         value: the number behind its colour, written under it; None for neither.
         joined: True if it continues the word before it.
     """
@@ -45,7 +45,7 @@ class LinkedSentence:
     Attributes:
         letter: the sentence's letter.
         color: the sentence's colour, "#0072B2".
-        words: in order.
+        words: its words or tokens, in order.
     """
 
     letter: str
@@ -61,7 +61,7 @@ class Captions:
         quantity: the name of one word's number: "share".
         between: the name of two words' number; "" if there is none.
         low, high: the verbs for values below and above zero: "takes away", "adds".
-        hint: the text before the pointer is on a word.
+        hint: the text shown until the pointer is on a word.
     """
 
     quantity: str
@@ -106,7 +106,7 @@ def word_lines(
         captions: the texts beside the numbers.
         cells: (n_first, n_second) the value of each line; None for `links` alone.
         links: pairs of words by index, joined whatever their values.
-        picked: "first" or "second", and the index of its word that has a ring.
+        picked: "first" or "second", and the index of the word that gets a ring.
         on_pick: a Streamlit callback; -1 releases the picked word. Without it, words only light up.
     """
     positions = {

@@ -263,7 +263,7 @@ def _(result: SwapInResult) -> Mapping[str, NDArray[Any]]:
 # --- Jobs that take longer than a moment
 
 LARGE_SECONDS = 5.0
-"""From here on work starts only with a click, not from an address."""
+"""Work that takes at least this long starts only with a click, not from an address."""
 WORK = JobKind(
     "looks into a score",
     n_at_once=2,
