@@ -35,7 +35,7 @@ def without_variables(error: BaseException) -> BaseException:
 
 
 def own_copy(error: BaseException) -> BaseException:
-    """An equal error, so that raising it adds nothing to the first; or the first itself."""
+    """A copy of an error, so that raising it adds nothing to the original; else the original."""
     try:
         duplicate = copy.copy(error)
     except Exception:  # noqa: BLE001 - a library's error that its own arguments cannot rebuild
@@ -91,7 +91,8 @@ class Job:
         self._leases: dict[Visitor, float] = {}  # when each visitor stops counting as waiting
         self._cancelled: set[Visitor] = set()
         self._looked = office.now()
-        # A job that only serves others is wanted through them, unless its kind always goes on.
+        # Until a visitor joins, a job is wanted only by the jobs that depend on it, unless its kind
+        # always goes on.
         self._is_given_up = task.kind.forgotten_seconds is not None
         self._is_stopping = False
         self._over = threading.Event()
@@ -111,7 +112,7 @@ class Job:
             return replace(status, state="cancelled") if visitor in self._cancelled else status
 
     def leave(self, visitor: Visitor) -> None:
-        """Stop waiting; the job goes on for as long as its kind does."""
+        """Stop waiting; the job goes on for as long as its kind allows."""
         with self._office.lock:
             self._leases.pop(visitor, None)
 
@@ -181,7 +182,7 @@ class Job:
         self._looked = self._office.now()
         if visitor is not None:
             self._cancelled.discard(visitor)
-        if visitor is not None and not self.done():  # a result is kept for days, its visitors not
+        if visitor is not None and not self.done():  # a result is kept for days, a visitor is not
             self._leases[visitor] = self._looked + self._office.lease_seconds
 
     @property
@@ -292,5 +293,5 @@ class Report:
         self._job.note(stage, share)
 
     def count(self, stage: str, done_bytes: int, total_bytes: int | None) -> None:
-        """Record a stage and its bytes; None if they are not counted at present."""
+        """Record a stage and its bytes; `total_bytes` is None while they are not counted."""
         self._job.count(stage, done_bytes, total_bytes)

@@ -2,7 +2,7 @@
 
 Each piece of work has a thread of its own, which exists only while it runs. Work that would hold
 the interpreter's lock for long uses a process (see `processes`). There is no supervising thread:
-each call that starts, cancels, reports or ends a job checks what else should begin or stop.
+each call that starts, polls, cancels or ends a job checks what else should begin or stop.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ class Jobs:
     """The jobs of one process. Thread-safe.
 
     Args:
-        max_bytes: the limit for all results together, by `size_of`; the least used are dropped,
-            the newest is always kept.
+        max_bytes: the limit for all results together, by `size_of`; the least recently used are
+            dropped, the newest is always kept.
         hold: called with the bytes of all results whenever they change, to count them elsewhere.
         lease_seconds: how long a visitor counts as waiting after each look.
         clock: returns seconds.
@@ -233,7 +233,7 @@ class Jobs:
                     self._begin(begun)
 
     def n_before(self, job: Job) -> int:
-        """The number of jobs of its kind that wait ahead of a job."""
+        """The number of jobs of the same kind that wait ahead of a job."""
         return self._lines[job.kind].n_before(job)
 
     def _existing(self, task: Task) -> Job | None:

@@ -23,14 +23,14 @@ _log = logging.getLogger("contextlens")
 
 
 class Processes:
-    """Processes that do one task each at a time. Thread-safe.
+    """A pool of processes, each of which does one task at a time. Thread-safe.
 
     Each starts when it is first needed; one that dies or does not stop in time is replaced.
 
     Args:
         n: the most processes.
         warm: an entry and its task, run ahead of time by `warm_up` and in replacement processes.
-        env: environment variables for the processes, in addition to those set here.
+        env: environment variables for the processes, in addition to the server's own.
         sentences: the messages for a task that ends badly.
     """
 

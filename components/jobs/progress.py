@@ -64,7 +64,7 @@ class Meter:
         self._samples.clear()
 
     def count(self, stage: str, done: int, total: int | None) -> None:
-        """Record a stage and its bytes; None if they are not counted."""
+        """Record a stage and its bytes; `total` is None if they are not counted."""
         self._stage, self._done, self._total = stage, done, total or 0
         if total is None:
             self._samples.clear()

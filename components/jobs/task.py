@@ -12,7 +12,7 @@ from components.core.caller import StoppedError
 __all__ = ["FORGOTTEN_SECONDS", "JobKind", "StoppedError", "Task", "Visitor"]
 
 FORGOTTEN_SECONDS = 300.0
-"""How long work of minutes goes on when no one looks: a hidden tab polls once a minute."""
+"""The time that long work goes on while no one looks: a hidden tab polls once a minute."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Task:
     """Work that is done once for all who request its key.
 
     Attributes:
-        key: identifies the work; keys of different kinds never coincide.
+        key: identifies the work; keys of different kinds must differ.
         kind: its kind, with the limits.
         work: called with a `Report`, and with the result of `after` if there is one.
         size: the expected duration in seconds.

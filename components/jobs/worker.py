@@ -78,7 +78,7 @@ def _done(message: dict[str, Any], say: _Say) -> Any:
 
 
 def _reporter(cancel: Path, say: _Say) -> Callable[[str, float], None]:
-    """Return a function that reports progress a few times a second and stops unwanted tasks."""
+    """Return a function that reports progress up to 20 times a second and stops unwanted tasks."""
     last, before = 0.0, ""
 
     def report(stage: str, share: float) -> None:
