@@ -29,7 +29,7 @@ Interval = tuple[float, float]
 RISK = 0.05
 """The risk that an interval misses the true share."""
 _TIED = 1e-6
-"""Distances between vectors of length one that differ by less are rounding errors of float32."""
+"""Distances between vectors of length one that differ by less differ only by rounding."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Agreement:
         return whole_percent(self.interval[0]) > whole_percent(self.chance)
 
     def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
-        """Return two labels of at least so many points, the one that keeps together better first.
+        """Return the labels with the most and the least excess; None if their intervals overlap.
 
-        They are the two that lie furthest apart. Return None unless their intervals do not meet;
-        the intervals are wide enough that all labels lie within theirs in 95 of 100 cases.
+        Only labels of at least `least` points are compared. Their intervals are wide enough that
+        in 95 of 100 cases all labels lie within theirs.
         """
         kinds = [kind for kind in self.labels if kind.n >= least]
         if len(kinds) < 2:
@@ -190,6 +190,7 @@ class _LabelledPoints:
         places = {name: i for i, name in enumerate(self.names)}
         self.codes = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
         self.labelled = self.codes >= 0
+        # Points of a single sentence may all be neighbours of each other.
         alone = len(np.unique(sentence[self.labelled])) < 2
         self.group = np.arange(self.n) if alone else np.asarray(sentence)
 

@@ -38,7 +38,7 @@ def keep_in(folder: Path) -> None:
     """Make numba keep compiled code in a folder from now on, for functions that ask for a cache.
 
     Call this before umap-learn is imported. Otherwise umap-learn keeps some code beside its
-    sources, and if neither those nor the home folder are writable, its import fails.
+    sources, and if neither they nor the home folder can be written to, its import fails.
     """
     from numba import config
 
@@ -95,7 +95,7 @@ def _guard_kept_code() -> None:
     def save_or_go_on(cache: Any, signature: Any, code: Any) -> None:
         try:
             save(cache, signature, code)
-        except Exception as exc:  # noqa: BLE001 - as above: it reads the index first
+        except Exception as exc:  # noqa: BLE001 - as above: saving reads the index first
             cache.disable()
             _log.warning("Compiled code is not kept (%s), so first maps take longer.", exc)
 
@@ -103,7 +103,7 @@ def _guard_kept_code() -> None:
 
 
 def _clear(cache: Any, error: Exception) -> None:
-    """Delete compiled code beside a file that cannot be read; give up caching if it fails again."""
+    """Delete all compiled code in an unreadable file's folder; the second time, stop caching."""
     folder = Path(cache.cache_path)
     _log.warning(
         "Compiled code in %s cannot be read (%s), so it is compiled again.",

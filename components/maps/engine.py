@@ -164,7 +164,7 @@ class Maps:
     def check(self, result: MapResult, layer: int, visitor: Visitor | None = None) -> Job:
         """Return the job that draws a layer from two more seeds; its result is a `Stability`.
 
-        It gets the map from the job that drew it, so that it holds no vectors while it waits.
+        It gets the map from the job that drew it, or `result` if that job's was evicted.
         """
         _, n, n_dims = result.vectors.shape
         seconds = placing_seconds(n, n_dims, result.request.settings)
@@ -194,7 +194,7 @@ class Maps:
         )
 
     def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
-        """Record the seconds per token: the least of all calls, as one may wait or be the first."""
+        """Record the least seconds per token of all calls, as some wait and the first is slow."""
         if n_tokens >= _ENOUGH:
             now = seconds / n_tokens
             with self._lock:

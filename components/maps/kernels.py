@@ -44,7 +44,7 @@ def keep_largest(
     points.
 
     Args:
-        products: (m, n - begin) float32, of points from `begin` on.
+        products: (m, n - begin) float32, of m points from `begin` on with all from `begin` on.
         halves: (n,) float32, half of each point's squared length.
         begin: the first point.
         values: (n, width) float32, each point's largest keys so far, ascending.
@@ -171,7 +171,7 @@ def n_as_near(distances: Any, chosen: Any, slack: Any, counts: Any) -> None:
 # --- One round of UMAP's layout, as machine code
 
 _f4, _i4, _u4, _u8 = np.float32, np.int32, np.uint32, np.uint64
-_TINY = _f4(1e-6)  # no power is computed of squared distances below this
+_TINY = _f4(1e-6)  # smaller squared distances count as this
 
 
 @machine_code
@@ -226,7 +226,7 @@ def _pull(now: Any, i: Any, ends: Any, weights: Any, first: Any, last: Any, a: A
         fx += w * dx
         fy += w * dy
         fz += w * dz
-    both = _f4(4) * a * b  # 2 a b, doubled as each link pulls twice: from its point and to it
+    both = _f4(4) * a * b  # 2 a b, doubled as each link pulls at both of its ends
     return both * stiffness, both * fx, both * fy, both * fz
 
 

@@ -1,10 +1,10 @@
 """The three layouts, PCA, UMAP and t-SNE, each from a known start and reproducible.
 
 UMAP (McInnes et al. 2018) takes umap-learn's links and curve, on a neighbour graph made beforehand:
-the graph is exact and shared, and may hold more links than neighbours give. From a PCA start
-`umap_layout` follows its forces, in all threads. t-SNE (van der Maaten 2014) is that of openTSNE
-(Poličar et al. 2024) on the same kind of graph, with scikit-learn's rates and phases. Called this
-way, both report their progress and can be stopped.
+the graph is exact and shared, and may link points that are not neighbours. From a PCA start
+`optimize` follows UMAP's forces, in several threads. t-SNE (van der Maaten 2014) is that of
+openTSNE (Poličar et al. 2024) on the same kind of graph, with scikit-learn's rates and phases.
+Called this way, both report their progress and can be stopped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def optimize(
         n_epochs: rounds.
         seed: decides which points push each other away.
         report: receives the share of rounds done; an exception from it ends the work.
-        n_threads: the number of processors if None; it does not change the result.
+        n_threads: one per processor if None, at most 8; it does not change the result.
     """
     from components.maps.kernels import move
 
@@ -169,10 +169,10 @@ def umap(
         graph: (n, n) sparse, from `links`.
         start: (n, n_components), the initial places of the points.
         min_dist: the smallest distance between points.
-        n_epochs: rounds of stochastic gradient descent.
+        n_epochs: rounds.
         seed: decides the noise added to the start, and which points push each other away.
         report: receives the share of rounds done; an exception from it ends the work.
-        on_wait: called while another map is being made.
+        on_wait: called while another thread uses umap-learn.
     """
     with umap_functions(on_wait) as umap_module:
         a, b = umap_module.find_ab_params(1.0, min_dist)
@@ -181,7 +181,7 @@ def umap(
 
 
 def _umap_start(start: FloatArray, seed: int) -> FloatArray:
-    """Scale the start to at most 10 and add a little noise, as umap-learn does to its starts."""
+    """Scale the start so that it reaches to 10, and add a little noise, as umap-learn does."""
     largest = float(np.abs(start).max())
     scaled = start * (10.0 / largest if largest > 0 else 1.0)
     shaking = np.random.RandomState(seed).normal(scale=1e-4, size=start.shape)
@@ -197,7 +197,7 @@ def tsne(
     perplexity: float,
     report: Report,
 ) -> FloatArray:
-    """(n, n_components) float32, the points arranged so that neighbours on the map are as likely.
+    """(n, n_components) float32, with neighbours as likely on the map as in the full space.
 
     Args:
         space: the vectors.
@@ -238,8 +238,8 @@ def tsne(
 
 
 def _lengths(space: VectorSpace, neighbors: Neighbors) -> NDArray[np.float64]:
-    """(n, k) distances to neighbours between the space's rows, none of them quite zero."""
+    """(n, k) distances of the space's rows from their neighbours, each at least 1e-6."""
     distances = neighbors.distances.astype(np.float64) / space.scale
-    # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
+    # Rows of length one have squared distances of 2 (1 - cosine).
     lengths = np.sqrt(2 * distances) if space.metric == "cosine" else distances
     return np.maximum(lengths, 1e-6)

@@ -30,9 +30,9 @@ __all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "MapQuality", "measure"]
 FEWEST = 4
 """The fewest points that can be measured: a neighbourhood must be less than half of them."""
 ALL_UP_TO = 3_000
-"""The largest number of points of which all are measured."""
+"""Up to this number, all points are measured."""
 N_SAMPLE = 2_000
-"""The size of the seeded sample of more points; ranks are still among all points."""
+"""The size of the seeded sample if there are more points; ranks are still among all points."""
 _BLOCK_BYTES = 8 << 20
 _ROUNDING: dict[type[np.floating], float] = {np.float64: 1e-12, np.float32: 1e-6}
 """The largest difference of equal distances, in units of the values that they are computed from."""
@@ -48,9 +48,9 @@ class MapQuality:
         recall: in [0, 1], the share of the k true neighbours that are map neighbours.
         k: the number of compared neighbours, less than half of the points.
         n_measured: the number of measured points.
-        n_tied: measured points whose k true neighbours are ambiguous, as others are as far as the
-            k-th.
-        is_flat: True if all distances in the full space are equal, so that no point is near.
+        n_tied: the number of measured points whose k true neighbours are ambiguous, as others are
+            as far as the k-th.
+        is_flat: True if all distances in the full space are equal.
     """
 
     trustworthiness: float
@@ -97,7 +97,7 @@ def measure(
     full = space.rows.astype(kind)
     half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
     if space.metric == "cosine":
-        # A zero vector then has the right distance.
+        # Distances are then minus the cosine, which is right for a zero vector, too.
         half_squares = np.zeros_like(half_squares)
     size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
     blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
@@ -164,7 +164,7 @@ class _Distances:
         self.is_flat = counts[:, 1] == distances.shape[1] - 1
 
     def excess(self, chosen: IntArray) -> NDArray[np.float64]:
-        """(m, k) the amount by which the mean ranks of chosen columns exceed k."""
+        """(m, k) the amount by which the mean ranks of chosen columns exceed k, or 0."""
         from components.maps.kernels import middle_ranks
 
         ranks = np.empty(chosen.shape, np.int32)
@@ -199,9 +199,9 @@ class _Distances:
 def _counts(full: _Distances, placed: _Distances) -> NDArray[np.float64]:
     """Return five sums over points.
 
-    They are the ranks above k of map neighbours and of true neighbours, the number of neighbours
-    that are both, and the numbers of points whose true neighbours are ambiguous, or all equally
-    far.
+    They are the amounts by which the ranks of map neighbours and of true neighbours exceed k, the
+    number of neighbours that are both, and the numbers of points whose true neighbours are
+    ambiguous, and of points that are equally far from all others.
     """
     is_open = full.is_open | placed.is_open
     is_plain, rows = ~is_open, np.flatnonzero(is_open)

@@ -1,10 +1,11 @@
 """The k nearest neighbours of vectors, exact and in bounded memory.
 
-The search is half a matrix product, block by block: each product serves both of its points, whose
-largest keys are kept. If many keys are tied, or if a single point is asked for, whole rows are
-searched: the k-th largest of the maxima of groups of columns is a lower bound of the k-th largest
-of all, and is far cheaper to find. The candidates are measured again as differences, so that equal
-vectors are at distance 0 and ties are broken by index, however the products were rounded.
+The search is half a matrix product, block by block: each product gives both of its points a key
+that grows with nearness, and the largest keys of each point are kept. If many keys are tied, or for
+few points, whole rows are searched: the k-th largest of the maxima of groups of columns is a lower
+bound of the k-th largest key, and is far cheaper to find. The candidates are measured again as
+differences, so that equal vectors are at distance 0 and ties are broken by index, however the
+products were rounded.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def map_neighbors(coordinates: FloatArray, k: int) -> Neighbors:
     n = len(coordinates)
     k = min(k, n - 1)
     exact = np.asarray(coordinates, dtype=np.float64)
-    # Ties beyond the k-th are rare on a map: a few more than k are found, then sorted by distance
-    # and index.
+    # Ties with the k-th are rare on a map: a few more than k are found, then sorted by distance and
+    # index.
     distances, indices = KDTree(exact).query(exact, k=min(n, k + 9), workers=1)
     distances, indices = np.reshape(distances, (n, -1)), np.reshape(indices, (n, -1))
     distances = np.where(indices == np.arange(n)[:, None], np.inf, distances)
@@ -156,7 +157,7 @@ def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
 def _by_largest_keys(
     space: VectorSpace, rows: slice, values: FloatArray, columns: NDArray[np.int32], k: int
 ) -> tuple[IntArray, FloatArray]:
-    """Return the k nearest of each row of a block by its largest keys, ascending."""
+    """Return the k nearest of each row of a block, from its largest keys in rising order."""
     points = np.arange(rows.start, rows.stop)
     keys = values[rows][:, ::-1]
     kth = keys[:, k - 1]

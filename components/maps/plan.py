@@ -30,12 +30,13 @@ __all__ = [
 
 # --- Estimates of time and memory before a map is made
 
+# Seconds of single operations, unless a comment says otherwise.
 _PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
 _AXIS, _LINK = 3e-11, 5e-7
 _ROUND, _FORCE, _PUSH = 1e-4, 2.1e-9, 3e-4
 _RUN, _ONE_THREAD_UP_TO = 32, 1_000  # of UMAP's layout
 _RANK = 7e-9
-_BLOCKS, _BYTES_A_LINK = 150 << 20, 120
+_BLOCKS, _BYTES_A_LINK = 150 << 20, 120  # bytes
 
 
 def placing_seconds(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> float:
@@ -48,7 +49,7 @@ def placing_seconds(n: int, d: int, settings: MapSettings, *, n_layers: int = 1)
 
 
 def placing_bytes(n: int, d: int, settings: MapSettings) -> int:
-    """Return the peak memory to place n vectors in all, beside the vectors as given."""
+    """Return the peak bytes to place n vectors, counted over all layers, besides these vectors."""
     rows = 2 * 4 * n * d
     n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
     return _BLOCKS + rows + _BYTES_A_LINK * n * n_found
@@ -98,7 +99,7 @@ SAMPLING_SEED = 0
 _SAMPLE = 64  # texts that an estimate looks at
 _MAX_JOINT = 50_000  # points of all layers together
 _MAX_GATHERED = 60_000_000
-"""The most bytes up to which the vectors of all layers are gathered for a map of one layer.
+"""A map of one layer gathers the vectors of all layers if they take fewer bytes than this.
 
 A change of the layer then needs no encoding.
 """
@@ -110,14 +111,14 @@ class Plan:
     """The texts that a map will read, and its approximate cost.
 
     Attributes:
-        order: the texts to read, in order; more than enough if some may have no point.
+        order: the indices of the texts to read, in order; it may hold more than are needed.
         n_able: the number of texts that may have points.
         n_texts, n_tokens: the numbers of texts and tokens to read.
         n_points: the number of points to expect.
-        most: the largest number of points: fewer if each point is drawn once for every layer.
+        most: the largest number of points; lower if all layers are drawn together.
         layers: the layers to gather; None for all.
         reading, placing: the seconds of each step.
-        n_bytes: the memory.
+        n_bytes: the bytes of memory that the map takes.
     """
 
     order: IntArray
@@ -153,8 +154,8 @@ def plan(
 
     Args:
         request: what is mapped.
-        corpus: its texts.
-        card: the card of its model.
+        corpus: the texts to map.
+        card: the card of the request's model.
         service: tokenizes a sample of the texts.
         token_seconds: the seconds that the model takes for one token.
     """
@@ -203,7 +204,7 @@ def _most(request: MapRequest, card: ModelCard) -> int:
 def _sizes(
     request: MapRequest, corpus: Corpus, able: IntArray, card: ModelCard, service: EncoderService
 ) -> tuple[float, float]:
-    """Return the points and tokens of an average text."""
+    """Return the numbers of points and of tokens of an average text."""
     sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
     if not sample:
         return 0.0, 0.0
@@ -220,7 +221,7 @@ def _sizes(
 
 
 def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> tuple[IntArray, int]:
-    """Return the texts to read, a random sample if there are too many, and their number."""
+    """Return the texts to read, chosen at random if there are too many, and the number needed."""
     n = len(able)
     if n * per_text <= most:
         return able, n

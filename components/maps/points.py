@@ -1,7 +1,6 @@
 """The points of a map: one row for each token, word or sentence that has a vector.
 
-Columns, not objects, as a map may have 50,000 points. This module knows no model; vectors are kept
-elsewhere.
+Columns, not objects, as a map may have 50,000 points. This module knows no model and no vectors.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Points:
         return self.texts[int(self.sentence[point])]
 
     def take(self, chosen: IntArray | Sequence[int]) -> Points:
-        """Return some of the points, in the order given; the texts stay as they are."""
+        """Return some of the points, in the order given, with all texts."""
         rows = np.asarray(chosen, dtype=np.int64)
         return replace(
             self,
@@ -88,7 +87,7 @@ class Points:
 
 
 def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str, str]:
-    """Return a point's text before it, the point, and the text after it, cut to about a length.
+    """Return the text before a point, the point, and the text after it, cut to about `longest`.
 
     The text is cut between words if there are spaces.
     """

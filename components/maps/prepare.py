@@ -1,7 +1,7 @@
 """Compiled code for maps, kept in the data folder: `python -m components.maps.prepare` makes it.
 
 This is part of the set-up, so that the first map after the first start need not wait some seconds.
-If the code is missing or its source has changed, the app compiles it too, behind its first page.
+If the code is missing or its source has changed, the app compiles it in the background.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def warm_up(cache_dir: Path | None = None) -> None:
-    """Import and compile what a first map needs, of few points or many.
+    """Import and compile the code that maps of few and of many points need.
 
     Args:
         cache_dir: a private folder that keeps compiled code for later starts.

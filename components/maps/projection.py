@@ -10,8 +10,8 @@ scale. UMAP's graph is then the union of three graphs: neighbours among all poin
 neighbours within each layer's own space, and a link of full strength between each point and itself
 at the next layer. The first graph alone would keep the layers in one picture, but most neighbours
 of a point would be the point itself at other layers; the second alone would make each layer an
-island. PCA and t-SNE use the comparable layers as they are. The map is then framed: each layer is
-centred, and all layers are rotated by the same angle.
+island. PCA and t-SNE use only the comparable layers. The map is then framed: each layer is centred,
+and all layers are rotated by the same angle.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Map:
         settings: the requested settings.
         neighbors: the true neighbours of each point in each layer's own full space, `K_MEASURED`
             or more.
-        quality: of each layer's part of the map; None if there are too few points to measure.
+        quality: the quality at each layer; None if there are too few points to measure.
     """
 
     coordinates: FloatArray
@@ -83,7 +83,7 @@ def project(
 
     Args:
         vectors: (n_layers, n, d), or (n, d) for one layer; finite.
-        settings: method, metric and the rest.
+        settings: the settings of the layout.
         on_progress: receives the stage and the share done of the whole; an exception from it ends
             the work and reaches the caller.
 
@@ -206,7 +206,7 @@ def _arranged(
 
 
 def _side_by_side(neighbors: tuple[Neighbors, ...]) -> Neighbors:
-    """Return the layers' neighbours as those of one long row of points, layer after layer."""
+    """Return the layers' neighbours as those of the points of all layers, layer after layer."""
     n = len(neighbors[0].indices)
     return Neighbors(
         np.concatenate([layer.indices + i * n for i, layer in enumerate(neighbors)]),
@@ -267,8 +267,8 @@ _WIDE = 1.4
 def framed(coordinates: FloatArray) -> FloatArray:
     """(n_layers, n, n_components) float32, each layer centred; in 2-D all rotated alike.
 
-    The rotation is the one at which the layer that spans the least of the common frame spans most
-    of it. If every layer spans enough, it is the rotation whose frame suits a page best.
+    The rotation lets the layer that spans the least of the common frame span as much of it as
+    possible. Among rotations at which every layer spans enough, the frame's shape decides.
     """
     middles = coordinates.mean(axis=1, keepdims=True, dtype=np.float64)
     centred = coordinates.astype(np.float64) - middles
@@ -292,7 +292,7 @@ def _turn(angle: float) -> FloatArray:
 
 
 def _suits(places: FloatArray) -> tuple[float, float]:
-    """Return how well layers share a frame, and how near its shape is to that of a page."""
+    """Return a sort key: how well layers share a frame, then how well its shape suits a page."""
     whole = np.maximum(_whole(places), 1e-12)
     least = float(((places.max(axis=1) - places.min(axis=1)) / whole).min())
     shape = abs(float(np.log(whole[0] / whole[1])))

@@ -33,7 +33,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 Effort = Literal["quick", "full"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 FULL_EPOCHS, MANY_FULL_EPOCHS = 800, 400  # for up to `MANY` points, and for more
-QUICK_EPOCHS, MANY_QUICK_EPOCHS = 200, 150
+QUICK_EPOCHS, MANY_QUICK_EPOCHS = 200, 150  # for up to `SOME` points, and for more
 SOME = 5_000
 MANY = 50_000
 _NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
@@ -85,7 +85,7 @@ class MapSettings:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> MapSettings:
-        """Return settings by name; missing ones have their defaults.
+        """Return the settings that a mapping names; missing ones have their defaults.
 
         Raises:
             RequestError: a name is no setting, or a value is not allowed.
@@ -188,7 +188,7 @@ class MapRequest:
 
     @property
     def points_key(self) -> tuple[Any, ...]:
-        """The settings that decide the points, whatever the layer and however they are placed."""
+        """The fields that decide the points; neither the layer nor the layout is among them."""
         return (
             *(self.model, self.corpus, self.unit, self.pooling, self.only),
             *(self.every_word, self.special, self.most),

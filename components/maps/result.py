@@ -25,7 +25,7 @@ class MapResult:
     """A finished map with all that it was made from.
 
     Attributes:
-        request, corpus, gathered: what was mapped.
+        request, corpus, gathered: the request, the texts, and the points with their vectors.
         n_able: the number of texts that may have points.
         layers: the drawn layers, one or all; (-1,) for the pooler's output.
         vectors: (len(layers), n_points, n_dims) float32.
@@ -53,7 +53,7 @@ class MapResult:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the places of its points, hex.
+        """The SHA-256 of the points' places, in hexadecimal.
 
         Drawing a request again may move them: the last digits of a text's vectors depend on the
         texts that are encoded in the same batch.

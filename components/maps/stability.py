@@ -38,7 +38,7 @@ class Stability:
             the difference that is left after moving, rotating and scaling one onto the other
             (scipy's Procrustes).
         shared_neighbors: mean share in [0, 1] of a point's map neighbours that two maps share.
-        reason: why no other map was drawn, in a sentence; "" if they were.
+        reason: why no other maps were drawn, in a sentence; "" if they were.
     """
 
     seeds: tuple[int, ...]
