@@ -182,7 +182,7 @@ def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
 
 
 def _sign(style: _Style) -> str:
-    """A short piece of the line in its colour, as the name keeps the theme's readable colour."""
+    """A short piece of the line in its colour; the name keeps the theme's readable colour."""
     return f'<span style="color:{style.color}"><b>{_SIGNS[style.dash]}</b></span> '
 
 

@@ -35,7 +35,7 @@ def without_variables(error: BaseException) -> BaseException:
 
 
 def own_copy(error: BaseException) -> BaseException:
-    """A copy of an error, so that raising it adds nothing to the original; else the original."""
+    """A copy to raise, so that the error itself does not change; the error if it has no copy."""
     try:
         duplicate = copy.copy(error)
     except Exception:  # noqa: BLE001 - a library's error that its own arguments cannot rebuild
@@ -215,7 +215,7 @@ class Job:
         return name == self._starter and name in self.sharers()
 
     def abandon(self) -> None:
-        """Stop the job, whoever waits for it."""
+        """Stop the job, even if visitors wait for it."""
         self._leases.clear()
         self._is_given_up = True
 

@@ -142,7 +142,7 @@ class Jobs:
     Args:
         max_bytes: the limit for all results together, by `size_of`; the least recently used are
             dropped, the newest is always kept.
-        hold: called with the bytes of all results whenever they change, to count them elsewhere.
+        hold: called with the total bytes of all results after each job, for a count of memory.
         lease_seconds: how long a visitor counts as waiting after each look.
         clock: returns seconds.
     """

@@ -3,8 +3,8 @@
 Alternatives considered: pebble 5.2 (cancelling a task ends its process, and with it all compiled
 code; no progress) and loky 3.7 (running work cannot be cancelled; no progress). Both transfer
 pickles, and pebble's spawned processes first run the page's script once more, because Streamlit
-makes that `__main__`. This module therefore starts a plain Python that runs `worker`, and uses
-lines of JSON, and files for large data.
+makes that `__main__`. This module therefore runs `worker` in a plain Python, and exchanges lines
+of JSON, and files for large data.
 """
 
 from __future__ import annotations

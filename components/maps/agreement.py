@@ -29,7 +29,7 @@ Interval = tuple[float, float]
 RISK = 0.05
 """The risk that an interval misses the true share."""
 _TIED = 1e-6
-"""Distances between vectors of length one that differ by less differ only by rounding."""
+"""Smaller differences between distances of vectors of length one are rounding errors."""
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class Maps:
     def check(self, result: MapResult, layer: int, visitor: Visitor | None = None) -> Job:
         """Return the job that draws a layer from two more seeds; its result is a `Stability`.
 
-        It gets the map from the job that drew it, or `result` if that job's was evicted.
+        It gets the map from the job that drew it, or gets `result` if that map was evicted.
         """
         _, n, n_dims = result.vectors.shape
         seconds = placing_seconds(n, n_dims, result.request.settings)

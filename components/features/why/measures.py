@@ -180,7 +180,7 @@ def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> rang
 Doubles = NDArray[np.float64]
 
 VectorKind = Literal["mean", "cls", "word"]
-"""The mean over all real tokens, special ones included; the first token; the mean over a word's."""
+"""The mean over all tokens but padding; the first token; the mean over a word's tokens."""
 VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 
 

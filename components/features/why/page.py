@@ -319,7 +319,7 @@ def is_quick(view: ViewState) -> bool:
 
 
 def in_words(result: LookResult) -> None:
-    """The reading, and in small type what was left out."""
+    """The reading, and notes on what was left out in small type."""
     if has_picture(result):  # otherwise a message in place of the picture says why
         reading = reading_of(result)
         kit.reading(reading.sentences, sure=reading.sure)

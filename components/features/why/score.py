@@ -58,7 +58,7 @@ class SentencePairs:
     """The cosines of all pairs of sample sentences.
 
     Attributes:
-        mean, cls: the band of the cosines of either kind of sentence vector, at each layer.
+        mean, cls: the bands for mean vectors and for vectors of the first token, at each layer.
         n_sentences: the number of sentences.
     """
 
@@ -138,7 +138,7 @@ def vectors_of(
         service: runs the model; preferably without a cache.
         card: the model's card.
         layer: the layer of the hidden states.
-        baseline: texts over whose tokens the output of parts that are set to a mean is averaged.
+        baseline: texts whose tokens give the mean output, for parts that are set to their mean.
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     vectors: list[Doubles] = []
