@@ -91,8 +91,7 @@ class Job:
         self._leases: dict[Visitor, float] = {}  # when each visitor stops counting as waiting
         self._cancelled: set[Visitor] = set()
         self._looked = office.now()
-        # Until a visitor joins, a job is wanted only by the jobs that depend on it, unless its kind
-        # always goes on.
+        # Until a visitor joins, only jobs that need it want it, unless its kind always goes on.
         self._is_given_up = task.kind.forgotten_seconds is not None
         self._is_stopping = False
         self._over = threading.Event()

@@ -199,9 +199,9 @@ class _Distances:
 def _counts(full: _Distances, placed: _Distances) -> NDArray[np.float64]:
     """Return five sums over points.
 
-    They are the amounts by which the ranks of map neighbours and of true neighbours exceed k, the
-    number of neighbours that are both, and the numbers of points whose true neighbours are
-    ambiguous, and of points that are equally far from all others.
+    They are the excess over k of the ranks of map neighbours and of true neighbours, the number of
+    neighbours that are both, and the numbers of points that have ambiguous true neighbours, and of
+    points that are equally far from all others.
     """
     is_open = full.is_open | placed.is_open
     is_plain, rows = ~is_open, np.flatnonzero(is_open)

@@ -1,11 +1,10 @@
 """The k nearest neighbours of vectors, exact and in bounded memory.
 
 The search is half a matrix product, block by block: each product gives both of its points a key
-that grows with nearness, and the largest keys of each point are kept. If many keys are tied, or for
-few points, whole rows are searched: the k-th largest of the maxima of groups of columns is a lower
-bound of the k-th largest key, and is far cheaper to find. The candidates are measured again as
-differences, so that equal vectors are at distance 0 and ties are broken by index, however the
-products were rounded.
+that grows with nearness; the largest keys are kept. If many keys are tied, or for few points, whole
+rows are searched: the k-th largest of the maxima of groups of columns is a lower bound of the k-th
+largest key, and is far cheaper to find. Differences then measure the candidates again, so that
+equal vectors are at distance 0 and ties are broken by index, whatever the rounding.
 """
 
 from __future__ import annotations

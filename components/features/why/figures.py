@@ -369,8 +369,8 @@ def signed_matrix(
 ) -> go.Figure:
     """A heatmap of signed values, symmetric around zero, with exact values on hover.
 
-    Among very many values a few large ones would leave no colour for the others. The scale of a
-    large matrix therefore covers 99.5 of 100 values, and its ends say so.
+    The scale of a large matrix covers 99.5 of 100 values, as a few large ones would leave no colour
+    for the others; its ends say so.
 
     Args:
         values: (n_rows, n_columns); NaN for cells with nothing to show.

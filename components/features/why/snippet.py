@@ -335,10 +335,7 @@ print(fractions)
 
 
 def swap_in_snippet(result: SwapInResult) -> str:
-    """A script that computes `fractions`, (n_layers, n_aligned).
-
-    If the page gives a reason instead of fractions, it prints only how far apart the vectors are.
-    """
+    """A script that computes `fractions`, (n_layers, n_aligned), or a distance if none exist."""
     score = result.score
     if result.problem is not None:
         ends = f"a = vector({of_side(score.first, score.vector_kind)})\n"
