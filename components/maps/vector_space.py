@@ -1,4 +1,4 @@
-"""Vectors prepared for comparison: rows whose Euclidean distances have the order of a metric.
+"""Vectors prepared for comparison: rows whose Euclidean distances rank pairs as a metric does.
 
 For cosine each vector is scaled to length one; a vector of length zero stays zero and is at
 distance 1 from every other. For Euclidean distance the vectors are centred on their mean and
@@ -21,7 +21,7 @@ __all__ = ["METRICS", "Metric", "VectorSpace", "checked_vectors"]
 
 Metric = Literal["cosine", "euclidean"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-_SAME = 1e-6  # of the largest value: the float32 rounding error of equal vectors
+_SAME = 1e-6  # the float32 rounding error of equal vectors, as a share of the largest value
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +63,14 @@ class VectorSpace:
         return bool(np.abs(self.rows - self.rows[:1]).max(initial=0.0) <= _SAME)
 
     def keys(self, points: slice | IntArray) -> FloatArray:
-        """(m, n) keys that grow with nearness: products, less half the squared lengths."""
+        """(m, n) keys, larger if nearer: dot products, less half the squares (Euclidean)."""
         products: FloatArray = self.rows[points] @ self.rows.T
         if self.metric == "euclidean":
             products -= self.half_squares
         return products
 
     def distances(self, first: IntArray, second: IntArray) -> FloatArray:
-        """(m,) distances of pairs of points, exactly 0 for equal vectors."""
+        """(m,) distances of pairs of points: 0 if equal; for cosine, 1 if either is zero."""
         differences = self.rows[first] - self.rows[second]
         squares = np.einsum("ij,ij->i", differences, differences)
         if self.metric == "euclidean":

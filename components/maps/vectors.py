@@ -36,13 +36,13 @@ __all__ = [
 
 WORD_POOLINGS = ("mean", "first", "last")
 SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
-"""Ways to pool a sentence's tokens: all of them, its own alone, [CLS], ..."""
+"""Ways to pool a sentence: "mean" of all tokens, "own" without the special ones, ..."""
 _PARTS = ("first third", "middle third", "last third")
 
 
 @dataclass
 class TextRows:
-    """The points of one text: one row for each."""
+    """The points of one text, with one row for each point."""
 
     names: list[str]
     spans: IntArray
@@ -164,7 +164,7 @@ def _tokens_of(encoding: Encoding, edges: Span) -> IntArray:
 
 
 def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
-    """The third of n places in which each position is."""
+    """Return the name of the third of `range(n)` that each position is in."""
     return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
 
 
@@ -179,7 +179,7 @@ class PointVectors:
         points: the points.
         vectors: (n_layers, n_points, n_dims) float32.
         layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
-        n_cut: the number of texts whose end did not fit the model.
+        n_cut: the number of texts that were cut off because they were too long for the model.
         passport: the passport of the encodings.
     """
 
@@ -219,10 +219,10 @@ def gather(
         unit: whether points are tokens, words or sentences.
         pooling: how a word's sub-tokens (`WORD_POOLINGS`) or a sentence's tokens
             (`SENTENCE_POOLINGS`) become one vector; tokens need none.
-        spans: of words, the single word to take from each text, instead of all.
+        spans: for words, the span of the only word to take from each text; None takes all.
         only: words or tokens to take, ignoring case; empty takes all.
-        special: of tokens, take also those that the tokenizer added.
-        labels: columns of labels, a value for each text; each point gets its text's.
+        special: for tokens, True to include those that the tokenizer added.
+        labels: columns of labels with a value for each text; a point gets its text's value.
         most: the largest number of points; no encodings are read beyond it, and `points.texts`
             holds the texts that were read.
 

@@ -26,7 +26,7 @@ _OBJECT_BYTES = 512_000_000
 _BALANCE = f"""hdr({MODEL_HEADER})
     hash-type consistent
     hash-balance-factor 110"""
-"""Send a model's requests to one replica, until that has more than its share of all requests."""
+"""Sends a model's requests to one replica until it has 10% more than its share of all requests."""
 _SHORT = "/tmp" if sys.platform == "linux" else None
 
 
@@ -49,7 +49,7 @@ def main() -> None:
 def _through_haproxy(folder: str) -> dict[str, str]:
     """Return the environment that puts HAProxy, which Ray for Linux includes, before the replicas.
 
-    It adds a third of the delay of Ray's own proxy, and does not copy large answers.
+    HAProxy causes a third of the delay of Ray's own proxy, and does not copy large answers.
     """
     stats_port, metrics_port = _free_ports(2)  # otherwise a second service would find them in use
     return {

@@ -37,8 +37,8 @@ from components.serving.work import RunningRequest
 __all__ = ["create_app", "from_env"]
 
 _N_THREADS = {False: 64, True: 2}
-"""The number of threads, by `quick`. Most of them wait for a batch or a download. Requests that
-need no work have their own, so that they are not delayed by the others."""
+"""The number of threads, by `Method.quick`. Most of them wait for a batch or a download. Quick
+requests have threads of their own, so that the others do not delay them."""
 _STATUS: Mapping[type[ContextlensError], int] = {
     errors.BusyError: 503,
     errors.ServiceAwayError: 503,
@@ -91,7 +91,7 @@ def from_env() -> Starlette:
     """The API around the models of this process, configured by the environment.
 
     For an ASGI server: `uvicorn --factory components.serving.api:from_env`. A client with the token
-    is an app that controls its visitors' access; without a token, only offered models are loaded.
+    is trusted to control its visitors' access; without a token, only offered models are loaded.
     """
     settings = Settings.from_env()
     token = settings.service_token

@@ -1,8 +1,8 @@
 """Limits on concurrent requests: their number, the memory that they share, and slow bodies.
 
-The requests of one process hold at most `n_requests` times `free_bytes`, plus `shared_bytes`: a
-request gets its place before its body is read, and memory for an answer before the answer is
-created.
+Quick requests, which need no work, and all others have separate places and memory. Either kind
+holds at most `n_requests` times `free_bytes`, plus `shared_bytes`: a request gets its place before
+its body is read, and memory for an answer before the answer is created.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _BUSY = "The service that runs the models has more to do than it can. Try again 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The limits for the requests to one process.
+    """The limits for one kind of request to a process.
 
     Attributes:
         body_bytes: the size of one body.
         n_requests: the number of concurrent requests, from before their bodies are read until their
-            answers are taken; more are told to try again. As many again that need no work.
+            answers are taken; further ones are told to try again.
         free_bytes: the memory that each request may always hold.
         shared_bytes: additional memory for all requests; an answer counts twice while it is packed.
         wait_seconds: how long to wait for an answer's memory before a request is told to try again.
@@ -64,7 +64,7 @@ class Places:
 
     @contextmanager
     def taken(self) -> Iterator[Place]:
-        """Hold a free place; if there is none, take the place of the request with the slowest body.
+        """Hold a free place, or else that of the request whose body has been arriving longest.
 
         Raises:
             BusyError: no place can be had.
@@ -93,7 +93,7 @@ class Place:
         self._held = 0
 
     def hold(self, n_bytes: int, *, seconds: float = 0.0) -> None:
-        """Hold `n_bytes` from now on instead of what was held; wait for them up to `seconds`.
+        """Change the memory held to `n_bytes`; wait for up to `seconds` until it is free.
 
         Raises:
             BusyError: not enough memory is free.
@@ -113,7 +113,7 @@ class Place:
         """Read a body as it arrives, up to the size limit.
 
         Raises:
-            BusyError: there are too many other requests.
+            BusyError: other requests hold the memory that the body needs.
             HTTPException: the body is too large or too slow.
         """
         bounds, reading, body = self.bounds, self._places.reading, bytearray()

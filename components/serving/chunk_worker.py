@@ -1,4 +1,4 @@
-"""The part of indexing that runs in a cluster's processes: its own model makes rows of chunks.
+"""Indexing in one process of a cluster, which makes rows of chunks with a model of its own.
 
 Ray imports this module by its name on each machine, so it is separate from the command that sends
 the work: Ray serialises whatever is defined in a command's own module with all that it refers to.

@@ -1,8 +1,8 @@
-"""The service on Ray Serve: one `LocalService` in each replica, located by its models.
+"""The service on Ray Serve: one `LocalService` in each replica.
 
 A request names its model in a header, so that Ray's router can prefer a replica that has it in
-memory. Batches form inside a replica, whose `LocalService` combines concurrent requests; none are
-made here. Importing this module needs the extra `cluster`.
+memory. Batches form inside a replica, whose `LocalService` combines concurrent requests.
+Importing this module needs the extra `cluster`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Encoders:
 
     Args:
         is_open: True if users of other machines can reach the service. A client with its token is
-            an app that controls its visitors' access; without a token, only offered models load.
+            trusted to control its visitors' access; without a token, only offered models load.
     """
 
     def __init__(self, is_open: bool = True) -> None:

@@ -65,7 +65,7 @@ def index_on_ray(
     open_service: OpenService = open_own,
     workers: Workers | None = None,
 ) -> None:
-    """Index a corpus on the cluster that Ray is connected to, from where it stopped.
+    """Index a corpus, from where indexing stopped, on the cluster that Ray is connected to.
 
     Args:
         store: the corpus's storage: object storage, or a folder that all machines share.
@@ -141,7 +141,7 @@ def _connect(address: str | None) -> None:
     import ray
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # LanceDB's, of a fork and exec
+        with warnings.catch_warnings(action="ignore"):  # LanceDB's, about fork and exec
             ray.init(address, log_to_driver=False, ignore_reinit_error=True)
     except ConnectionError as exc:
         raise WorkerError(
@@ -195,7 +195,7 @@ def _made(
 
 
 def _most_workers(workers: Workers) -> int:
-    """The number of workers that there is room for now: at least one, unless none ever fits."""
+    """Return the number of workers that fit now, at least 1; raise if none can ever fit."""
     import ray
 
     total, free = ray.cluster_resources(), ray.available_resources()

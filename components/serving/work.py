@@ -1,4 +1,4 @@
-"""One request in progress: runs in a thread, while its client may get progress, or leave.
+"""One request in progress: it runs in a thread while its client gets progress, or leaves.
 
 Short work is answered directly, with a status that tells its outcome. Longer work is answered in a
 stream if the client accepts one.
@@ -33,7 +33,7 @@ __all__ = ["RunningRequest"]
 
 _ALIVE_SECONDS = 1.0
 _REPORT_SECONDS = 0.05
-_MOST_EVENTS = 100  # the latest ones that are not sent yet
+_MOST_EVENTS = 100  # the latest unsent ones
 _PART_BYTES = 1_000_000
 _LONGEST_NAME = 64
 _GONE = "This was stopped, because nobody waits for it any more."
@@ -69,7 +69,7 @@ class RunningRequest:
         self.model: str | None = None
 
     async def answer(self, pool: Executor, send: Send) -> bool:
-        """Work, and send the outcome; stop as soon as the client is gone or takes nothing.
+        """Run the method and send the outcome; stop once the client is gone or takes nothing.
 
         Returns:
             True if the work was done.

@@ -2,10 +2,10 @@
 
 Streamlit talks to the provider. Three of its habits do not fit here:
 
-- It sends every returning visitor to the first page. The wanted view is in the address, which is
-  longer than a cookie or a Referer may be. So each tab stores its address when it leaves
-  (`NOTE_ADDRESS`, part of the document), and a page of one line returns to it. If sign-in failed, a
-  parameter of the address says so, and the page explains it.
+- It sends every returning visitor to the first page. The wanted view is in the address, which may
+  be too long for a cookie or a Referer. So each tab stores its address when it leaves
+  (`NOTE_ADDRESS`, part of the document), and a page that is only a script returns to it. If
+  sign-in failed, a parameter of the address says so, and the page explains it.
 - Its cookies hold every claim and two tokens, with all groups of a visitor: more than proxies
   and WebSockets accept. Ours hold only the claims that we use.
 - It does not mark cookies as `Secure`.
@@ -85,8 +85,8 @@ _log = logging.getLogger("contextlens")
 def secrets() -> Mapping[str, Any] | None:
     """Return the secrets for `st.App`; None if no settings name a provider.
 
-    Streamlit reads them when the server starts. Before that, it signs the cookie of a sign-in under
-    way with a secret of its own, which must be the same in all processes.
+    Streamlit reads them when the server starts. The secret that signs the cookie of a sign-in in
+    progress is read earlier, from an option. All processes need the same one, so this sets it.
     """
     try:
         settings = Settings.from_env()
@@ -158,7 +158,7 @@ def _return_page(base: str, why: str = "") -> HTMLResponse:
 def _signed_in(
     base: str, request: Request, claims: Mapping[str, Any], tokens: bytes | None
 ) -> Response:
-    """Return the redirect, with cookies of the claims that are used and of a short ID token.
+    """Return the redirect, with cookies for the claims in use and, if it is short, the ID token.
 
     Some providers need the ID token for sign-out.
     """

@@ -121,14 +121,14 @@ def person_of(claims: Mapping[str, Any], settings: Settings) -> Person:
 
 
 def claimed_roles(claims: Mapping[str, Any], settings: Settings) -> list[str]:
-    """Return the names of our roles in the claim that the settings name; none without one."""
+    """Return the names of our roles in the claim that the settings name; none if they name none."""
     value = claims.get(settings.role_claim) if settings.role_claim else None
     names = value if isinstance(value, list) else [value]
     return [role.name.lower() for role in Role if role.name.lower() in names]
 
 
 def refusal(person: Person, permission: Permission, settings: Settings) -> str:
-    """Return the reason why a person lacks a permission, in a sentence or two; "" if not so."""
+    """Return the reason why a person lacks a permission, in one or two sentences; "" for none."""
     action, role = permission.action, permission.role.title
     if settings.demo and not permission.in_demo:
         return (
