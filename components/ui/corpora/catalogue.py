@@ -2,7 +2,7 @@
 
 A server that only this machine can reach has one visitor, who knows all stored corpora. Elsewhere,
 a visitor knows a corpus if they have its name, which nobody can guess. They may delete it if it is
-among their own, which a shared link does not reveal. The files of `CONTEXTLENS_CORPORA` are for
+among their own, which a shared link leaves out. The files of `CONTEXTLENS_CORPORA` are for
 everybody, and nobody deletes them. If visitors sign in, a corpus belongs to its owner, at any
 address: the owner's page lists it, and an admin's page lists all of them.
 """
@@ -50,7 +50,7 @@ __all__ = [
 
 MOST = 8
 """The most corpora that one visitor keeps, if there are several visitors."""
-_MOST_LISTED = 50  # if there is only one
+_MOST_LISTED = 50  # on one page
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Kept:
     """A corpus of the store, as one visit may know it.
 
     Attributes:
-        name: the name that finds it.
+        name: its name in the store.
         about: its description; None if it cannot be read.
         problem: why it cannot be read, in a sentence, or "".
         file: the file for everybody that it comes from, or None.
@@ -75,7 +75,7 @@ class Kept:
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """Its title; if it cannot be read, its file's title or a stand-in."""
         if self.about is not None:
             return self.about.title
         return self.file.title if self.file is not None else "A corpus that cannot be read"
@@ -146,7 +146,7 @@ def running(name: str) -> Job | None:
 
 def kept_of(name: str, file: Offered | None = None) -> Kept:
     """Return the corpus of this name with its description, or with the reason why it has none."""
-    job = running(name)  # before the state: a job that ends in between has stored its final one
+    job = running(name)  # before the state: a job that ends in between has stored the final state
     try:
         about, is_elsewhere = store().about(name), False
         if job is None and about.state != "done":
@@ -155,7 +155,7 @@ def kept_of(name: str, file: Offered | None = None) -> Kept:
         file = file or for_everybody(about.indexing.model).get(name)
         return Kept(name, about, file=file, job=job, is_elsewhere=is_elsewhere)
     except CorpusError as exc:
-        is_there = file is None or store().has(name)  # a partly stored one is indexed anew
+        is_there = file is None or store().has(name)  # a partly stored file is stored again
         return Kept(name, None, str(exc) if is_there else "", file)
 
 
@@ -204,10 +204,10 @@ def check_may_add(view: ViewState) -> None:
 
 
 def may_delete(view: ViewState, entry: Kept) -> bool:
-    """Return True if a corpus is the visitor's own: not for everybody, nor from another's link.
+    """Return True if this visitor may delete a corpus: if it is their own.
 
     An unreadable corpus for everybody may be deleted by an admin, or by the only visitor of a
-    server: its file can be indexed again then.
+    server: then its file can be indexed again.
     """
     if not guard.is_allowed(KEEP):
         return False
@@ -226,7 +226,7 @@ def _owner_of(root: str, name: str) -> str:
 
 
 def note_owners() -> None:
-    """Read each corpus's owner in advance, once, as each takes some milliseconds."""
+    """Cache every corpus's owner in advance, as reading one takes some milliseconds."""
     for name in store().names() if guard.sign_in_is_on() else ():
         _owner(store().root, name)
 
@@ -260,7 +260,7 @@ _MAP_KEPT = Text(page="map", name="kept", label="Corpus")
 
 
 def has_page(name: str) -> bool:
-    """Return True if there is such a page."""
+    """Return True if the app has a page of this name."""
     return any(page.name == name for page in PAGES)
 
 

@@ -3,8 +3,8 @@
 Streamlit would hold the whole file in memory. Anyone who has a corpus's name has access to the
 corpus, so only the name is required; if visitors sign in, only its owner or an admin may export it.
 
-Each file may be as large as a corpus, so only a few are on disk at once, and one visitor has at
-most two of these places. A reader that is too slow is dropped, which frees its place.
+Each file may be as large as a corpus, so there are only a few places for files on disk, at most two
+of them for one visitor. A reader that is too slow is dropped, which frees its place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["address", "file_name", "routes"]
 _N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20
 _SECONDS = 10.0
-"""The time in which a reader must take a chunk: slower than 100 KB a second is dropped."""
+"""The time in which a reader must take a chunk: one slower than 100 KB a second is dropped."""
 _PARQUET = "application/vnd.apache.parquet"
 _NOT_FOUND = 404
 _places: list[str] = []
@@ -51,7 +51,7 @@ class _ExportFolder(tempfile.TemporaryDirectory[str]):
     """A folder that occupies a place until it is deleted, even if nobody takes its file.
 
     Raises:
-        BusyError: there is no place, or none for this visitor.
+        BusyError: all places are taken, or this visitor has two already.
     """
 
     def __init__(self, visitor: str) -> None:
@@ -116,7 +116,7 @@ def address(name: str) -> str:
 
 
 def file_name(title: str) -> str:
-    """Return the name of a corpus's export, made from its original file name: "a.csv"."""
+    """Return the name of an export, made from the original file's name, such as "a.csv"."""
     stem = re.sub(r"[^\w.-]+", "-", title.rpartition(".")[0] or title).strip("-.")
     return f"{stem[:60] or 'corpus'}.parquet"
 
@@ -137,7 +137,7 @@ def _write_export(name: str, person: Person, visitor: str) -> _Download:
     Args:
         name: the corpus's name.
         person: the person who asks.
-        visitor: the occupant of the place: the owner or, if nobody signs in, an address.
+        visitor: the holder of the place: the person's owner key or, without sign-in, an address.
 
     Raises:
         AccessError: this person may not export it.

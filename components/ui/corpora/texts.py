@@ -40,7 +40,7 @@ def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
 
 
 def stored_texts(name: str) -> Corpus:
-    """Return the first texts of a stored corpus, as many as of an uploaded file.
+    """Return the first texts of a stored corpus: as many as a map takes of an uploaded file.
 
     They are read from the store once, for all who have the corpus's name.
 

@@ -101,7 +101,7 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     if not isinstance(file, UploadedFile):  # none, or one that was already taken
         return None
     content = file.getvalue()
-    file.truncate(0)  # the session's state holds this object until then
+    file.truncate(0)  # frees the content: the session's state still holds this object
     if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
         run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
     return file.name, content
@@ -112,7 +112,7 @@ def keep(visitor: str, name: str, content: bytes) -> str:
 
     Raises:
         AccessError: the visitor may not upload files.
-        CorpusError: the file cannot be used, or others' files take too long; earlier files stay.
+        CorpusError: the file cannot be used, or reading others takes too long; earlier ones stay.
     """
     guard.require(UPLOAD)
     store = _store()
@@ -197,7 +197,7 @@ class UploadGate:
 
 
 def _admitted(key: FileKey, request: Request) -> UploadStore:
-    """Return the store that counts a file, which may arrive.
+    """Admit a file to the store that counts it, and return this store.
 
     Raises:
         ContextlensError: the file may not arrive.

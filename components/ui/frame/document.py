@@ -25,13 +25,13 @@ _NEEDED = (
     *("PageLink", "Button", "Selectbox", "TextInput", "BidiComponent", "ButtonGroup", "Html"),
     *("Checkbox", "DownloadButton"),
 )
-"""Parts of Streamlit's frontend that the pages need.
+"""Parts of Streamlit's frontend that the pages need, requested all at once.
 
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
 _STYLES = ("frame.css", "phone.css")
 _LAST = "PlotlyChart"
-"""The part that takes longest to start."""
+"""The part that takes longest to start, requested after the others."""
 
 
 def routes(base: str = "") -> list[Route]:
@@ -45,7 +45,7 @@ def document() -> str:
     """Return the document's text.
 
     Raises:
-        RuntimeError: Streamlit's own no longer has a place for a title and a style sheet.
+        RuntimeError: Streamlit's document lacks the tags to replace, or repeats them.
     """
     static = Path(get_static_dir())
     text = (static / "index.html").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ __all__ = ["boundary", "response", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
-"""Errors that another run may not meet again."""
+"""Errors that may not recur in another run."""
 _FORBIDDEN, _BUSY = 403, 503
 _RETRY_SECONDS = 60
 

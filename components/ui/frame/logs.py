@@ -1,9 +1,10 @@
 """The log: one line for each event, as text or JSON, without anything that visitors type.
 
-Our own records hold one of our sentences, fields, an error's class and its origin. Of other
-libraries' records only the logger, the level and an error's class are kept: their messages may
-repeat a text, a file's content or a name. Libraries have handlers of their own, and some add them
-after the server has started. So each record contains its whole line, which any handler then writes.
+Our own records hold one of our sentences, fields, an error's class and its traceback. Of other
+libraries' records only the logger, the level, the line of code and an error's class are kept: their
+messages may repeat a text, a file's content or a name. Libraries have handlers of their own, and
+some add them after the server has started. So each record contains its whole line, which any
+handler then writes.
 """
 
 from __future__ import annotations

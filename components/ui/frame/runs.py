@@ -1,4 +1,4 @@
-"""Runs of page scripts, counted and timed; the log knows the page that runs."""
+"""Runs of page scripts, counted and timed, and the name of the running page for the log."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 def buttons(view: ViewState) -> None:
-    """Draw Copy link, which copies at once, and the menu Share; owned corpora are left out."""
+    """Draw Copy link, which copies at once, and the menu Share, both without owned corpora."""
     has_corpora, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
     data = {"address": address, "too_long": say("frame.share.too_long_to_copy")}
@@ -63,7 +63,7 @@ def buttons(view: ViewState) -> None:
 
 
 def _draw_address(address: str, *, is_open: bool) -> None:
-    """Draw the address in a field, and its QR code, which is made when somebody opens it."""
+    """Draw the address in a field, and its QR code, which is made only if the menu is open."""
     has_code = fits(address)
     code = qr_code(address) if has_code and is_open else ""
     data = {"address": address, "drawn": has_code, "qr": code}
@@ -112,7 +112,7 @@ def _open_view() -> None:
         return
     try:
         guard.require(UPLOAD)
-        check_size(len(file[1]))  # only our page applies the browser's limit
+        check_size(len(file[1]))  # the field's limit holds in a browser only
         session.write(from_json(file[1].decode()))
     except UnicodeDecodeError:
         session.remember(say("frame.share.not_a_view"))

@@ -155,7 +155,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         st.divider()
         try:
             draw_picker(view)
-        except ServiceAwayError:  # and it never listed any models; the page says so
+        except ServiceAwayError:  # before it listed any models; the page says so
             st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
         finish(card_place, view)
@@ -168,7 +168,7 @@ def draw(view: ViewState) -> DeltaGenerator:
 
 
 def finish(place: DeltaGenerator, view: ViewState) -> None:
-    """Fill in the model card, now that the page has loaded the model; a skeleton before."""
+    """Draw the model card in its place; only a caption if the model is not in memory."""
     if runtime.is_loaded(view.model):
         with place.container():
             _card(runtime.service().load(view.model))

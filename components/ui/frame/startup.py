@@ -1,7 +1,7 @@
-"""Start and end of a process: work that runs once, behind the first page.
+"""Start and end of a process: work that runs once, in the background.
 
-First the first model is loaded, then what maps need. Then unfinished indexing of an earlier server
-is resumed.
+It loads the first model, compiles code for maps, then resumes indexing that an earlier server left
+unfinished.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from components.ui.state import session
 __all__ = ["lifespan", "warm_up"]
 
 _OFTEN = 0.2
-"""Seconds."""
+"""Seconds between two `gc.freeze` calls while the first model loads."""
 _LIBRARIES = (
     "sklearn.cluster",
     "sklearn.decomposition",
@@ -75,7 +75,7 @@ def _prepare() -> None:
     # libraries that takes 0.4 s, in which nothing else runs, and these objects never become
     # garbage.
     while not loading.wait(_OFTEN):
-        loading.look(_SERVER)  # if it has to be fetched, nobody else may want it yet
+        loading.look(_SERVER)  # keeps a download that nobody else waits for
         gc.freeze()
     gc.freeze()
     maps().warm_up()
@@ -91,7 +91,7 @@ def warm_up() -> None:
 
 
 def _go_on() -> None:
-    """Resume the indexing that an earlier server began; nothing if no corpora are stored."""
+    """Resume the indexing that an earlier server began, if any corpora are stored."""
     root = store().root
     if "://" not in root and not any(Path(root).glob("*.about.lance")):
         return  # opening the store takes a second of imports
