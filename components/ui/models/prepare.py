@@ -1,7 +1,7 @@
 """Slow one-time work, done at set-up: `python -m components.ui.models.prepare`.
 
 It compiles code for maps, and measures random and labelled pairs of words in the bundled model. If
-any of this is missing, the app makes it too, behind its first page.
+any of this is missing, the app does it in the background.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Make it all now, if this machine's settings allow the bundled model."""
+    """Compile and measure now; exit with a sentence if the bundled model cannot be used."""
     prepare.main()
     print("Measuring what the bundled model gives to pairs of words.", flush=True)
     try:

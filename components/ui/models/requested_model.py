@@ -89,7 +89,7 @@ def choose(model: str) -> None:
         return
     if runtime.is_near(view.model) and not runtime.is_loaded(model):
         session.keep_requested_model(ModelRequest(model, view.model).renewed())
-    else:  # it is here, or there is nothing else to go on with: then the page shows how far it is
+    else:  # it is loaded, or the page has no other to go on with and shows the progress
         runtime.cancel_loading(view.model)
         runtime.request(model)
         session.write(replace(view, model=model, layer=None))
@@ -116,7 +116,7 @@ def apply(request: ModelRequest) -> bool:
     This writes the view outside of a callback, once. The request disappears with it, so that the
     next run, even after a browser's Back, finds nothing to write.
     """
-    if request.job is not None and request.job.was_stopped:  # while this page was not open
+    if request.job is not None and request.job.was_stopped:  # because this page was not open
         session.keep_requested_model(request.renewed())
         return False
     problem = None if request.job is None else request.job.exception()

@@ -1,4 +1,4 @@
-"""Models for pages: the service, the card of a loaded model, its baseline."""
+"""Models for pages: the service, the card of a loaded model, its baseline and ruler."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
         ModelError: the model cannot be loaded or used.
     """
     check_model(model)
-    if not download_requests.is_requested(_PAGE, model):  # the visitor asked for another model
+    if not download_requests.is_requested(_PAGE, model):  # drops a request for another model
         download_requests.forget(_PAGE)
     if is_loaded(model):
         download_requests.forget(_PAGE)
@@ -132,7 +132,7 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
 def preload(model: str) -> None:
     """Start to load a model, so that it is ready sooner when a page asks for it.
 
-    A model that would have to be fetched is not loaded: a view alone is nobody's request.
+    Only the visitor's request or the server's first model starts a download, never a view alone.
     """
     with suppress(ContextlensError):  # the page reports it if it needs the model
         if is_loaded(model):
@@ -165,7 +165,7 @@ def may_choose_any() -> bool:
 
 
 def check_model(model: str) -> None:
-    """Check that this visitor may load a model. The models' operator decides which are offered.
+    """Check that this visitor may load a model. The service decides which models are offered.
 
     Raises:
         UnknownModelError: they may not, or no model can have this name.
@@ -214,7 +214,7 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
 
 
 def _measured(task: Task, path: Path) -> Any:
-    """Return the result of a measurement, or None without one; a failed one is not repeated."""
+    """Return a measurement's result, or None until there is one; a failed one is not repeated."""
     job = jobs().get(task.key)
     if job is None or job.state != "failed":
         try:

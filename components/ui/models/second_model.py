@@ -55,7 +55,7 @@ def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
 def _awaited(
     spec: ModelSpec, task: Task, key: str, label: str, note: str, *, is_here: bool = False
 ) -> Any | None:
-    """Return a task's result once someone asked for it and it is done; draw its progress before.
+    """Return a task's result if it is done; else draw its button or progress, and return None.
 
     Args:
         spec: the model.
@@ -104,7 +104,7 @@ def _begin(spec: ModelSpec, task: Task, key: str) -> None:
     try:
         _joined(spec, task, key)
         download_requests.add(key, task.key)
-    except ContextlensError as exc:  # nothing outside a callback would report it
+    except ContextlensError as exc:  # the next run tells the visitor
         session.remember(str(exc))
 
 

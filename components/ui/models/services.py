@@ -29,7 +29,7 @@ def settings() -> Settings:
     """Return the environment's settings, read once.
 
     Raises:
-        SettingsError: they are wrong; the log of the start says how, and visitors are not told.
+        SettingsError: they are wrong; the log says how at the start, and visitors are not told.
     """
     try:
         return Settings.from_env()

@@ -1,4 +1,4 @@
-"""Background work for models: loads, tokenizers, baselines. No streamlit in here."""
+"""Background work for models: loads, tokenizers, baselines, rulers. No streamlit in here."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _LINE: dict[str, Any] = {"n_waiting": 30, "n_waiting_each": 4}
-"""One visitor has two or three of these at a time; a page never starts more."""
+"""Bounds on waiting jobs: one page starts at most two or three of a kind for its visitor."""
 _FETCH: dict[str, Any] = {
     **_LINE,
     "n_at_once": 6,
@@ -60,7 +60,7 @@ LOADS = JobKind(
     first_words="Looking for the model",
     **_LINE,
 )
-"""Loads from this machine take seconds: they do not wait for downloads."""
+"""Loads from this machine take seconds, so they do not wait for downloads."""
 FETCHES = JobKind("models to fetch", keeps=False, first_words="Looking for the model", **_FETCH)
 TOKENIZERS = JobKind("tokenizers to fetch", first_words="Getting the tokenizer", **_FETCH)
 BASELINES = JobKind(
@@ -78,7 +78,7 @@ RULERS = JobKind(
 _FORMAT = 2
 """Part of the names of baselines' files: raised when the measurement changes."""
 _RULER_FORMAT = 4
-"""The same for rulers' files."""
+"""Part of the names of rulers' files: raised when their measurement changes."""
 _EVERY = 2
 """The ruler is measured on every second sentence of each sense, eight of each.
 
@@ -191,7 +191,7 @@ def _logged(measure_name: str) -> Iterator[None]:
 
 @contextmanager
 def _disk_errors_ignored(measure_name: str) -> Iterator[None]:
-    """Ignore a disk that cannot be written inside: the next server measures again."""
+    """Log and ignore a disk that cannot be written to; the next server measures again."""
     try:
         yield
     except OSError as exc:
@@ -199,7 +199,7 @@ def _disk_errors_ignored(measure_name: str) -> Iterator[None]:
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
-    """Return the vectors of everyday words and of half of the ambiguous words' sentences.
+    """Return the vectors of everyday words, and of ambiguous words in half of their sentences.
 
     Words that the model drops are left out.
     """
@@ -244,5 +244,5 @@ def measure(card: ModelCard, service: EncoderService) -> Baseline:
 
 
 def _long_words(text: str) -> list[Span]:
-    """Return words of at least four letters: most shorter ones are similar function words."""
+    """Return words of at least four letters: most shorter ones are function words, all alike."""
     return [(a, b) for a, b in split_words(text) if b - a >= 4 and text[a:b].isalpha()]

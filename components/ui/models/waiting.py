@@ -26,17 +26,17 @@ from components.ui.state import session
 __all__ = ["Offer", "current_visitor", "failed", "follow", "result_of", "room", "shortly"]
 
 _SHORT_SECONDS = 0.7
-"""The time that a page waits for a job before it shows what it has: most jobs end in it."""
+"""The time that a page waits for a job before it shows progress: most jobs end sooner."""
 _POLL_SECONDS = 0.4
 _COUNTED = {LOADS, FETCHES, TOKENIZERS, BASELINES}
-"""Jobs whose only known progress is that of bytes.
+"""Kinds of jobs whose only progress is a number of bytes.
 
 If they report no bytes, they get a line of text and no bar.
 """
 
 
 _MAX_TRIES = 3
-"""How often a page asks for a result that is evicted at the moment when it is there."""
+"""The most times that a page asks for a result that is evicted as soon as it is ready."""
 
 
 def current_visitor(place: str) -> Visitor:
@@ -62,13 +62,13 @@ def follow(
     """Draw the progress of a job, with a way to stop it.
 
     Args:
-        job: the job; a visitor who waits for it does so at the place with this key.
-        key: the key of the widgets, and of the visitor's place.
+        job: the job.
+        key: the key of the widgets, and the place where the visitor waits.
         cancel: the button's label; "" for no button.
-        on_cancel: called when the button is pressed, besides leaving the job.
+        on_cancel: called after the button has cancelled the job for this visitor.
         note: a line of text shown meanwhile.
         below: True to put the button under the line, not beside it.
-        on_over: called when there is nothing left to wait for.
+        on_over: called when the job is over.
     """
 
     @st.fragment(run_every=_POLL_SECONDS)
@@ -105,7 +105,7 @@ class Offer:
         button: the label of the button that begins it.
         room: the text in the picture's place while the work runs.
         key: the button's key; by default, it is made from the name of the place.
-        again_key: the key of the button after an error; likewise.
+        again_key: the key of the button after an error; by default, made from that name too.
     """
 
     cost: str
@@ -126,8 +126,8 @@ def result_of(
         task: the work.
         offer: the words for it.
         place: a name for the widgets, and for the place where this visitor waits.
-        height: of the picture, in pixels; its space is reserved meanwhile.
-        most_seconds: the size up to which the work begins without a click.
+        height: the picture's height in pixels, reserved while the work runs.
+        most_seconds: the expected duration up to which the work begins without a click.
     """
     area = st.empty()  # in every run, else the browser sees the next element as new
     again_key = offer.again_key or f"{place}_again"

@@ -67,7 +67,7 @@ def _serve(n: int, port: int, host: str) -> None:
         usable(_LOOPBACK, app_port)
     with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        folder.chmod(0o711)  # if root starts nginx, it works as another user
+        folder.chmod(0o711)  # if root starts nginx, its workers are another user's
         write_configuration(folder, addresses, port, ports)
         _supervise(folder, environment(host, addresses, n), ports)
 
@@ -198,7 +198,7 @@ def _restart(folder: Path, ports: Sequence[int], restarting: threading.Lock) -> 
     with restarting, httpx2.Client(trust_env=False) as client:
         for port in ports:
             subprocess.run([*command, "restart", f"app:{port}"], check=False)
-            deadline = time.monotonic() + _READY_SECONDS  # what one lacks, the others may lack too
+            deadline = time.monotonic() + _READY_SECONDS  # then go on: the others may lack the same
             while time.monotonic() < deadline:
                 with suppress(httpx2.HTTPError):
                     if client.get(f"http://{_LOOPBACK}:{port}/readyz").is_success:

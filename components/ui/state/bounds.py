@@ -1,8 +1,8 @@
 """The bounds of a view from outside, before and after it is parsed. No streamlit in here.
 
 An address of a thousand characters, or a file that anyone wrote, could ask for a hundred thousand
-pages or sentences of a megabyte. Each bound has one sentence. Unknown pages and choices stay,
-within the bounds, because another version may know them.
+pages or sentences of a megabyte. Beyond a bound, the visitor gets a sentence that says so. Unknown
+pages and choices stay, within the bounds, because another version may know them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_CHOICES = 60  # of one page; the map has 34
 _MAX_DEPTH = 8  # a view has 4
 _MAX_PARTS = 10_000  # texts, brackets and commas of the JSON
 
-# Possessive, and closed or not, so that every character is read only once.
+# Possessive, with an optional closing quote, so that every character is read only once.
 _PARTS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 _ASK = "Ask for the address or the file again."
 
@@ -71,7 +71,7 @@ def check_json(text: str) -> None:
 
 
 def check_choices(pages: Any) -> None:
-    """Check that a view has not too many choices, by page.
+    """Check that a view does not have too many pages, or too many choices for one page.
 
     Raises:
         StateError: it has.

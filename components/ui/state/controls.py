@@ -1,7 +1,8 @@
 """Visitors' choices on pages: each choice is declared once, in its feature's `controls.py`.
 
-Widgets, computing, addresses and tests all read the declaration, so that a default exists in one
-place. A value in an address that a control does not allow counts as the default. No streamlit here.
+Widgets, computations, addresses and tests all read the declaration, so that a default exists in one
+place. A value in an address that a control does not allow counts as the default, or as the nearest
+allowed number. No streamlit here.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Control(Generic[T]):
         return f"{self.page}_{self.name}"
 
     def of(self, view: ViewState) -> T:
-        """Return a view's choice; the default if it has chosen nothing that is allowed."""
+        """Return a view's choice, replaced if it is not allowed; the default if there is none."""
         return self.allowed(view.control(self.page, self.name, self.default))  # type: ignore[arg-type]
 
     def asked(self, view: ViewState) -> T | None:
@@ -68,7 +69,7 @@ class Control(Generic[T]):
         return value
 
     def put(self, view: ViewState, value: T) -> ViewState:
-        """Return the same view with this chosen."""
+        """Return the same view with this value chosen."""
         return view.with_control(self.page, self.name, value, self.default)
 
 

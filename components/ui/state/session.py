@@ -2,8 +2,8 @@
 
 The address is the view: `current` reads it, and `write`, called in callbacks only, changes both.
 Writing it on every run would undo the browser's Back. Parameters set by a page would vanish when
-Streamlit's own menu navigates, so our own menu has links that carry the view. The one exception, in
-`requested_model.apply`, writes once for each model that a visitor chose, when it is there.
+Streamlit's own menu navigates, so our own menu has links that carry the view. Only
+`requested_model.apply` writes outside a callback: once for each chosen model, when it is loaded.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that replaces them there
 _NOTICE = "_notice"
 _MOST_LONG = 20
-_LONG_CHARACTERS = 500_000  # of all texts in them
+_LONG_CHARACTERS = 500_000  # of all texts in those views
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` returned last
-_REQUEST = "_request"  # the chosen model that is not there yet
+_REQUEST = "_request"  # the chosen model that is not loaded yet
 _SESSION = "_session"
 _KEPT = "_kept"  # by name, values outside the view
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
@@ -62,7 +62,7 @@ def default() -> ViewState:
     """Return the opening example on the first model that is allowed here."""
     try:
         first = service().models()[0].id
-    except ServiceAwayError:  # and it never answered: the page says so
+    except ServiceAwayError:  # before its first answer; the page says so
         first = next(iter(settings().models), DEFAULT.model)
     return DEFAULT if first == DEFAULT.model else replace(DEFAULT, model=first)
 
@@ -146,7 +146,7 @@ def bind(key: str, current_value: Any) -> str:
 
 
 def is_shown(key: str) -> bool:
-    """Return True if a key from `bind` is still its widget's. Ask in callbacks before writing.
+    """Return True if a key from `bind` is a current widget's. Ask in callbacks before writing.
 
     A browser that has not yet learnt that a widget was replaced still sends the old one's value (a
     second Back on a slow phone). Streamlit takes it for a change, but nobody typed it.
@@ -197,7 +197,7 @@ def kept(name: str) -> Any:
 
 
 def keep(name: str, value: Any) -> None:
-    """Keep a value for this visit beside its view: what was drawn, what is selected in it."""
+    """Keep a value under a name for this visit beside its view, such as a selection."""
     st.session_state.setdefault(_KEPT, {})[name] = value
 
 
@@ -236,7 +236,7 @@ def _parameter(view: ViewState) -> str:
 
 
 def _is_beyond(view: ViewState, parameter: str) -> bool:
-    """Return True if a view's parameter is too long to send, or its texts too long to read."""
+    """Return True if a view's parameter is too long to send, or its texts too long in all."""
     return len(parameter) > MAX_ADDRESS or n_characters(view) > MAX_TEXT
 
 

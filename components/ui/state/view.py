@@ -100,7 +100,7 @@ def letter(index: int) -> str:
 
 
 def retyped(old: Sentence, text: str, fallback: str | None) -> Sentence:
-    """Return a sentence with a new text: the same word if it is still there, or `fallback`."""
+    """Return a sentence with a new text: the same word if the text has it, else `fallback`."""
     words = [] if old.word is None else [old.text[slice(*old.word)]]
     for word in [*words, *([fallback] if fallback else [])]:
         span = _nearest(text, word, old.word[0] if old.word else 0)
@@ -110,10 +110,10 @@ def retyped(old: Sentence, text: str, fallback: str | None) -> Sentence:
 
 
 def shared_word(text: str, others: Sequence[str]) -> str | None:
-    """Return the longest word that a text shares with another, as written in it, or None.
+    """Return the longest word that a text shares with others, in the text's spelling, or None.
 
     Words of fewer than three letters are not worth comparing. Of equally long words the last one
-    counts, as a sentence's subject matter is mostly at its end.
+    counts, as a sentence's subject matter is usually near its end.
     """
     other_words = {
         other[slice(*span)].casefold() for other in others for span in split_words(other)

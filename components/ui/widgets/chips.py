@@ -159,7 +159,7 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
 
 
 def _max_words(n_words: Sequence[int]) -> int:
-    """Return the most words to draw of each row, so that all rows together have not too many."""
+    """Return the most words to draw of each row, so that all rows have at most `_MAX_WORDS`."""
     max_words = _MAX_ROW_WORDS
     while max_words > 1 and sum(min(n, max_words) for n in n_words) > _MAX_WORDS:
         max_words -= 1
@@ -173,7 +173,7 @@ def _omission_note(text: str, max_words: int) -> str:
 
 
 def _segments(text: str, max_words: int = _MAX_ROW_WORDS) -> list[_Segment]:
-    """Return the first words of a text and the gaps between them, without omissions."""
+    """Return the pieces of a text, words and gaps, up to the end of the last drawn word."""
     words = split_words(text)
     end = len(text) if len(words) <= max_words else words[max_words - 1][1]
     words = words[:max_words]
@@ -216,7 +216,7 @@ _VISIBLE = {
 
 
 def visible(text: str) -> str:
-    """Return the text with visible control characters, one code point for each."""
+    """Return the text with its control characters made visible, one code point for each."""
     return text.translate(_VISIBLE)
 
 

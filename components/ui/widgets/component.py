@@ -135,7 +135,7 @@ def component(
     """
 
     def receive() -> None:
-        # A component's trigger value can only be read here; everything else goes through state.py.
+        # A component's trigger value can only be read here; all else goes through `state.session`.
         if on_pick is not None:
             on_pick(st.session_state[key].get("picked"))
 

@@ -48,7 +48,7 @@ def caption(passport: Passport, *, weights: bool = True) -> str:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
-    """Return rows as CSV in UTF-8, with a mark for Excel and the passport in comment lines.
+    """Return rows as CSV in UTF-8, with a BOM for Excel and the passport in comment lines.
 
     Read it with `pandas.read_csv(file, comment="#")`. Text that a spreadsheet would take for a
     formula gets an apostrophe before it: in titles of columns too, and within a cell after a
@@ -57,7 +57,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
     out = io.StringIO()
     for key, value in passport.as_dict().items():
         out.write(f"# {key}: {_one_cell(value)}\n")
-    # In quotes, "#" in a text starts no comment and an old line end starts no row.
+    # In quotes, "#" in a text starts no comment, and a carriage return starts no row.
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(map(_safe, rows[0].keys()) if rows else [])
     writer.writerows([_safe(value) for value in row.values()] for row in rows)

@@ -92,7 +92,7 @@ def text(view: ViewState, control: Text) -> str:
 
 
 def sentence(view: ViewState, control: Choice) -> int:
-    """Return the index of a page's sentence; draws a choice only if there are several."""
+    """Return the index of a page's sentence; draw a choice only if there are several."""
     letters = [letter(i) for i in range(len(view.sentences))]
     if len(letters) > 1:
         choice(view, control.among(letters))

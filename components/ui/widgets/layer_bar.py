@@ -1,6 +1,6 @@
 """The layer bar under a page's picture: a slider over the layers, with Play.
 
-The browser switches a picture that has a frame for each layer; any other page runs again for each.
+If a picture has a frame for each layer, the browser switches frames; otherwise the page reruns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ABOUT = "Layer 0 is the embedding layer's output; each later layer mixes in mor
 
 
 def choose_layer(layer: int, last: int) -> None:
-    """Write a layer into the view; the last one is written as no layer."""
+    """Write a layer into the view; the last one is written as None."""
     session.write(replace(session.current(), layer=None if layer == last else layer))
 
 

@@ -80,7 +80,7 @@ def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: in
 
 
 def senses_sure(curve: Sequence[Separation], trial: Trial) -> list[str]:
-    """Return how the test was made and its margin of error; nothing if nothing was tested."""
+    """Return sentences on the test's method and margin of error; none if nothing was tested."""
     verdict = verdict_of(curve, trial)
     if verdict.state == "untested":
         return []

@@ -120,7 +120,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
 
 
 def pick_word(row: int, span: Span) -> None:
-    """Choose a word by its row of chips; choosing a reference's word again means its whole text."""
+    """Choose a word by its row of chips; choosing a reference's word again unmarks it."""
     view = session.current()
     group, index = _place(view, row)
     old = getattr(view, group)[index]
@@ -188,9 +188,9 @@ def _retype(group: Group, index: int, text: str) -> None:
 def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
     """Return the sentences after one was edited, each with a word to compare if one is found.
 
-    A chosen word is kept if the new text still has it, or else has the word of another sentence.
-    Otherwise, unless the other sentences agree on a word, all that share a word with the new text
-    get that one.
+    A chosen word is kept if the new text has it, else replaced by another sentence's word if the
+    new text has that. Failing both, the new text and all sentences that share its longest shared
+    word get that word, unless two other sentences have the same word chosen.
     """
     rows = list(view.sentences)
     rows[index] = retyped(rows[index], text, _word_of_others(view, index))
@@ -208,7 +208,7 @@ def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
 
 
 def _word_of_others(view: ViewState, index: int) -> str | None:
-    """Return the word that another sentence has chosen, as a new one is likely about it too."""
+    """Return the first word chosen in another sentence: a new text is probably about it too."""
     others = (s for i, s in enumerate(view.sentences) if i != index and s.word is not None)
     first = next(others, None)
     return first.text[slice(*first.word)] if first is not None and first.word else None

@@ -57,7 +57,7 @@ def token_strip(
     picked: int | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
-    """Show a text (and pair) and its tokens with their IDs; call `on_pick(position)` on a pick.
+    """Show a text (and pair) and its tokens with their IDs; call `on_pick` with a picked position.
 
     Args:
         tokens: the tokens of the text.
@@ -167,7 +167,7 @@ def _tokens(
 
 
 def _mark(label: str, kind: TokenKind) -> str:
-    """Return the muted start of a label: its sign for a place in a word, if more follows."""
+    """Return a label's sign for its position in a word, drawn muted; "" if nothing follows it."""
     sign = "##" if kind == "continuation" else "▁"
     return sign if label.startswith(sign) and label != sign else ""
 

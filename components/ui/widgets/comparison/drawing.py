@@ -43,7 +43,7 @@ def chips(view: ViewState) -> None:
 
 
 def old_references(view: ViewState) -> None:
-    """Draw a button that removes references left from an example that fit no sentence any more."""
+    """Draw a button that removes an example's references once none of its words is chosen."""
     example = left_behind(view)
     if example is None:
         return
@@ -89,7 +89,7 @@ def missing_words() -> None:
 
 
 def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
-    """Draw the main picture."""
+    """Draw the cosine of each pair over the layers."""
     title = str(meaning_title(portrait.comparison))
     figure = cosine_lines(
         portrait.comparison,
@@ -112,7 +112,7 @@ def ruler(
     height: int = 160,
     note: bool = True,
 ) -> None:
-    """Draw a pair's cosine among those of known kinds of pairs, and what these were measured on."""
+    """Draw a pair's cosine beside the usual ones of known kinds of pairs, and a note on those."""
     figure = ruler_figure(pair.ranges, pair.cosine, scale=scale, height=height)
     kinds = [
         say("ruler.range", kind=usual.kind, low=usual.low, high=usual.high, median=usual.median)
@@ -125,6 +125,6 @@ def ruler(
 
 
 def words(portrait: Portrait) -> None:
-    """Draw the reading."""
+    """Draw the comparison in words, with the evidence for it."""
     meaning, of = portrait.meaning, (portrait.comparison, portrait.layer, portrait.meaning.band)
     kit.reading(meaning_in_context(*of, meaning.unknown), sure=meaning_sure(*of))

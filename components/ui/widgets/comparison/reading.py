@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 BandOf = Callable[[Pair], Band | None]
-"""The random pairs that a pair of words is compared with; None if there are none."""
+"""Returns the band of random pairs to compare a pair of words with; None if there is none."""
 
 NOISE = 0.03
 """Cosines that differ by less count as equal."""
@@ -43,7 +43,7 @@ _MOST_REFERENCES = 2  # that the reading mentions
 
 
 def side_of(value: float, band: Band, row: int) -> int:
-    """Return 1 above the band, -1 below it, 0 within it or if it prints like the band's average."""
+    """Return 1 above the band, -1 below it, 0 within it or if the value prints like its mean."""
     if two(value) == two(band.mean[row]):
         return 0
     return int(value > band.high[row]) - int(value < band.low[row])
@@ -54,7 +54,7 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
 
     Args:
         value: their cosine.
-        band: that of random pairs; None if there are none.
+        band: the cosines of random pairs; None if there are none.
         row: the layer's row in the band.
         names: `first`, `second`, `layer` and `measure` of the sentence.
     """
@@ -102,7 +102,7 @@ def _fall(values: FloatArray) -> float:
 def meaning_in_context(
     comparison: Comparison, layer: int, band: BandOf, unknown: Collection[int] = ()
 ) -> list[Claim]:
-    """Return the similarity of the sentences' words at a layer, and the references that part them.
+    """Return claims on the similarity of the sentences' words at a layer, and on the references.
 
     Args:
         comparison: what is compared.
@@ -176,7 +176,7 @@ class Leaning:
 
 
 def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
-    """Return each reference at a layer, the one that separates the words most first."""
+    """Return the leaning of each reference at a layer, largest separation of the words first."""
     words = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
     results = []
     for j, item in enumerate(comparison.items):
@@ -261,7 +261,7 @@ def _holds(comparison: Comparison, leaning: Leaning) -> Claim:
 
 
 def _are_alike(values: Sequence[float]) -> bool:
-    """True if numbers differ by too little to be told apart, or are printed alike."""
+    """Return True if the numbers differ by less than `NOISE`, or print alike."""
     low, high = min(values), max(values)
     return high - low < NOISE or two(low) == two(high)
 

@@ -33,12 +33,12 @@ class RulerShown:
 
     Attributes:
         cosine: the pair's cosine at the current layer.
-        ranges: those of labelled pairs at that layer, below random pairs of words if known.
+        ranges: the range of random pairs of words, if known, then those of labelled pairs.
         same_word: True if both are one word, ignoring case.
         calibration: the cosines that settle the meaning of two uses of a word.
         side: 1 if the pair is more similar than random pairs of words, -1 if less, 0 if it is
             within their range; None if that is unknown.
-        left_out: the pair's words that the ruler was measured on, each once.
+        left_out: the pair's words that the ruler was measured on, but that are left out here.
         measure: "cosine" or "centred cosine".
     """
 
@@ -57,7 +57,10 @@ class RulerShown:
 
 
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
-    """Return the first two sentences' words on the ruler; None without a ruler, pair or Latin."""
+    """Return the first two sentences' words on the ruler, or None.
+
+    There is none without a ruler or two words, or if a word is not in Latin script.
+    """
     comparison, meaning = portrait.comparison, portrait.meaning
     pairs = comparison.pairs("sentences")
     if ruler is None or not pairs:
@@ -120,7 +123,7 @@ def _calibration(
 
 
 def ruler_reading(pair: RulerShown) -> Claim:
-    """Return the conclusion from a pair's cosine: of two uses of one word, or of two words."""
+    """Return the conclusion from a pair's cosine: on two uses of one word, or on two words."""
     numbers = {"Measure": _measure(pair), "cosine": pair.cosine}
     if pair.cosine >= EQUAL:
         return claim("ruler.equal", **numbers)
