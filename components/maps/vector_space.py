@@ -2,7 +2,7 @@
 
 For cosine each vector is scaled to length one; a vector of length zero stays zero and is at
 distance 1 from every other. For Euclidean distance the vectors are centred on their mean and
-brought to one scale, as the differences of large float32 products would otherwise lose their
+divided by one number, as the differences of large float32 products would otherwise lose their
 precision.
 """
 

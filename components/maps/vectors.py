@@ -190,7 +190,7 @@ class PointVectors:
     passport: Passport | None
 
     def at(self, layers: tuple[int, ...]) -> FloatArray:
-        """(len(layers), n_points, n_dims): the vectors of some layers."""
+        """(len(layers), n_points, n_dims): the vectors at these layers."""
         if layers == self.layers:
             return self.vectors
         return self.vectors[[self.layers.index(layer) for layer in layers]]

@@ -34,7 +34,7 @@ class Bounds:
     """The limits for one kind of request to a process.
 
     Attributes:
-        body_bytes: the size of one body.
+        body_bytes: the largest size of one body.
         n_requests: the number of concurrent requests, from before their bodies are read until their
             answers are taken; further ones are told to try again.
         free_bytes: the memory that each request may always hold.

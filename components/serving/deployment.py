@@ -67,7 +67,7 @@ _deployment = serve.deployment(
     name=NAME,
     num_replicas=None,
     autoscaling_config={"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 8},
-    max_ongoing_requests=64,  # waiting ones too; beyond it, other replicas are used
+    max_ongoing_requests=64,  # including waiting ones; beyond it, other replicas are used
     max_queued_requests=512,  # beyond it, visitors are told to try again
     health_check_period_s=10,
     health_check_timeout_s=30,
@@ -79,7 +79,7 @@ _deployment = serve.deployment(
 
 
 def build(arguments: Mapping[str, int] | None = None) -> Any:
-    """The application, as `deploy/serve.yaml` names it.
+    """Return the application; `deploy/serve.yaml` names this function.
 
     Args:
         arguments: `replicas`, the `cores` of each, and `is_open` (0 for a service on this machine

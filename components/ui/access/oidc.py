@@ -1,4 +1,4 @@
-"""Sign-in with an OpenID Connect provider: its settings, the way there and back, the cookie.
+"""Sign-in with an OpenID Connect provider: its settings, the way to it and back, the cookie.
 
 Streamlit talks to the provider. Three of its habits do not fit here:
 

@@ -221,7 +221,7 @@ def may_delete(view: ViewState, entry: Kept) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _owner_of(root: str, name: str) -> str:
-    del root  # of stores in tests
+    del root  # part of the cache's key only, for tests with several stores
     return store().about(name).owner
 
 
@@ -240,7 +240,7 @@ def _owner(root: str, name: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def _title_of(root: str, name: str) -> str:
-    del root  # of stores in tests
+    del root  # part of the cache's key only, for tests with several stores
     return store().about(name).title
 
 

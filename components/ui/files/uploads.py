@@ -222,7 +222,7 @@ def _key(scope: Scope) -> FileKey | None:
 def _refuse(visit: str, sentence: str) -> None:
     """Make a visit's page say why a file was refused, as the field shows only the status.
 
-    The page reruns unchanged, in the same way as Streamlit's rerun after a change of the source.
+    Streamlit reruns the page unchanged, as it does after a change of the source.
     """
     if not runtime.exists():
         return

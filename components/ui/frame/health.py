@@ -42,7 +42,7 @@ _REFUSAL = (
 
 
 def routes(base: str = "") -> list[Route]:
-    """Return the health and metrics routes: at the root, for other processes, and under a base."""
+    """Return the health and metrics routes, at the root (for probes) and under a base path."""
     answers = {"healthz": _alive, "readyz": _ready, "metrics": _metrics}
     return [
         Route(make_url_path(prefix, name), answer)

@@ -52,7 +52,7 @@ def begin(form: str) -> None:
         line = "%(message)s"
         _Record.is_json = form == "json"
         logging.setLogRecordFactory(_Record)
-        logging.raiseExceptions = False  # else Python prints a record that cannot be written
+        logging.raiseExceptions = False  # else Python prints the record that it cannot write
         logging.captureWarnings(True)
         threading.excepthook = _thread_ended
         sys.excepthook = lambda _, error, __: _log.critical("The server ends", exc_info=error)

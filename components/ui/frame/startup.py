@@ -71,9 +71,8 @@ def _prepare() -> None:
         return
     for page in PAGES:
         import_module(f"components.features.{page.name}.page")
-    # Streamlit collects garbage after every run of a script. With the half a million objects of the
-    # libraries that takes 0.4 s, in which nothing else runs, and these objects never become
-    # garbage.
+    # Streamlit collects garbage after every run of a script. Without freezing the libraries' half a
+    # million objects, which never become garbage, that takes 0.4 s in which nothing else runs.
     while not loading.wait(_OFTEN):
         loading.look(_SERVER)  # keeps a download that nobody else waits for
         gc.freeze()

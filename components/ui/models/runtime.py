@@ -74,7 +74,7 @@ def own_models() -> list[ModelSpec]:
 
 
 def load(model: str, *, height: int | None = None) -> ModelCard:
-    """Return a model's card; if loading takes time, end the page with progress and a way out.
+    """Return a model's card; if loading takes time, end the page with its progress and Cancel.
 
     The page also ends if the model would have to be fetched and the visitor has not asked for it.
 
@@ -142,12 +142,12 @@ def preload(model: str) -> None:
 
 
 def request(model: str) -> None:
-    """Have the page get this model, which its visitor chose. Call in callbacks only."""
+    """Record that the page's visitor asked for this model. Call in callbacks only."""
     download_requests.add(_PAGE, model)
 
 
 def _may_load(model: str) -> bool:
-    """Return True if a model is here, was asked for, or is the server's first one."""
+    """Return True if a model needs no download, was asked for, or is the server's first one."""
     spec = service().spec(model)
     is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
     is_requested = download_requests.is_requested(_PAGE, model) and guard.is_allowed(FETCH)
@@ -243,7 +243,7 @@ def await_measures(card: ModelCard) -> None:
 
 
 def _offer(model: str) -> None:
-    """Say that a model is not here, with a button that gets it and one that goes on without.
+    """Say that a model is not here, with a button that gets it and one that goes on without it.
 
     Raises:
         UnknownModelError: it cannot be loaded at all.

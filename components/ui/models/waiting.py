@@ -36,7 +36,7 @@ If they report no bytes, they get a line of text and no bar.
 
 
 _MAX_TRIES = 3
-"""The most times that a page asks for a result that is evicted as soon as it is ready."""
+"""The most times that a page asks for a result that is evicted or stopped before it is taken."""
 
 
 def current_visitor(place: str) -> Visitor:

@@ -33,7 +33,7 @@ from components.core.errors import ContextlensError, SettingsError
 __all__ = ["COOKIE", "MOST", "environment", "main", "nginx_path", "usable", "write_configuration"]
 
 COOKIE = "contextlens_process"
-"""It holds the port of a visitor's process."""
+"""The cookie that holds the port of a visitor's process."""
 MOST = 64
 """The largest number of processes."""
 _ROOT = Path(__file__).resolve().parents[3]

@@ -56,7 +56,7 @@ def encode(view: ViewState) -> str:
     if view == DEFAULT:
         return ""
     text = to_json(view)
-    # A page has some fifteen links to one view.
+    # Cached, as a page has some fifteen links to one view.
     return remembered("address", text, compute=lambda: _parameter(text))
 
 
@@ -85,7 +85,7 @@ def _inflate(text: str) -> str:
     try:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         machine = zlib.decompressobj()
-        plain = machine.decompress(packed, MAX_BYTES)  # 260 kB can inflate to 200 MB
+        plain = machine.decompress(packed, MAX_BYTES)  # 12 kB can inflate to 12 MB
         if machine.unconsumed_tail:
             raise StateError("The address holds more than a view can. Ask for it again.")
         if machine.eof:

@@ -74,7 +74,7 @@ def check_choices(pages: Any) -> None:
     """Check that a view does not have too many pages, or too many choices for one page.
 
     Raises:
-        StateError: it has.
+        StateError: it does.
     """
     most = max(map(len, pages.values()), default=0)
     if len(pages) > MAX_PAGES or most > MAX_CHOICES:

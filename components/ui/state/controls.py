@@ -162,7 +162,7 @@ def choice(
 
 
 def sentence_choice(page: str, name: str = "sentence") -> Choice:
-    """Return the control of a page that shows one sentence of the view."""
+    """Return the control that chooses the sentence of the view that a page shows."""
     letters = {letter(i): letter(i) for i in range(MAX_SENTENCES)}
     words = {"label": say("page.sentence"), **_words(page, name)}
     return Choice(page=page, name=name, options=letters, default=letter(0), **words)

@@ -29,7 +29,7 @@ _PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
 
 
 def caption(passport: Passport, *, weights: bool = True) -> str:
-    """Return the passport in one line, for under a picture.
+    """Return the passport in one line, to show under a picture.
 
     Args:
         passport: the passport.

@@ -108,7 +108,7 @@ def _write(control: Control[Any], key: str) -> Callable[[], None]:
 
 
 def steps(name: str, start: int, n: int, *, at_once: int, on_step: Callable[[int], None]) -> None:
-    """Draw the range shown of n things, with buttons back and next: a row that stays together.
+    """Draw the shown range of n things, with Back and Next, in a row that does not wrap.
 
     Args:
         name: the prefix of the keys of the two buttons, `NAME_back` and `NAME_next`.

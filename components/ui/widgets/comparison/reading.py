@@ -37,7 +37,7 @@ BandOf = Callable[[Pair], Band | None]
 NOISE = 0.03
 """Cosines that differ by less count as equal."""
 EQUAL = 1 - 1e-5
-"""Cosines from here on are those of equal vectors, up to rounding in float32."""
+"""Cosines of at least this are those of equal vectors, up to rounding in float32."""
 _ALIKE = 0.95
 _MOST_REFERENCES = 2  # that the reading mentions
 
