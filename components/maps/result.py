@@ -49,7 +49,9 @@ class MapResult:
     def nbytes(self) -> int:
         """The approximate memory in bytes."""
         near = sum(n.indices.nbytes + n.distances.nbytes for n in self.map.neighbors)
-        return self.gathered.nbytes + self.map.coordinates.nbytes + near
+        gathered = self.gathered
+        own_vectors = 0 if self.vectors is gathered.vectors else self.vectors.nbytes
+        return gathered.nbytes + own_vectors + self.map.coordinates.nbytes + near
 
     @cached_property
     def digest(self) -> str:

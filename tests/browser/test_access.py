@@ -99,7 +99,8 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     name = CORPUS.asked(decode(parse_qs(urlsplit(uploader.url).query)["s"][0]))
     assert name
     card = f".st-key-corpora_card_{name}"
-    expect(uploader.locator(card)).to_be_visible()
+    expect(uploader.locator(card)).to_contain_text("ready to be searched")
+    settle(uploader)  # the page runs again when the indexing is over, and closes what was opened
     uploader.get_by_role("button", name="Export or delete").click()
     link = uploader.get_by_role("link", name=re.compile("Parquet")).get_attribute("href")
     rows = pq.read_table(io.BytesIO(uploader.request.get(urljoin(uploader.url, str(link))).body()))

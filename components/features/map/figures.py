@@ -278,7 +278,7 @@ def _measured(color: Coloring) -> tuple[PointGroup, ...]:
 def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
     """The points by category, grey ones first so that coloured points are drawn over them."""
     order = color.order or _ordered([str(value) for value in color.values], ())
-    n_colored = len(order) if len(order) <= len(CATEGORICAL) else MAX_COLORED
+    n_colored = min(len(order), MAX_COLORED)
     places = {category: min(i, n_colored) for i, category in enumerate(order)}
     place_of = np.array(
         [places.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int

@@ -236,7 +236,7 @@ def choose(row: int, listed: Sequence[int]) -> None:
     if row not in listed:
         session.keep(_DRAWN, None)
         view = _all(view)
-    elif SORT.of(view) == "cosine":
+    elif SORT.of(view) == "cosine" and not OWN.of(view).strip():  # it comes first
         view = first_page(view)
     else:
         view = ROWS.put(view, listed.index(row) // PAGE_SIZE + 1)

@@ -60,9 +60,9 @@ are matched by position; otherwise equal tokens in the same order are (Ratcliff 
 
 INTEGRATED = r"""
 **Down to the input tokens.** Integrated gradients (Sundararajan, Taly and Yan 2017) of the score
-over the embedding layer's output $x$, from a start $x^0$ in which each token's word vector is that
-of padding (same positions, segments and LayerNorm), to the sentence's own; the other sentence stays
-as it is:
+over the embedding layer's output $x$, from a start $x^0$ to the sentence's own. At the start every
+ordinary token has the word vector of padding; special tokens keep theirs, and positions, segments
+and LayerNorm are the same. The other sentence stays as it is:
 
 $$
 s_i = (x_i - x_i^0) \cdot \int_0^1 \frac{\partial \cos}{\partial x_i}

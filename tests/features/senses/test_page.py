@@ -264,6 +264,11 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     assert near[0]["mark"] == "animal"
     app = send(app, "senses_near", near[3]["row"])
     assert CHOSEN.of(shown_view(app)) == near[3]["row"]
+    app = field(app.selectbox, SORT.key).set_value("cosine").run()
+    app = press(app, "senses_next")
+    row = lines(app)[0]["row"]
+    app = send(app, "senses_concordance", row)  # by cosine to the sentence, it stays where it is
+    assert row in {line["row"] for line in lines(app)}
     app = field(app.text_input, "senses_own").set_value(f"No such word {RUDE}").run()
     assert "does not occur in your sentence as a word of its own" in plainly_said(app)
     assert_whole(app)
