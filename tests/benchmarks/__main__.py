@@ -64,7 +64,7 @@ KEPT = ROOT / "docs" / "benchmarks.json"
 
 
 def main() -> int:
-    """Measure what was asked for; 1 where we fall behind a peer."""
+    """Measure what was asked for; return 1 if a peer beats us."""
     parser = _parser()
     given = parser.parse_args()
     unknown = set(given.names) - set(BENCHMARKS)
@@ -90,7 +90,7 @@ def _own(names: Sequence[str], rounds: int) -> int:
 
 
 def _against_peers(names: Sequence[str], rounds: int, *, keep: bool) -> int:
-    """What a user would pick instead; 1 where we fall behind."""
+    """Compare with peers; return 1 if one of them beats us."""
     groups: dict[str, Group] = {}
     for name in names:
         others = Others()

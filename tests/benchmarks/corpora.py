@@ -1,4 +1,4 @@
-"""Corpora that stay: how quickly words get their vectors, and are found among a million."""
+"""Stored corpora: how fast words get their vectors, and are found among a million."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["corpus_indexing", "corpus_search"]
 
 N_TEXTS = 1_500
 N_ROWS, N_DIMS, N_WORDS = 1_000_000, 384, 20_000
-FREQUENT = 50_000  # occurrences of the word that a million have most of
+FREQUENT = 50_000  # occurrences of the most frequent word in a million
 N_QUERIES = 40
 PAGE = 25
 
@@ -86,13 +86,13 @@ def set_up_indexing() -> Callable[[int], dict[str, float]]:
 
 
 def _encode_some(service: LocalService, texts: tuple[str, ...]) -> None:
-    """All texts, as many at once as fit in memory: their hidden states are let go."""
+    """Encode all texts in parts that fit in memory, and drop the hidden states."""
     for start in range(0, len(texts), 250):
         service.encode(BUNDLED_ID, texts[start : start + 250])
 
 
 def corpus_search(rounds: int) -> Outcome:
-    """Questions to a corpus of a million occurrences with made-up vectors, of one layer."""
+    """Searches in a corpus of a million occurrences with made-up vectors of one layer."""
     with tempfile.TemporaryDirectory() as folder:
         store, name, vectors = _million(Path(folder))
         plain = store.about(name).n_bytes
@@ -148,7 +148,7 @@ def _page(corpus: StoredCorpus, word: str) -> None:
 
 
 def _sampled(corpus: StoredCorpus) -> None:
-    """What a picture of the most frequent word needs."""
+    """Read the data of the commonest word's picture."""
     found = corpus.occurrences("w0", most=2_000)
     corpus.vectors(found, 0)
     corpus.text(found.texts[:PAGE])

@@ -32,7 +32,7 @@ BLOCKS = 10
 def encode_many(rounds: int) -> Outcome:
     """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers, the floor.
 
-    The loop takes longest, so a part of its sentences goes before each of the others' turns.
+    The loop takes longest, so one part of its sentences runs before each other turn.
     """
     took: dict[str, list[float]] = {name: [] for name in (LOOP, *BATCHED)}
     with workers({LOOP: (set_up_loop,), **BATCHED}) as ready:
@@ -96,7 +96,7 @@ def set_up_loop(n: int = N_MANY) -> Callable[..., float]:
 
 
 def set_up_floor() -> Callable[[int], float]:
-    """The float32 matrix products of the service's own batches, those of attention too."""
+    """The float32 matrix products of the service's own batches, including attention's."""
     import torch
 
     from components.core.encoder.running import batches
@@ -183,7 +183,7 @@ def bare_model(**options: Any) -> tuple[Any, Any]:
 
 
 def _bare_call() -> Callable[[str], object]:
-    """What people write in a notebook: tokenizer and model as they come, one text at a time."""
+    """Return the call of a typical notebook: plain tokenizer and model, one text at a time."""
     import torch
 
     tokenizer, model = bare_model()
@@ -200,7 +200,7 @@ def stay_offline() -> None:
 
 
 def _lengths() -> dict[str, float]:
-    """How long the sentences of the first round are."""
+    """The lengths of the first round's sentences."""
     tokens = LocalService(Settings()).tokenize(BUNDLED_ID, mixed_sentences(N_MANY, 0))
     lengths = [t.n_tokens for t in tokens]
     return {

@@ -1,4 +1,4 @@
-"""What a measurement ran on, and how much of the machine other programs took meanwhile."""
+"""The machine that a measurement ran on, and the share that other programs took of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Others:
 
     @property
     def seconds(self) -> float:
-        """Since it was made."""
+        """Seconds so far."""
         return time.monotonic() - self._began
 
     @property
@@ -44,7 +44,7 @@ class Others:
 
 
 def busy_seconds() -> float:
-    """Processor seconds of the whole machine so far, idle ones left out."""
+    """Processor seconds of the whole machine so far, without idle ones."""
     times = psutil.cpu_times()
     kinds = ("user", "nice", "system", "irq", "softirq", "steal")
     return sum(getattr(times, kind, 0.0) for kind in kinds)
@@ -63,7 +63,7 @@ def _others() -> float:
 
 
 def _processor() -> str:
-    """The name that the system gives it, without what every one has."""
+    """The processor's name as the system gives it, in single spaces."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a benchmark found: raw rounds, ratios with their targets, one table, one JSON file."""
+"""The results of benchmarks: raw rounds, ratios and targets, one table, one JSON file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Ratio:
-    """One number that a target is set for, or that is only told: the median of its rounds."""
+    """One number, the median of its rounds, with a target or only for information."""
 
     name: str
     rounds: tuple[float, ...]
@@ -47,7 +47,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
-        """Met or missed; nothing where no target is set."""
+        """Met or missed; empty if there is no target."""
         if self.target is None:
             return ""
         met = self.value >= self.target if self.kind == "at least" else self.value <= self.target
@@ -56,12 +56,12 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a benchmark returns.
+    """A benchmark's results.
 
     Attributes:
-        ratios: what the table shows.
+        ratios: the rows of the table.
         raw: every single measurement, by a name that ends in its unit.
-        notes: what else is worth knowing, such as how the work was made up.
+        notes: other facts, such as how the work was made up.
     """
 
     ratios: Sequence[Ratio]
@@ -93,7 +93,7 @@ def _row(name: str, ratio: Ratio) -> tuple[str, str, str, str, str]:
 
 
 def write_json(outcomes: Mapping[str, Outcome], path: Path) -> None:
-    """Everything measured, for machines and for later comparison."""
+    """Write every measurement, for machines and later comparison."""
     report = {
         "made": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": {

@@ -1,4 +1,4 @@
-"""What it costs to have the models on Ray: beside the same service in this process, in one run."""
+"""The cost of having the models on Ray, compared with the local service, in one run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def serving(rounds: int) -> Outcome:
 def _measured(n: int, rounds: int) -> dict[str, list[float]]:
     """Seconds of one text, and texts a second, of both services in turn.
 
-    Each is asked from a process of its own, as the app asks: the one that asks Ray has no model.
+    Each has a client process of its own, as in the app: the one that asks Ray has no model.
     """
     cores = cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
@@ -66,7 +66,7 @@ def _measured(n: int, rounds: int) -> dict[str, list[float]]:
 
 
 def set_up(n_clients: int, address: str | None = None) -> Callable[[], tuple[float, float]]:
-    """What measures the local service, or the one at an address, once all of it is warm."""
+    """Warm up the local service, or the one at an address, and return what measures it."""
     service: EncoderService = (
         LocalService(Settings()) if address is None else RemoteService(address)
     )

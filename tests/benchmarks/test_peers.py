@@ -1,4 +1,4 @@
-"""When we fall behind a peer, what is said of it, and the page that shows it."""
+"""The verdict on each peer, the report of all, and the page that shows it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def row(ours: float | tuple[float, ...], theirs: tuple[float, ...], **changed: o
         (row(1.0, (2.0, 2.1, 1.9)), "ahead"),
         (row(1.0, (0.5, 0.6, 0.4)), "BEHIND"),
         (row(1.0, (0.9, 1.2, 0.8, 1.1)), "level"),
-        (row(1.0, (0.5, 0.6, 0.4, 0.5, 9.0)), "BEHIND"),  # one round is not what decides
+        (row(1.0, (0.5, 0.6, 0.4, 0.5, 9.0)), "BEHIND"),  # one round does not decide
         (row(1.0, (2.0, 2.1, 2.2, 2.0, 0.1)), "ahead"),
         (row(1.0, (0.95, 0.95), slack=0.1), "level"),
         (row(1.0, (0.85, 0.85), slack=0.1), "BEHIND"),

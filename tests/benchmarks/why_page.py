@@ -1,4 +1,4 @@
-"""Why alike?: from a click to the picture of each look, and another visitor's page meanwhile."""
+"""Seconds from a click to each picture of Why alike?, and another visitor's page meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOKS = ("switch_off", "leave_out", "swap_in")
 def why_page(rounds: int) -> Outcome:
     """Each look of two new sentences, run as a page; and a rerun of Meaning while a long one runs.
 
-    Two sentences of 12 words for heads and for states swapped in, of 40 for words left out.
+    Sentences have 12 words for heads and swapped states, and 40 for words left out.
     """
     with worker(set_up) as run:
         found = [run(seed) for seed in range(rounds)]
@@ -61,7 +61,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     for _ in range(4):
         why.run()
         meaning.run()
-        time.sleep(1.0)  # what is measured of the model is there then
+        time.sleep(1.0)  # the model has been measured by then
 
     def view_of(n_words: int, seed: int) -> ViewState:
         texts = sentences_of(2, seed, words=(n_words, n_words))
@@ -79,7 +79,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
         return time.perf_counter() - begin
 
     def meanwhile(view: ViewState) -> list[float]:
-        """Milliseconds of reruns of Meaning while all heads of two long sentences are run."""
+        """Milliseconds per rerun of Meaning while all heads of two long sentences run."""
         score = score_of(view, service, card)
         bare = services.uncached()
         task = None if isinstance(score, NoScore) else task_of(view, score, bare, token_seconds=1.0)
@@ -105,6 +105,6 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
         raw["rerun meanwhile ms"] = meanwhile(LOOK.put(view_of(N_LARGE, seed), "switch_off"))
         return raw
 
-    for look in LOOKS:  # what is imported and compiled at first use
+    for look in LOOKS:  # first use imports and compiles
         shown(view_of(N_WORDS, WARM_UP), look)
     return run

@@ -27,7 +27,7 @@ QUIET_SECONDS = 3.0
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """How long a call takes; giving up its result is not counted."""
+    """Seconds that a call takes, without freeing its result."""
     start = time.perf_counter()
     result = call()
     took = time.perf_counter() - start
@@ -36,7 +36,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def wait_for_quiet() -> None:
-    """Wait until the machine has little else to do, but not for long."""
+    """Wait, but not for long, until the machine is almost idle."""
     deadline = time.monotonic() + QUIET_SECONDS
     while psutil.cpu_percent(0.2) > QUIET_PERCENT and time.monotonic() < deadline:
         pass
@@ -44,7 +44,7 @@ def wait_for_quiet() -> None:
 
 @contextmanager
 def peak(process: psutil.Process) -> Iterator[list[int]]:
-    """The most memory that the process held meanwhile, in bytes."""
+    """The peak memory of a process during the block, in bytes."""
     highest, is_over = [0], threading.Event()
 
     def watch() -> None:
@@ -64,9 +64,9 @@ def peak(process: psutil.Process) -> Iterator[list[int]]:
 def worker(
     set_up: Callable[..., Callable[..., Any]], *arguments: Any
 ) -> Iterator[Callable[..., Any]]:
-    """A fresh process that runs `set_up(*arguments)` and then, as often as asked, what it gave.
+    """A fresh process that runs `set_up(*arguments)` and then, on each call, what that returned.
 
-    `set_up` is a function of an importable module: the process finds it by its name.
+    `set_up` must belong to an importable module: the process finds it by its name.
     """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -95,7 +95,7 @@ def workers(contenders: Contenders) -> Iterator[dict[str, Callable[..., Any]]]:
 
 
 def interleaved(contenders: Contenders, turns: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
-    """What each contender gave in each turn: A B A B ..."""
+    """Each contender's results, run in turns: A B A B."""
     given: dict[str, list[Any]] = {name: [] for name in contenders}
     with workers(contenders) as ready:
         for turn in turns:
@@ -106,7 +106,7 @@ def interleaved(contenders: Contenders, turns: Sequence[Sequence[Any]]) -> dict[
 
 
 def at_once(contenders: Contenders, *turn: Any) -> dict[str, Any]:
-    """What each contender gave in one turn that all take at the same time."""
+    """Each contender's result of one turn, taken by all at the same time."""
     with workers(contenders) as ready, ThreadPoolExecutor() as threads:
         running = {name: threads.submit(run, *turn) for name, run in ready.items()}
         return {name: future.result() for name, future in running.items()}
@@ -120,5 +120,5 @@ def _serve(
     try:
         while True:
             pipe.send(run(*pipe.recv()))
-    except EOFError:  # the other end is done with us
+    except EOFError:  # the other end has closed
         return

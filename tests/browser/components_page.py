@@ -1,4 +1,4 @@
-"""The page of components in a real browser: its words, and what was picked."""
+"""The page of components in a real browser: its words, and the picked ones."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class Opened:
 
     @contextmanager
     def rerun(self) -> Iterator[None]:
-        """What is done inside makes the script run; afterwards that run is over."""
+        """Wait at the end for the run of the script that the block causes."""
         since = self.runs.now
         yield
         self.runs.wait(since)
         settle(self.page)
 
     def press(self, key: str) -> None:
-        """A key that chooses."""
+        """Choose with a key."""
         with self.rerun():
             self.page.keyboard.press(key)
 
     def click(self, place: Locator) -> None:
-        """On what is chosen by it."""
+        """Choose with a click."""
         with self.rerun():
             place.click()
 
 
 def open_components(take: Callable[..., Tab], address: str, **options: object) -> Opened:
-    """A tab at the page of components."""
+    """Open the page of components."""
     tab = take(address, **options)
     tab.page.goto(address)
     expect(chips(tab.page, "A").first).to_be_visible()

@@ -1,6 +1,6 @@
-"""When a page is at rest: asked of the page itself, so that it holds on a machine of any speed.
+"""Waiting until a page is at rest, by asking the page itself, which works at any speed.
 
-What is waited for is a state, seen in frames that the browser did draw, never a time gone by.
+It waits for a state, seen in frames that the browser really drew, never for a fixed time.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 __all__ = ["PATIENCE", "Runs", "settle"]
 
 PATIENCE = 90.0
-"""Seconds after which what has not come will not come; no test gains or loses by it."""
+"""Seconds until a wait gives up; no passing test depends on it."""
 
 _PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 _ENDS = {"page asked": {"page over"}, "part asked": {"part over", "page over"}}
-"""What ends a run that was asked for; parts of a page also run by themselves, again and again."""
-_POLL = 10.0  # milliseconds between two looks at what the socket told
+"""Events that end a requested run; parts of a page also run by themselves, again and again."""
+_POLL = 10.0  # milliseconds between two looks at the socket's messages
 
 AT_REST = """
 () => {
@@ -64,10 +64,10 @@ AT_REST = """
 
 
 def settle(page: Page) -> None:
-    """Waits until the page is at rest.
+    """Wait until the page is at rest.
 
     That is: the script does not run, nothing is stale or a skeleton, fonts, charts and components
-    are drawn, and nothing moves over several frames and a quarter of a second of drawn ones.
+    are drawn, and nothing moves for several drawn frames and a quarter of a second.
     """
     page.evaluate("() => { window.__rest = null; }")
     try:
@@ -78,7 +78,7 @@ def settle(page: Page) -> None:
 
 
 class Runs:
-    """What a page asks of its script and what is over, as told on its socket."""
+    """Requests and ends of a page's script runs, as heard on its socket."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -87,18 +87,18 @@ class Runs:
 
     @property
     def now(self) -> int:
-        """A moment, to wait for a run that was asked for after it."""
+        """This moment, for waiting for a run requested after it."""
         return len(self._told)
 
     def page_ran(self, since: int) -> bool:
-        """True if the whole page was run again after this moment, asked for or by itself."""
+        """True if the whole page ran again after this moment, requested or by itself."""
         return "page over" in self._told[since:]
 
     def wait(self, since: int) -> None:
-        """Until a run that was asked for after this moment is over.
+        """Wait for the end of a run requested after this moment.
 
         Raises:
-            AssertionError: Where none was asked for.
+            AssertionError: If none was requested.
         """
         for _ in range(int(PATIENCE * 1000 / _POLL)):
             told = self._told[since:]

@@ -1,4 +1,4 @@
-"""What browser tests look at: sizes of screens, and questions that the page answers by itself."""
+"""Sizes of screens for browser tests, and questions that the page itself answers."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def style(locator: Locator, name: str) -> str:
 
 
 def look(reader: object, name: str) -> None:
-    """A screenshot, where somebody named a folder for them."""
+    """Take a screenshot if a folder for them is set."""
     if LOOKS:
         reader.page.screenshot(path=f"{LOOKS}/{name}.png")
 
 
 def fits(place: Locator) -> bool:
-    """Nothing inside is wider than its box."""
+    """True if nothing is wider than its box."""
     return place.evaluate(
         "e => [e, ...e.querySelectorAll('*')].every(x => x.scrollWidth <= x.clientWidth + 1"
         " || getComputedStyle(x).display === 'inline' || x.clientWidth === 0)"

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 SERIOUS = {"serious", "critical"}
-NAMES = "label-content-name-mismatch"  # who says the visible name aloud must be heard
-# Without films and sounds there is nothing to be loaded first.
+NAMES = "label-content-name-mismatch"  # voice control works by the visible name
+# There are no films or sounds to load first.
 FOUND = {"resultTypes": ["violations"], "preload": False}
 ASKED = {**FOUND, "rules": {NAMES: {"enabled": True}}}
 COLOURS = {**FOUND, "runOnly": ["color-contrast", "link-in-text-block"]}  # what a scheme decides
-TRIES = 5  # of a look, as a page runs again by itself when a job is over
+TRIES = 5  # of a check, as a page reruns by itself when a job is over
 TABS = 8  # from the top of the page to the first word
 STILL = 0.05  # of the screen, moved; Google calls 0.1 good
 SMALL_TEXTS = """
@@ -64,7 +64,7 @@ def address(name: str) -> str:
 
 
 def shifts(here: Visit) -> list[str]:
-    """What moved since the last time, where that was too much."""
+    """The layout shifts since the last call, if too large."""
     seen = here.page.evaluate(
         "() => { const seen = window.__shifts; window.__shifts = []; return seen; }"
     )
@@ -73,13 +73,13 @@ def shifts(here: Visit) -> list[str]:
 
 
 def violations(here: Visit, asked: dict) -> list[str]:
-    """What axe-core finds that keeps someone out."""
+    """The serious violations that axe-core finds."""
     axe = Axe("") if here.page.evaluate("() => 'axe' in window") else Axe()  # once in a document
     for _ in range(TRIES):
         since = here.runs.now
         violations = axe.run(here.page, options=asked).response["violations"]
         here.settle()
-        if not here.runs.page_ran(since):  # else a job ended, and what it replaces was faded
+        if not here.runs.page_ran(since):  # else a job ended, and what it replaces had faded
             return [
                 f"{violation['id']}: {node['target']} {node['html'][:160]}"
                 f" {node['failureSummary'][-200:]}"
@@ -101,7 +101,7 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(visit: Call
         seen += [f"too small: {text}" for text in here.page.evaluate(SMALL_TEXTS, SMALLEST)]
         seen += [f"drawn twice for {who}" for who in here.page.evaluate(DRAWN_TWICE)]
         seen += [f"come as {scheme}: {what}" for what in violations(here, ASKED)]
-        here.page.emulate_media(color_scheme=other)  # and the next page comes so
+        here.page.emulate_media(color_scheme=other)  # for the next page, too
         here.settle()
         seen += [f"turned {other}: {what}" for what in violations(here, COLOURS)]
         slider = here.main.get_by_role("slider")

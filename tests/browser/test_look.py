@@ -1,4 +1,4 @@
-"""How the real app looks: light and dark, desk and phone, and that nothing jumps."""
+"""The look of the real app: light and dark, desk and phone, and nothing jumps."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
 
 
 def assert_first_screen(here: Visit, words: str) -> None:
-    """It holds the picture, and the words below."""
+    """It shows the picture, with the words below."""
     reading = box(here.main.locator(words))
     assert box(here.figure)["y"] > box(here.page.get_by_role("heading", level=1))["bottom"]
     assert box(here.figure)["bottom"] <= reading["y"] + 1
@@ -125,13 +125,13 @@ def test_a_small_screen_has_room_for_the_numbers_and_a_rerun_keeps_its_scroll_po
     assert here.layer == 5
     assert here.main.evaluate("main => main.scrollTop") == before
     with here.rerun():
-        here.word("sentence A", "pet").evaluate("word => word.click()")  # no scrolling to it first
+        here.word("sentence A", "pet").evaluate("word => word.click()")  # without scrolling to it
     assert here.chosen[0] == "pet, word 4 of sentence A"
     assert here.main.evaluate("main => main.scrollTop") == before
 
 
 def a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here: Visit) -> None:
-    expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()  # it is not scrolled
+    expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()  # not scrolled
     for row in ("sentence A", "sentence B", "reference 1", "reference 2"):
         for word in here.words(row).all():
             place = box(word)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 MAP_SECONDS = 600
-"""A first map compiles, and other tests may share the machine."""
+"""The first map compiles, and other tests may use the machine."""
 PICTURE = ".st-key-map_chart .js-plotly-plot"
 TITLE = f"() => document.querySelector('{PICTURE} .gtitle').textContent"
 PLACES = f"""() => document.querySelector('{PICTURE}')._fullData
@@ -52,7 +52,7 @@ def address_of(**controls: Value) -> str:
 
 
 def drawn(here: Visit) -> None:
-    """Waits until a map is there, and none is on its way."""
+    """Wait until a map is there and no other is coming."""
     here.page.wait_for_function(
         f"() => document.querySelector('{PICTURE}') && !document.querySelector("
         "'.st-key-waiting_map_progress [data-testid=stProgress]')",
@@ -63,7 +63,7 @@ def drawn(here: Visit) -> None:
 
 @pytest.fixture
 def on_map(visit: Callable[..., Visit]) -> Callable[..., Visit]:
-    """Opens the page and waits for its map."""
+    """Open the page and wait for its map."""
 
     def open_(path: str = "/map", **options: object) -> Visit:
         here = visit(path, **options)
@@ -74,12 +74,12 @@ def on_map(visit: Callable[..., Visit]) -> Callable[..., Visit]:
 
 
 def spots(here: Visit) -> np.ndarray:
-    """(n, 2) where the points are on the screen, in pixels."""
+    """(n, 2) pixels: the points' places on the screen."""
     return np.array(here.page.evaluate(ON_SCREEN))
 
 
 def lasso(here: Visit, around: np.ndarray, *, air: float = 14) -> None:
-    """Draws around some points: the corners of a box, a little away from them."""
+    """Draw a box around some points, a little away from them."""
     (x0, y0), (x1, y1) = around.min(axis=0) - air, around.max(axis=0) + air
     here.page.locator(f"{PICTURE} [data-title='Lasso Select']").click()
     mouse = here.page.mouse
@@ -139,7 +139,7 @@ def play_moves_the_points_through_the_layers(here: Visit) -> None:
     here.main.get_by_role("button", name="Play all layers").click()
     here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2 ')")
     assert here.page.evaluate(PLACES) != before
-    here.main.get_by_role("button", name="Play all layers").wait_for()  # it has come to its end
+    here.main.get_by_role("button", name="Play all layers").wait_for()  # it has reached the end
     assert here.page.evaluate(PLACES) == before
     assert (here.layer, here.page.url) == (6, address)
 
@@ -152,7 +152,7 @@ def the_two_pythons_part_on_the_way_and_the_slider_shows_it(here: Visit) -> None
 
 
 def gap(here: Visit) -> float:
-    """How far the middles of the two senses are apart, for the spread of each."""
+    """The distance between the senses' middles, in units of their spread."""
     groups = {name: np.array([x, y]).T for name, x, y in here.page.evaluate(PLACES)}
     one, other = groups["python: animal"], groups["python: language"]
     spread = np.mean([g.std(axis=0).mean() for g in (one, other)])

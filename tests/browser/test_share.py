@@ -1,4 +1,4 @@
-"""Handing a view on: Copy link copies, says so, and has a way where there is no clipboard."""
+"""Sharing a view: Copy link copies, says so, and works without a clipboard, too."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_CLIPBOARD = "() => Object.defineProperty(navigator, 'clipboard', { value: und
 
 
 def selected(here: Visit) -> str:
-    """What Ctrl+C would copy."""
+    """The selected text."""
     return here.page.evaluate(
         """() => {
           let at = document.activeElement;

@@ -1,4 +1,4 @@
-"""Why alike? as its readers use it: words that are picked, four looks, an edit, a way to a head."""
+"""A reader's use of Why alike?: picked words, four looks, an edit, a link to a head."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def title(here: Visit) -> str:
 
 
 def assert_first_screen(here: Visit) -> None:
-    """The number, the picture and what it says; nothing is cut off."""
+    """The number, the picture and its reading; none is cut off."""
     number = box(here.main.get_by_test_id("stMetric"))
     picture = box(here.main.locator(PICTURE))
     words = box(here.main.locator(".st-key-reading p").first)

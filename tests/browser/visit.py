@@ -34,7 +34,7 @@ class Visit:
 
     @property
     def rows(self) -> list[str]:
-        """The sentences and references as they stand in the chips."""
+        """The sentences and references, as the chips show them."""
         toolbars = self.main.get_by_role("toolbar")
         shown = toolbars.evaluate_all("rows => rows.map(row => row.innerText)")
         return [text.replace("\u200e", "").replace("\u200f", "") for text in shown]
@@ -69,19 +69,19 @@ class Visit:
         self.wait()
 
     def follow(self, path: str) -> None:
-        """To another address of the app as Back goes to one: the document is not loaded anew."""
+        """Go to another address of the app as Back does: without loading the document anew."""
         since = self.runs.now
         self.page.evaluate(FOLLOW, path)
         self.runs.wait(since)
         self.wait()
 
     def wait(self) -> None:
-        """Until everything is on the page and rests."""
+        """Wait until the page is complete and at rest."""
         self.page.get_by_role("heading", level=1).wait_for()
         self.settle()
 
     def settle(self) -> None:
-        """Until nothing runs, loads or moves."""
+        """Wait until nothing runs or moves."""
         settle(self.page)
 
     def words(self, row: str) -> Locator:
@@ -99,7 +99,7 @@ class Visit:
 
     @contextmanager
     def rerun(self) -> Iterator[None]:
-        """What is done inside makes the script run; afterwards that run is over."""
+        """Wait at the end for the run of the script that the block causes."""
         since = self.runs.now
         yield
         self.runs.wait(since)
@@ -107,7 +107,7 @@ class Visit:
 
     @contextmanager
     def still(self, selector: str) -> Iterator[None]:
-        """What is done inside moves nothing of the first element of this kind."""
+        """Check that the block does not move the first element of this kind."""
         self.settle()
         self.page.evaluate(WATCH, selector)
         yield
@@ -116,7 +116,7 @@ class Visit:
         assert len(seen) == 1, f"{selector} was seen at (top, height) {seen}"
 
     def choose(self, option: str) -> None:
-        """One of a row of buttons on the page, by its value or title, unless it is chosen."""
+        """Click one of a row of buttons, by its value or title, unless it is chosen."""
         page = urlsplit(self.page.url).path.strip("/") or "home"
         controls = table(page).get("controls", {}).values()
         titles = {
@@ -132,7 +132,7 @@ class Visit:
             self.word(row, text, occurrence).click()
 
     def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
-        """Into the field of this label, in the sidebar unless told."""
+        """Fill the field of this label, by default in the sidebar."""
         box = (within or self.side).get_by_role("textbox", name=label, exact=True)
         with self.rerun():
             box.fill(text)
@@ -143,7 +143,7 @@ class Visit:
             (within or self.main).get_by_role("button", name=name, exact=True).click()
 
     def add(self, text: str) -> None:
-        """One more sentence."""
+        """Add a sentence."""
         self.click("Add a sentence", within=self.side)
         box = self.side.get_by_role("textbox").last
         with self.rerun():
@@ -165,7 +165,7 @@ class Visit:
         self.wait()
 
     def menu(self, name: str) -> Locator:
-        """Opens a popover of the page."""
+        """Open a popover of the page."""
         self.main.get_by_role("button", name=name, exact=True).click()
         menu = self.page.get_by_role("dialog")
         menu.wait_for()
@@ -177,7 +177,7 @@ class Visit:
         self.page.get_by_role("dialog").wait_for(state="detached")
 
     def option(self, name: str) -> None:
-        """One of the page's options, by its label."""
+        """Click one of the options, by its label."""
         choice = self.menu("Options").get_by_text(name, exact=True)
         with self.rerun():
             choice.click()
@@ -188,7 +188,7 @@ class Visit:
         if 2 * layer < self.layer:  # the first layer is nearer
             with self.rerun():
                 slider.press("Home")
-        while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
+        while self.layer != layer:  # one by one: the browser would send quick steps later
             with self.rerun():
                 slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
 
@@ -199,7 +199,7 @@ class Visit:
         return address
 
     def download(self, name: str) -> bytes:
-        """A file from the Download menu."""
+        """Get a file of the Download menu."""
         with self.page.expect_download() as download:
             self.menu("Download").get_by_role("button", name=name).click()
         data = download.value.path().read_bytes()

@@ -1,4 +1,4 @@
-"""What tests on a cluster share: one Ray runtime, and one server of object storage."""
+"""Fixtures of the tests on a cluster: one Ray runtime, and one object store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["object_store", "ray_runtime", "s3_server"]
 
 @pytest.fixture(scope="session")
 def ray_runtime(s3_server: ObjectStore) -> Iterator[None]:
-    """A Ray runtime of this machine alone, with two processors, whose workers know the storage."""
+    """A Ray runtime on this machine alone: two processors, and workers that know the storage."""
     import ray
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""An S3-compatible server on this machine, that a test can stop, start again and reach into."""
+"""An S3-compatible server on this machine that a test can stop, restart and change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ObjectStore:
         return f"http://127.0.0.1:{self._port}"
 
     def environment(self) -> dict[str, str]:
-        """What a process needs to find it."""
+        """The variables that lead to it."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ALLOW_HTTP": "true",
@@ -42,7 +42,7 @@ class ObjectStore:
         }
 
     def start(self) -> None:
-        """Begin to answer, at the same address as before; what was stored is there."""
+        """Begin to answer, at the same address and with the same objects as before."""
         from moto.server import ThreadedMotoServer
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -51,11 +51,11 @@ class ObjectStore:
         self._port = self._server.get_host_and_port()[1]
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         self._server.stop()
 
     def keys(self, prefix: str) -> list[str]:
-        """What is stored below a path."""
+        """The keys below a path."""
         found = self._ask("GET", f"?list-type=2&max-keys=10000&prefix={quote(prefix)}").decode()
         return re.findall(r"<Key>([^<]+)</Key>", found)
 
@@ -73,7 +73,7 @@ class ObjectStore:
 
     @contextmanager
     def only_known_keys(self) -> Iterator[None]:
-        """Refuse all credentials inside, as none are known to the server."""
+        """Refuse all credentials in the block: the server knows none."""
         self._moto("reset-auth", b"0")
         try:
             yield
@@ -84,7 +84,7 @@ class ObjectStore:
         url = f"{self.url}/{BUCKET}{rest}"
         headers = {
             "Authorization": "AWS testing:testing",
-            "Content-Type": "application/octet-stream",  # else it would be read as a form
+            "Content-Type": "application/octet-stream",  # else it is read as a form
         }
         request = Request(url, content, headers, method=method)
         with urlopen(request, timeout=20) as answer:
@@ -98,7 +98,7 @@ class ObjectStore:
 
 
 def overdue(root: str, name: str) -> None:
-    """Have whoever holds a corpus be late, as if it had been quiet for half a minute."""
+    """Let a corpus's lease expire, as if its holder had been silent for half a minute."""
     import lancedb
 
     lancedb.connect(root).open_table(f"{name}.lease").update(values={"until": 0.0})
@@ -106,7 +106,7 @@ def overdue(root: str, name: str) -> None:
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[ObjectStore]:
-    """One for the whole run: each test has a path of its own there."""
+    """One for the whole run: each test uses a path of its own."""
     server = ObjectStore()
     yield server
     server.stop()
@@ -114,7 +114,7 @@ def s3_server() -> Iterator[ObjectStore]:
 
 @pytest.fixture
 def object_store(s3_server: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
-    """The server, with the variables set that lead this process and those it starts to it."""
+    """The server; variables lead this process and those that it starts to it."""
     for name, value in s3_server.environment().items():
         monkeypatch.setenv(name, value)
     return s3_server

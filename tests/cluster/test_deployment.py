@@ -1,4 +1,4 @@
-"""What Ray adds: replicas that are found again by their models, and replaced when they end."""
+"""Ray's part: replicas that are found by their models, and replaced when they end."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def test_the_description_comes_through_ray(on_ray: RayService) -> None:
 
 
 def test_a_model_stays_with_the_replica_that_has_it(remote: RemoteService) -> None:
-    """The other replica does not have it: asked of any, half of the answers would say so.
+    """The other replica does not have it: if either were asked, half of the answers would say so.
 
-    While its replica still has other work a model may be loaded by the other; then the next is.
+    The other may load a model while its replica is busy; then the next model is tried.
     """
     models, ask = iter(ALL), remote._connection.request
 
@@ -88,7 +88,7 @@ def test_a_model_stays_with_the_replica_that_has_it(remote: RemoteService) -> No
 
 
 def test_a_replica_that_is_killed_is_not_missed(remote: RemoteService, on_ray: RayService) -> None:
-    """What it was asked is asked again of the other, and a new one takes its place."""
+    """The other gets its questions again, and a new replica takes its place."""
     killed = on_ray.replicas()[0]
     errors: list[BaseException] = []
 
@@ -121,9 +121,9 @@ def test_without_its_controller_it_answers_and_gets_a_new_one(
 
 
 def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
-    """Two long questions, one for each replica, asked once; then there is to be one replica.
+    """Two long questions, one for each replica, each asked once; then one replica must leave.
 
-    Without the 30 seconds that Ray lets each replica live on, whether it has anything or not.
+    Without the 30 seconds that Ray keeps each replica for, whether it has work or not.
     """
     env = {"RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0.5"}
     texts = [
@@ -155,7 +155,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
 
 
 def test_all_of_it_is_killed_and_started_again_in_the_middle_of_questions(tmp_path: Path) -> None:
-    """Visitors are told that it is away, and are answered as before once it is back."""
+    """Visitors are told that it is away, and get answers again once it is back."""
     port, asked, told, errors = free_port(), list[str](), list[str](), list[BaseException]()
     over = threading.Event()
 

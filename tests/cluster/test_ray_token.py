@@ -1,4 +1,4 @@
-"""Ray asks for a token as the files for deployment start it, by their commands and environments."""
+"""Ray asks for a token when it starts with the commands and environments of the deploy files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print("nodes:", len(ray.nodes()))
 
 
 def of_compose() -> tuple[str, dict[str, str]]:
-    """What compose.yaml runs as Ray's head, on this machine, with the token filled in."""
+    """Command and environment of compose.yaml's head, with local address and token."""
     head = COMPOSE["services"]["ray-head"]
     command = head["command"][-1].replace("172.30.16.20", "127.0.0.1")
     environ = {name: str(value) for name, value in head["environment"].items()}
@@ -48,7 +48,7 @@ def of_compose() -> tuple[str, dict[str, str]]:
 
 
 def of_the_image() -> tuple[str, dict[str, str]]:
-    """What the image of the service runs by itself, and its environment, which has no token."""
+    """The command of the service's image, and its environment, which has no token."""
     (command,) = re.findall(r'"(ray start [^"]*)"', " ".join(instructions("CMD")))
     return command, dict(re.findall(r"\b(RAY_\w+)=(\S+)", " ".join(instructions("ENV"))))
 
@@ -70,7 +70,7 @@ def ray_start(command: str, folder: Path, *options: str) -> list[str]:
 
 
 def environment(folder: Path, own: Mapping[str, str]) -> dict[str, str]:
-    """A container's: nobody's home, where a token may lie, and no settings of Ray."""
+    """That of a container: no home with a token in it, and no settings of Ray."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     return {**kept, "HOME": str(folder), **own}
 
@@ -108,7 +108,7 @@ def head(command: str, own: Mapping[str, str]) -> Iterator[Head]:
 
 
 def asked_by_a_client(address: str, folder: Path, own: Mapping[str, str]) -> str:
-    """What a program says that connects to the cluster; it is given up after some time."""
+    """Output of a program that connects to the cluster, or "no answer" after some time."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", CLIENT, address], env=environment(folder, own),

@@ -1,4 +1,4 @@
-"""What the tests of the core share: the tokenizers of transformers, and a model to be spoiled."""
+"""Fixtures of the core's tests: the tokenizers of transformers, and a model to spoil."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def reference(tiny_root: Path, bundled_folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a tiny BERT, to be spoiled by the test."""
+    """A folder with a tiny BERT for the test to spoil."""
     return build("bert", tmp_path / "model")
 
 
 @pytest.fixture
 def load(tmp_path: Path, open_with: Callable[..., EncoderService]) -> Callable[[], ModelCard]:
-    """Loads whatever lies in the folder."""
+    """Load whatever the folder holds."""
     return lambda: open_with(model_folder=tmp_path).load("folder:model")

@@ -1,6 +1,6 @@
-"""What the service says equals what plain transformers says, one text at a time.
+"""The service's numbers equal those of plain transformers, one text at a time.
 
-The oracle loads each model itself and knows nothing of our code.
+The oracle loads each model itself and uses none of our code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What models are made of, with their weights and without."""
+"""The parts of models, with their weights and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks, in threads and where nobody said."""
+"""The caller, across threads and by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process counts of itself: calls, errors, and what is read when somebody asks."""
+"""The process's own metrics: calls, errors, and values that are read on request."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def test_the_service_of_the_app_counts_every_call_but_look_ups(
 
 
 class SecretError(Exception):
-    """Of no list."""
+    """In no list."""
 
 
 class ValueError_(ValueError):  # noqa: N801, N818
-    """Another of the same name as Python's."""
+    """Another with the name of Python's."""
 
 
 ValueError_.__name__ = "ValueError"
@@ -151,7 +151,7 @@ def test_models_in_memory_are_counted_without_using_them(tiny_service: Any) -> N
 
 
 def test_every_outcome_is_there_from_a_method_s_first_call_on() -> None:
-    """So that a rate is known."""
+    """So that rates are known."""
     with meters.measured("fresh"):
         pass
     labels = {"method": "fresh", "outcome": "failed"}

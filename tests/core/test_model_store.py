@@ -1,4 +1,4 @@
-"""How much is kept loaded: models within a bound, and always the one that is asked for."""
+"""Models that stay loaded: as many as the bound allows, and always the requested one."""
 
 from __future__ import annotations
 

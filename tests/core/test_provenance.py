@@ -1,4 +1,4 @@
-"""Which weights are used and what is said of them; which are refused, and why."""
+"""Weights that are used, with their description, or refused, with a reason."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_pooler_whose_biases_are_all_zero_is_untrained(
     pooler = load().provenance.pooler
     assert pooler.state == "untrained"
     assert "exactly 0" in pooler.reason
-    weights["pooler.dense.weight"].pow_(3)  # no bell curve's tails
+    weights["pooler.dense.weight"].pow_(3)  # tails unlike a bell curve's
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     assert "random numbers" not in load().provenance.pooler.reason
 
@@ -115,7 +115,7 @@ def test_random_numbers_never_stand_in_for_missing_weights(
 def test_a_missing_tokenizer_is_told(
     family: str, tmp_path: Path, load: Callable[[], ModelCard]
 ) -> None:
-    # transformers makes up a tokenizer of five pieces then: every word would be unknown.
+    # With none, transformers makes up a tokenizer of five pieces: every word would be unknown.
     for path in build(family, tmp_path / "model").glob("tokenizer*"):
         path.unlink()
     with pytest.raises(CheckpointError, match="okenizer"):
@@ -156,7 +156,7 @@ def test_remote_code_is_refused_where_nothing_else_would_do(
 
 
 def plant_remote_code(folder: Path) -> None:
-    """Code beside the weights that would leave a file behind if it ran."""
+    """Put code beside the weights that leaves a file behind if it runs."""
     trap = f"from pathlib import Path\nPath({str(folder / 'ran')!r}).touch()\n"
     (folder / "trap.py").write_text(trap)
     change_json(

@@ -1,4 +1,4 @@
-"""What results take in memory: never less than what is in them."""
+"""Sizes of results in memory: never less than their contents."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ def test_all_that_is_in_a_result_counts(value: Any, held: list[int]) -> None:
 
 def test_a_result_that_says_its_size_is_believed() -> None:
     assert size_of(SimpleNamespace(nbytes=7)) == 7
-    assert size_of(Result) < 5_000  # the class itself is none
+    assert size_of(Result) < 5_000  # the class is no result

@@ -1,4 +1,4 @@
-"""How threads that compute together wait for one another."""
+"""Threads that compute together sleep while they wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The word that a file marks: characters, white-space tokens and words, and what misses is said."""
+"""The word that a file marks, by characters, white-space tokens or words; misses are told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PYTHON = (14, 20)
 
 
 def one(text: str, **cells: str | None) -> Targets:
-    """What a file of one row marks."""
+    """A one-row file's targets."""
     columns = {title: [cell] for title, cell in cells.items()}
     return targets_of(columns, [text], MarkColumns(**{title: title for title in cells}))
 
@@ -161,7 +161,7 @@ def test_each_row_goes_by_what_it_gives_and_the_first_misses_are_kept() -> None:
     }
     found = targets_of(columns, texts, MarkColumns("word", "start", "end", "", "index"))
     assert found.spans == (PYTHON, PYTHON, *[None] * 12)
-    assert found.n_missed == 10  # what has no text marks nothing
+    assert found.n_missed == 10  # a row without text marks nothing
     assert [said.split(":")[0] for said in found.examples] == [
         f"Row {row}" for row in (3, 6, 7, 8, 9)
     ]
@@ -175,7 +175,7 @@ def test_hostile_words_stay_short_and_printable() -> None:
 
 def test_columns_are_guessed_by_their_titles() -> None:
     assert guess_marks(["text", "Word", "START", "end "]) == MarkColumns("Word", "START", "end ")
-    assert guess_marks(["text", "start"]) == MarkColumns()  # no end, and no word to tell it by
+    assert guess_marks(["text", "start"]) == MarkColumns()  # no end, and no word to find it by
     assert guess_marks(["text", "index", "label"]) == MarkColumns(index="index")
     assert guess_marks(["word1", "start_1", "end_1", "word2"], "1") == MarkColumns(
         "word1", "start_1", "end_1"

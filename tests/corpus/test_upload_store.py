@@ -1,4 +1,4 @@
-"""Visitors' uploads: bounded for each and for all, and nobody is pushed out by another."""
+"""Visitors' uploads: bounded for each and for all, and nobody pushes out another's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGE = 1_000_000
 
 
 class Files(set[FileKey]):
-    """Where files lie until they are read, as Streamlit has them."""
+    """Files that wait to be read, as Streamlit keeps them."""
 
     has = set[FileKey].__contains__
     discard = set[FileKey].discard
@@ -81,7 +81,7 @@ def test_a_thing_can_be_asked_for_as_one_s_own() -> None:
     assert own.get("thing") == 1
 
 
-# Files on their way
+# Files being sent
 
 
 class Server:
@@ -92,7 +92,7 @@ class Server:
         self.store = UploadStore(max_bytes, LARGE, self.files)
 
     def send(self, visitor: str, n: int, n_bytes: int = LARGE) -> FileKey | str:
-        """Send a file, which is not read; gives it, or why it was not taken."""
+        """Send a file without reading it; return its key, or why it was refused."""
         key = FileKey(visitor, str(n))
         try:
             self.store.admit(key, visitor, n_bytes)

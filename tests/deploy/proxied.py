@@ -1,4 +1,4 @@
-"""nginx with our configuration before small servers that say which of them answered."""
+"""nginx with our configuration before small servers that say which one answered."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SECONDS = 20.0
 
 
 class Stub:
-    """A process of the app that says its port, and what it was asked with."""
+    """A stand-in for the app that says its port and the request it got."""
 
     def __init__(self) -> None:
         self.port, self.n_static = free_port(), 0
@@ -43,7 +43,6 @@ class Stub:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Answer."""
         routes = [
             WebSocketRoute("/_stcore/stream", self._stream),
             Route("/static/{name}", self._static),
@@ -59,7 +58,6 @@ class Stub:
         _until(lambda: bool(self._server and self._server.started))
 
     def stop(self) -> None:
-        """Be gone."""
         if self._server is not None and self._thread is not None:
             self._server.should_exit = True
             self._thread.join(_SECONDS)
@@ -87,7 +85,7 @@ class Stub:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """An HTTP answer."""
 
     status: int
     body: bytes
@@ -103,13 +101,13 @@ class Answer:
 
     @property
     def cookie(self) -> str:
-        """A browser sends this from now on; empty where none was set."""
+        """The cookies that a browser sends from now on, if any."""
         parsed = SimpleCookie(self.headers.get("Set-Cookie", ""))
         return "; ".join(f"{own.key}={own.value}" for own in parsed.values())
 
 
 def get(address: str, *, cookie: str = "", body: bytes | None = None, **headers: str) -> Answer:
-    """An answer of any status; with a body it is a PUT."""
+    """An answer of any status, to a PUT if there is a body."""
     own = {"Cookie": cookie} if cookie else {}
     request = urllib.request.Request(
         address, data=body, headers={**own, **headers}, method="GET" if body is None else "PUT"
@@ -124,7 +122,7 @@ def get(address: str, *, cookie: str = "", body: bytes | None = None, **headers:
 
 
 def unverified() -> ssl.SSLContext:
-    """For a certificate that signs itself."""
+    """For a self-signed certificate."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -140,7 +138,7 @@ class Proxied:
     log: Path
 
     def logged(self, n: int) -> list[dict[str, str]]:
-        """The log, once it has so many lines."""
+        """The log, once it has n lines."""
         _until(lambda: len(self.log.read_text().splitlines()) >= n)
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
@@ -149,7 +147,7 @@ class Proxied:
 def proxied(*, max_upload_mb: int = 100) -> Iterator[Proxied]:
     """Two servers with nginx before them.
 
-    Its folder is not pytest's: that is closed to the user that nginx becomes where root starts it.
+    The folder is not pytest's, which nginx cannot enter as the user that it becomes from root.
     """
     with TemporaryDirectory(prefix="contextlens-proxied-", ignore_cleanup_errors=True) as name:
         folder, port, stubs = Path(name), free_port(), [Stub(), Stub()]

@@ -36,7 +36,7 @@ def test_who_indexes_is_killed_and_the_next_one_goes_on(
 ) -> None:
     """Its visitor reloads meanwhile, and again once the server is back."""
     own = indexing_of(service.load(BUNDLED_ID), (0, 6), "exact")
-    for n_texts in (2_000, 20_000, 200_000):  # some machine has done so many before any are stored
+    for n_texts in (2_000, 20_000, 200_000):  # a fast machine may finish the smaller ones too soon
         data = measured_data(tmp_path_factory, tmp_path / f"data-{n_texts}")
         root = str(data / "corpora")
         corpus = Corpus("days", days(n_texts))
@@ -64,14 +64,14 @@ def test_who_indexes_is_killed_and_the_next_one_goes_on(
 
 
 def days(n: int) -> tuple[str, ...]:
-    """So many texts, of several lengths."""
+    """n texts of several lengths."""
     return tuple(
         f"On day {i} the old python slept by the bank {'and ' * (i % 5)}." for i in range(n)
     )
 
 
 def killed_once_some_are_stored(log: Path, data: Path, name: str, query: str) -> None:
-    """The app indexes, says so to who reloads, and dies after the first commit of rows."""
+    """The app indexes, says so at each reload, and dies after the first commit of rows."""
 
     def about() -> About:
         return Store(str(data / "corpora")).about(name)
@@ -96,12 +96,12 @@ def begun(log: Path, data: Path) -> AppServer:
 
 
 def shown(server: AppServer, query: str, text: bytes) -> None:
-    """A new visitor opens Corpora, until it shows the text."""
+    """Open Corpora as new visitors until it shows the text."""
     until(lambda: text in seen(server, query))
 
 
 def seen(server: AppServer, query: str) -> bytes:
-    """What Corpora shows to a new visitor."""
+    """Corpora's page for a new visitor."""
 
     async def look() -> bytes:
         async with visit(server.address, "corpora", keeps=True) as visitor:

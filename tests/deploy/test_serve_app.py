@@ -47,13 +47,13 @@ class Served:
 
     @property
     def ports(self) -> tuple[int, int]:
-        """Of the two processes of the app."""
+        """Those of the app's two processes."""
         port = int(self.address.rpartition(":")[2])
         return port + 1, port + 2
 
     @property
     def cookies(self) -> tuple[str, str]:
-        """The cookies that name them."""
+        """The cookies of the processes."""
         return f"{COOKIE}={self.ports[0]}", f"{COOKIE}={self.ports[1]}"
 
     def app(self, port: int) -> psutil.Process:
@@ -105,7 +105,7 @@ async def _loaded(served: Served) -> None:
 
 
 async def asked(served: Served, question: Question, cookie: str) -> Answer:
-    """The answer to a question, once the page has all it needs; reloaded until then."""
+    """The answer to a question; the page is reloaded until it has all it needs."""
     async with asyncio.timeout(SECONDS):
         while True:
             try:
@@ -126,7 +126,7 @@ def test_two_visitors_are_spread_and_each_works_in_its_own_process(served: Serve
     firsts = [get(f"{served.address}/{PAGE}") for _ in range(2)]
     cookies = [first.cookie for first in firsts]
     assert sorted(cookies) == list(served.cookies)
-    served.until(lambda: connections(served) == [0, 0])  # those of what was got just now
+    served.until(lambda: connections(served) == [0, 0])  # the requests above closed theirs
 
     async def at_once() -> list[Answer]:
         async with AsyncExitStack() as stack:
@@ -140,7 +140,7 @@ def test_two_visitors_are_spread_and_each_works_in_its_own_process(served: Serve
 
 
 def connections(served: Served) -> list[int]:
-    """How many each process has with browsers, by way of the proxy."""
+    """Each process's number of connections through the proxy."""
     return [n_connections(served, port) for port in served.ports]
 
 
@@ -178,7 +178,7 @@ def test_a_file_is_taken_by_the_process_of_its_visit_alone(served: Served, numbe
 def test_a_visitor_of_a_killed_process_goes_on_in_the_other_and_it_starts_again(
     served: Served,
 ) -> None:
-    """The view lives in the address."""
+    """The view is in the address."""
     (ask,) = asks(30, 1)
     gone, (cookie, other) = served.app(served.ports[0]), served.cookies
     assert alone(asked(served, ask, cookie)).error == ""
@@ -214,7 +214,7 @@ def test_metrics_are_not_handed_on_and_health_is(served: Served) -> None:
 
 
 def test_at_the_end_nothing_is_left_and_nothing_was_written_down(served: Served) -> None:
-    """The last one: it ends the server of this file."""
+    """The last test: it ends the server of this file."""
     everything = psutil.Process(served.process.pid).children(recursive=True)
     assert len(everything) >= 5  # supervisord, two processes, and nginx's
     served.process.send_signal(signal.SIGINT)
@@ -228,7 +228,7 @@ def test_at_the_end_nothing_is_left_and_nothing_was_written_down(served: Served)
 
 
 def test_what_is_killed_itself_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Where Linux can tell the processes of it."""
+    """Linux tells its processes of its end."""
     log, port = tmp_path / "log", free_port(2)
     command = [sys.executable, "-m", "components.ui.processes", "--processes", "1"]
     with log.open("wb") as out, subprocess.Popen(

@@ -21,10 +21,10 @@ class Row:
     Attributes:
         task: what both did, in a reader's words.
         peer: who else, with the packages whose versions matter.
-        ours, theirs: what each round measured; round i of one was beside round i of the other.
+        ours, theirs: the measurement of each round; both did round i side by side.
         unit: of both.
         better: whether less or more of it is better.
-        slack: how much worse than the peer's may be without counting, in the unit.
+        slack: how much worse than the peer still counts as level, in the unit.
         packages: of the peer, whose versions the table names.
     """
 
@@ -45,7 +45,7 @@ class Row:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """How many times as good as the peer, in each round."""
+        """Our result relative to the peer's in each round."""
         pairs = zip(self.ours, self.theirs, strict=True)
         if self.better == "less":
             return tuple(theirs / ours for ours, theirs in pairs)
@@ -58,9 +58,9 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """Ahead or behind where the middle half of the rounds is, else level.
+        """Ahead or behind if the middle half of the rounds is, else level.
 
-        What is behind by no more than the slack is level.
+        Being behind by no more than the slack is level, too.
         """
         low, high = np.quantile(self.ratios, [0.25, 0.75])
         if low > 1:
@@ -80,7 +80,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Group:
-    """What one comparison gave.
+    """A comparison's results.
 
     Attributes:
         rows: of the table.

@@ -49,16 +49,16 @@ PEERS = {
 
 @dataclass(frozen=True)
 class Started:
-    """What it took to the first answer, and what the process held then."""
+    """Seconds to the first answer, and the process's memory by then."""
 
     seconds: float
     mb: float
 
 
 def starting(rounds: int) -> Group:
-    """Import, load, encode one sentence. A first round is not counted: it warms the disk's cache.
+    """Import, load, encode one sentence. The first round only warms the disk's cache.
 
-    Ours checks its weights' sum on the way and holds a memory of results, hence the slack.
+    Ours also verifies the weights' checksum and keeps a cache of results, hence the slack.
     """
     scripts = {"ours": OURS, **{name: script for name, (script, _) in PEERS.items()}}
     took: dict[str, list[Started]] = {name: [] for name in scripts}

@@ -76,7 +76,7 @@ def test_one_of_two_servers_indexes_a_corpus_and_both_read_it(
     index(first, service(other), NAME, ignore)
     assert told == ["Another server is indexing this corpus. Wait for it."]
     assert rows_in(second, NAME).equals(whole)
-    index(second, service(), NAME, ignore)  # it was given back, and nothing is left to do
+    index(second, service(), NAME, ignore)  # the lease is free, and nothing is left to do
     assert rows_in(first, NAME).equals(whole)
 
 
@@ -107,7 +107,7 @@ def test_of_two_servers_that_store_the_same_name_at_once_one_does(root: str) -> 
 def test_who_was_stopped_too_long_adds_nothing_any_more(
     root: str, whole: Any, is_begun: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether its commit was begun already when another took over, or was to be begun after."""
+    """The other takes over after the commit has begun, or just before it."""
     first, second = Store(root), Store(root)
     first.create(made_up_corpus(40), indexing(), name=NAME)
     monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
@@ -124,7 +124,7 @@ def test_who_was_stopped_too_long_adds_nothing_any_more(
         if n_appended == 3:
             if is_begun:
                 lease = first._tables._leases[NAME]
-                monkeypatch.setattr(lease, "check", take_over)  # it was asked a moment before
+                monkeypatch.setattr(lease, "check", take_over)  # right after the check
             else:
                 take_over()
         append(*given)
@@ -138,7 +138,7 @@ def test_who_was_stopped_too_long_adds_nothing_any_more(
 
 
 def test_a_server_that_is_killed_is_followed_by_another(root: str, whole: Any) -> None:
-    """Which reads the corpus while the first indexes it."""
+    """The other reads the corpus while it is indexed."""
     store = Store(root)
     store.create(made_up_corpus(40), indexing(), name=NAME)
     command = [sys.executable, "-m", "tests.support.index_process"]

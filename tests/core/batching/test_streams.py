@@ -1,4 +1,4 @@
-"""Many callers at once: what runs together, who waits for whom, and what ends how."""
+"""Many callers at once: batches that run together, waits, and ends of all kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KIND = Recorded()
 
 
 class Gate:
-    """Work that waits until it is let through, and notes what ran together."""
+    """Work that waits until the gate opens, and notes what ran together."""
 
     def __init__(self) -> None:
         self.open = threading.Event()
@@ -65,7 +65,7 @@ def test_who_comes_while_a_batch_runs_is_in_the_next_one() -> None:
 
 
 def test_two_who_ask_again_at_once_never_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One waits at most, as the other is told only when the next batch has begun."""
+    """At most one waits, as the other is told only once the next batch has begun."""
     done = Queue.done
 
     def slow(queue: Queue, batch: Batch, seconds: float | None = None) -> None:
@@ -174,7 +174,7 @@ def test_a_full_queue_refuses_visitors_and_lets_long_work_wait() -> None:
 
 @pytest.mark.parametrize("n_streams", [1, 2])
 def test_sixty_four_callers_never_compute_with_more_than_all_processors(n_streams: int) -> None:
-    """Each thread's part is noted when its batch begins; parts of 1 / n add up to 1 at most."""
+    """Each thread's part is noted as its batch begins; parts of 1 / n add up to at most 1."""
     own, lock = threading.local(), threading.Lock()
     busy = {"now": 0.0, "most": 0.0}
 
@@ -225,7 +225,7 @@ def test_memory_is_kept_while_a_crowd_is_there_and_given_back_after_it(n_streams
     streams = Streams(Processors(n_streams, id, crowd), most_texts=1000)  # type: ignore[arg-type]
     assert streams.run(KIND, ["alone"], [5]) == ["alone"]
     assert seen == []
-    for _ in range(2):  # who comes again in a moment finds it there
+    for _ in range(2):  # a quick return finds it there
         streams.run(KIND, ["many"] * 100, [4] * 100)
         assert seen == ["in"]
     assert given_back.wait(SECONDS)
@@ -234,10 +234,10 @@ def test_memory_is_kept_while_a_crowd_is_there_and_given_back_after_it(n_streams
 
 
 def test_results_go_with_the_last_who_has_them() -> None:
-    """At once, not when garbage is next looked for: those of a long text are many megabytes."""
+    """At once, not at the next garbage collection: those of a long text take many megabytes."""
 
     class Result:
-        """What comes of a text."""
+        """The result of a text."""
 
     found = streams_of().run(Recorded(work=lambda some: [Result() for _ in some]), ["a"], [1])
     gone = threading.Event()

@@ -1,4 +1,4 @@
-"""What a caller computes in its own thread, and how it lets others go first."""
+"""Work that callers do in their own threads, which lets others go first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_between_its_steps_long_work_lets_others_go_first() -> None:
     kind = Recorded(work=lambda texts: [order.append("visitor") or text for text in texts])  # type: ignore[func-returns-value]
     with clients(1) as ask, streams.turn() as pause:
         order.append("step")
-        pause()  # nobody waits: it goes on
+        pause()  # nobody waits: no pause
         order.append("step")
         visitor = ask(streams, kind, ["aa"])
         wait_until_queued(streams, 1)

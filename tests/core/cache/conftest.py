@@ -1,4 +1,4 @@
-"""What the tests of the cache share: a service without one, and one that counts behind it."""
+"""Fixtures of the cache's tests: a service without one, and one that counts behind it."""
 
 from __future__ import annotations
 

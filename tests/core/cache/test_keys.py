@@ -1,4 +1,4 @@
-"""What is told apart in the cache, what is the same there, and what is refused all the same."""
+"""Keys of the cache: questions that differ, that are the same, or that are refused anyway."""
 
 from __future__ import annotations
 

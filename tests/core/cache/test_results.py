@@ -1,4 +1,4 @@
-"""What comes out of the cache: computed once for all threads, as without it, within bytes."""
+"""Results from the cache: computed once for all threads, unchanged, within bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_twenty_threads_with_overlapping_texts_compute_each_once(
         assert result[0] is results[max(0, i - 1)][1 if i else 0]
 
 
-# What comes out
+# Results
 
 
 def test_the_same_text_twice_in_one_call_is_computed_once(

@@ -1,6 +1,6 @@
-"""Plain transformers with hand-written hooks, one text at a time; nothing of ours is asked.
+"""Plain transformers with hand-written hooks, one text at a time, without any of our code.
 
-Where each family keeps its parts is written out here a second time, on purpose.
+The places of each family's parts are written out a second time here, on purpose.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ FEED_FORWARD = {
 
 @dataclass(frozen=True)
 class Edits:
-    """What is set to which vector: heads by (layer, head), parts by layer, states by (layer,
-    position); and which position (third) is hidden from which (second, None: all) in which layer
+    """The vectors to set: heads by (layer, head), parts by layer, states by (layer, position);
+    and positions to hide (third) from one of them (second, None: all) in a layer
     (first, None: all)."""
 
     heads: Mapping[tuple[int, int], Vector] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Run:
 
 @torch.inference_mode()
 def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None = None) -> Run:
-    """A text through the model, with edits made in hooks."""
+    """Run a text through the model, with edits in hooks."""
     edits, model = edits or Edits(), oracle.model
     family, n_layers = model.config.model_type, model.config.num_hidden_layers
     seen: dict[str, list[torch.Tensor]] = {k: [] for k in ("in", "heads", "attention", "ff")}
@@ -113,7 +113,7 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
 
 
 def layers_of(model: Any) -> Any:
-    """The list of layers; ALBERT's comes by again and again."""
+    """The list of layers; ALBERT runs its groups repeatedly."""
     family = model.config.model_type
     if family == "distilbert":
         return model.transformer.layer
@@ -121,7 +121,7 @@ def layers_of(model: Any) -> Any:
 
 
 def inputs_of(oracle: Oracle, text: str, pair: str | None) -> Any:
-    """What the tokenizer gives the model."""
+    """The tokenizer's input to the model."""
     return oracle.tokenizer(
         text,
         pair,

@@ -1,4 +1,4 @@
-"""What models compute on: decided from what is there. This machine's own cards are not asked."""
+"""The choice of a device for models, from given hardware, not this machine's own cards."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_card_gets_larger_batches_and_its_own_half_precision() -> None:
     assert old.fast is not None
     assert (card.fast.dtype, old.fast.dtype) == ("bfloat16", "float16")
     assert choose("mps", APPLE).fast.dtype == "float16"  # type: ignore[union-attr]
-    assert choose("cpu", CARDS).fast is None  # that is measured
+    assert choose("cpu", CARDS).fast is None  # as measured
 
 
 def test_what_needs_float64_runs_on_the_processor_where_the_device_has_none() -> None:
@@ -85,7 +85,7 @@ def test_a_device_that_is_not_there_is_said_when_a_model_is_loaded(
 
 
 def test_arrays_leave_a_device_before_they_become_numpys() -> None:
-    """On a card `.numpy()` alone raises, which no test sees on a machine without one."""
+    """On a card, `.numpy()` alone raises; without one, no other test would notice."""
     folder = Path(devices.__file__).parent
     assert not [
         f"{path.name}: {line.strip()}"

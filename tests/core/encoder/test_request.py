@@ -1,4 +1,4 @@
-"""What cannot be asked of a model is refused: no texts, no pairs, layers that it does not have."""
+"""Bad requests are refused: non-texts, wrong pairs, and layers that the model does not have."""
 
 from __future__ import annotations
 

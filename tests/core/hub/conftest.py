@@ -1,4 +1,4 @@
-"""What the tests of the hub share: repositories, a server that has one, and an empty cache."""
+"""Fixtures of the hub's tests: repositories, a server that has one, and an empty cache."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def repository(tiny: Path, tmp_path: Path) -> Path:
-    """A copy of the tiny model's folder, to change."""
+    """A copy of the tiny model's folder to modify."""
     return Path(shutil.copytree(tiny, tmp_path / "repository"))
 
 
 @pytest.fixture
 def large(repository: Path) -> Path:
-    """A repository with one file of several steps."""
+    """A repository with a file of several steps."""
     (repository / LARGE).write_bytes(random.Random(0).randbytes(5 * STEP + 5))
     return repository
 
@@ -47,7 +47,7 @@ def server(tiny: Path) -> Iterator[HubServer]:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, as the environment would name it."""
+    """An empty cache, as if the environment named it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
@@ -55,7 +55,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Pauses of huggingface_hub, which are not waited for."""
+    """The pauses of huggingface_hub, recorded and skipped."""
     pauses: list[float] = []
     for module in ("file_download", "utils._http"):
         monkeypatch.setattr(f"huggingface_hub.{module}.time", SimpleNamespace(sleep=pauses.append))

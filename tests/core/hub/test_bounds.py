@@ -1,4 +1,4 @@
-"""What a hub may list, send and answer, and the room that there must be for it."""
+"""Bounds on a hub's lists, files and answers, and the room that they need."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def listed(change: Callable[[list[dict[str, Any]]], None]) -> Faults:
 
 
 def sized(name: str, size: object) -> Faults:
-    """A hub that says that a file has this size; one that it has not is added."""
+    """A fault that lists this file, new or not, with this size."""
 
     def change(siblings: list[dict[str, Any]]) -> None:
         siblings[:] = [sibling for sibling in siblings if sibling["rfilename"] != name]
@@ -176,7 +176,7 @@ def test_a_fetch_that_failed_gives_its_room_back(server: HubServer) -> None:
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[Path]]:
-    """Says how much is free; gives the folders that were asked about."""
+    """Set the free space; return the folders that were asked about."""
 
     def set_free(free: int) -> list[Path]:
         seen: list[Path] = []
@@ -220,7 +220,7 @@ def test_a_page_that_is_only_drawn_does_not_sum_the_cache(
     assert not seen
 
 
-# Answers without end, packed, leading elsewhere, or late
+# Answers that are endless, packed, redirected or late
 
 CHUNK = b"x" * 100_000
 
@@ -243,7 +243,7 @@ def test_a_file_without_end_is_cut_off(server: HubServer, cache: Path, name: str
 def test_a_file_that_the_hub_swells_after_the_list_is_cut_off(
     server: HubServer, cache: Path
 ) -> None:
-    """Listing and headers lie alike, of different sizes."""
+    """The headers give its new size, not the listed one."""
     server.faults = lambda request, reply: (
         replace(reply, headers={**reply.headers, "X-Linked-Size": "40000000"}, body=CHUNK * 400)
         if request.file == WEIGHTS

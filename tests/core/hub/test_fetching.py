@@ -1,4 +1,4 @@
-"""What a fetch gives with the real huggingface_hub, what is refused, and what the cache holds."""
+"""Fetches with the real huggingface_hub: results, refusals, and the content of the cache."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("bert-sharded", tmp_path_factory.mktemp("sharded"))
 
 
-# What a fetch gives
+# Results
 
 
 def test_a_fetched_model_is_what_the_server_has(
@@ -68,7 +68,7 @@ def test_a_second_fetch_asks_nothing_and_needs_no_permission(server: HubServer) 
 
 
 def test_weights_stored_elsewhere_come_by_plain_http(server: HubServer, tiny: Path) -> None:
-    """As the public hub has it: a redirect to another host, and an offer of a Xet transfer."""
+    """As on the public hub: a redirect to another host, and an offer of a Xet transfer."""
     storage = server.endpoint.replace("127.0.0.1", "localhost") + "/storage"
 
     def elsewhere(request: Request, normal: Reply) -> Reply:
@@ -138,7 +138,7 @@ def test_what_the_config_rules_out_costs_one_small_file(
 ) -> None:
     (repository / "config.json").write_text(json.dumps(config))
     with hub_server({ID: repository}) as server:
-        for _ in range(2):  # again the same: nothing of it is taken for a model
+        for _ in range(2):  # twice the same: the remains are not taken for a model
             with pytest.raises((UnsupportedModelError, CheckpointError), match=words) as caught:
                 get(server)
             assert len(str(caught.value)) < 500
@@ -231,7 +231,7 @@ def test_the_registry_locates_tokenizers(server: HubServer, tiny: Path) -> None:
         limited.load_tokenizer(ID)
 
 
-# What can be fetched at all
+# Models that can be fetched
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_disk_full_is_said_and_a_retry_works(server: HubServer, cache: Path) -> 
     assert revision == server.commit(ID)
 
 
-# What the cache holds
+# Content of the cache
 
 
 def test_cached_knows_only_complete_copies(server: HubServer, tiny: Path) -> None:

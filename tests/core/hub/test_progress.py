@@ -1,4 +1,4 @@
-"""What is said while a model comes, and how a fetch goes on or ends when it is cut."""
+"""Progress while a model arrives, and fetches that go on or end after a cut."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_progress_is_never_ahead_of_what_arrived(large: Path, cache: Path) -> No
     assert others < events[-1].done_bytes <= others + 2 * STEP
 
 
-# Files that do not come whole
+# Files that arrive in part
 
 
 @pytest.mark.usefixtures("hasty")

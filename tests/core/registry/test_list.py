@@ -1,4 +1,4 @@
-"""Which models are listed, which may be asked for, and which of them are here."""
+"""The models that are listed, that are allowed, and that are already here."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_other_models_are_refused_by_name() -> None:
             assert BUNDLED_ID in str(caught.value)
 
 
-# What is on this machine
+# Models on this machine
 
 
 def test_what_is_on_this_machine_is_said_and_noticed_soon(
@@ -148,7 +148,7 @@ def test_looking_for_models_that_are_not_here_imports_nothing_slow(tmp_path: Pat
     assert done.stdout.split() == ["done"]
 
 
-# What is listed to everyone, and what is known of one model
+# Lists for everyone, and facts on one model
 
 
 @pytest.mark.slow

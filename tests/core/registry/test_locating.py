@@ -1,4 +1,4 @@
-"""Where a model's files are: in a listed folder or in the bundled package, and nowhere else."""
+"""Model files come from a listed folder or the bundled package, and from nowhere else."""
 
 from __future__ import annotations
 

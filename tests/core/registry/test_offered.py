@@ -1,4 +1,4 @@
-"""Where others can reach the server, only what it offers is loaded, and what an admin asked for."""
+"""A server that others can reach loads only its offered models, and those an admin admits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_OFFERED = "is not offered here.*CONTEXTLENS_MODELS"
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
-    """A hub that has the typed model, and an empty cache."""
+    """A hub with the typed model, and an empty cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with hub_server({TYPED: build("bert", tmp_path / "model")}) as running:
@@ -30,7 +30,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
 
 @pytest.fixture
 def admitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has let in anything yet, nor will have after the test."""
+    """No model is admitted yet, nor stays admitted after the test."""
     monkeypatch.setattr(registry, "_admitted", set())
 
 

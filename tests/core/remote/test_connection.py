@@ -1,4 +1,4 @@
-"""What goes wrong between a client and a service, on real sockets."""
+"""Failures between a client and a service, on real sockets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.support.remote_server import serving
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same tries with shorter rests."""
+    """As many tries, with shorter pauses."""
     monkeypatch.setattr(service, "_PAUSES", (0.0, 0.01, 0.01))
     monkeypatch.setattr(service, "_AWAY_SECONDS", 0.0)
 
@@ -103,7 +103,7 @@ def test_what_reached_nobody_is_asked_a_few_times(first: Line) -> None:
 def test_what_was_lost_on_the_way_is_asked_once_more_and_no_more(
     first: Line, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It may be what ended the process that had it."""
+    """It may have crashed the process that got it."""
     with scripted(first, answers("there")) as (app, client):
         assert client.request("decode", {"model": "m"}) == "there"
         assert client.away is None
@@ -229,7 +229,7 @@ def test_what_progress_raises_comes_out() -> None:
 
 
 async def working(_: Any, send: Any) -> None:
-    """Signs of life without end."""
+    """Send endless signs of life."""
     kind = (b"content-type", STREAM_TYPE.encode())
     await send({"type": "http.response.start", "status": 200, "headers": [kind]})
     for _ in range(1000):
@@ -256,7 +256,7 @@ def test_a_caller_who_gives_up_is_heard_at_once(line: Line) -> None:
 
 @pytest.fixture
 def full() -> Iterator[Connection]:
-    """A connection all of whose places are taken by questions that are not answered."""
+    """A connection with all places taken by questions that get no answer."""
 
     async def line(asked: Asked, send: Any) -> None:
         if asked.path.endswith("/spec"):
@@ -312,7 +312,7 @@ def test_who_waits_for_a_connection_may_give_up(full: Connection) -> None:
 def test_a_quick_question_has_five_seconds_in_all(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also where the answer begins, and goes on without an end."""
+    """Even if the answer begins and then goes on endlessly."""
     monkeypatch.setattr(service, "_QUICK_SECONDS", 0.3)
     with scripted(working) as (app, client):
         start = time.monotonic()

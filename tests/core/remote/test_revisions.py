@@ -28,7 +28,7 @@ def cached(two: TwoRevisions) -> CachedService:
 
 
 def revision(two: TwoRevisions, method: str, text: str, found: Any) -> int:
-    """Which of the two services gives this answer."""
+    """Index of the service that gives this answer."""
     answers = [getattr(service, method)(MODEL, *argument(method, text)) for service in two.services]
     same = [np.allclose(numbers(found), numbers(own), atol=1e-5) for own in answers]
     assert sum(same) == 1

@@ -1,4 +1,4 @@
-"""What the client remembers, and how it asks for much; the contract itself is tested beside."""
+"""The client's memory and its large requests; other files test the contract itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.remote_server import serving
 
 
 class Counting:
-    """An ASGI app in front of another, which counts what is asked."""
+    """An ASGI app in front of another that notes each request."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -125,7 +125,7 @@ def test_what_is_remembered_still_shows_while_the_service_is_away(local: Encoder
 def test_an_app_that_others_can_reach_asks_only_for_what_is_offered(app: Counting) -> None:
     with serving(app) as url, closing(RemoteService(url, offered_only=True)) as remote:
         assert remote.load(BUNDLED_ID)
-        assert remote.spec("org/other")  # that it is there may be seen
+        assert remote.spec("org/other")  # its existence is no secret
         for method in ("load", "load_tokenizer", "parameters"):
             with pytest.raises(UnknownModelError, match="'org/other' is not offered here"):
                 getattr(remote, method)("org/other")
@@ -151,7 +151,7 @@ def test_much_is_asked_for_in_parts(
 def test_large_answers_are_asked_for_in_parts(
     remote: RemoteService, app: Counting, local: EncoderService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Honest callers do not notice: not by what they get, and not by how it is told."""
+    """Honest callers do not notice: neither in results nor in progress."""
     monkeypatch.setattr(wire, "PART_BYTES", 300_000)
     ids = np.arange(5000)
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""What can be sent comes back as it was; what comes from outside is read or refused."""
+"""Everything sent comes back unchanged; input from outside is read or refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEAVES = st.none() | st.booleans() | NUMBERS | st.floats() | TEXTS
 
 
 def values_of(hint: Any) -> st.SearchStrategy[Any]:
-    """Values of a type as the schema writes it."""
+    """Values of a type as written in the schema."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return LEAVES | st.lists(LEAVES, max_size=3)
@@ -75,7 +75,7 @@ def instances(cls: Any) -> st.SearchStrategy[Any]:
 
 
 def assert_equal(found: Any, given: Any) -> None:
-    """The same, bit for bit; NaN equals NaN."""
+    """Equal bit for bit; NaN equals NaN."""
     assert type(found) is type(given)
     if isinstance(given, np.ndarray):
         assert (found.dtype, found.shape) == (given.dtype, given.shape)
@@ -192,7 +192,7 @@ def test_what_holds_itself_cannot_be_sent() -> None:
         sent("encode", texts=loop)
 
 
-# What comes from outside
+# Input from outside
 
 REQUEST = pack_request({"model": "m", "vector": np.arange(3.0), "n": 5})
 ANSWER = pack_answer(np.arange(3, dtype=np.float32))

@@ -1,4 +1,4 @@
-"""Processes that are killed while they index, or whose disk is full."""
+"""Processes that are killed while indexing, or whose disk is full."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def as_the_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Process:
-    """One that indexes, forked by a server of such."""
+    """One that indexes, forked by a server of them."""
 
     def __init__(self, server: subprocess.Popen[str], task: dict[str, Any]) -> None:
         assert server.stdin is not None
@@ -55,7 +55,7 @@ class Process:
         self._is_over = False
 
     def lines(self) -> Iterator[str]:
-        """What it says, until it ends."""
+        """Its output until it ends."""
         while not self._is_over:
             line = self._told.readline()
             assert line, "The server of these processes is gone."
@@ -70,7 +70,7 @@ class Process:
 
 
 Begun = Callable[[dict[str, Any]], AbstractContextManager[Process]]
-"""Begins to index; kills what is left of it at the end."""
+"""Begins to index, and kills the process at the end."""
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +99,9 @@ def process(server: subprocess.Popen[str]) -> Begun:
 
 
 def until_killed(begun: Begun, task: dict[str, Any], n_commits: int, seconds: float) -> int:
-    """Index, and kill the process so long after so many commits; how many texts it said it has.
+    """Kill an indexing process some seconds after n commits; return its number of stored texts.
 
-    A quick machine has some more commits by then: after three of them it is killed too.
+    On a fast machine it is killed earlier, after three more commits.
     """
     stored, n_seen = 0, 0
     with begun(task) as running:
@@ -146,7 +146,7 @@ def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(
         found = Store(killed)
         about = found.about(name)
         assert about.n_texts_done >= max(before, said)
-        assert about.n_texts_done < about.n_texts  # else what follows would show nothing
+        assert about.n_texts_done < about.n_texts  # else the rest would show nothing
         rows = rows_in(found, name)
         assert rows["row"].to_pylist() == list(range(rows.num_rows))
         n_moved += about.n_texts_done > before
@@ -202,9 +202,9 @@ def test_a_kill_with_the_real_model_changes_no_row(
 def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     tmp_path: Path, process: Begun, full_bytes: int
 ) -> None:
-    """With no byte left not even the state can be written; the sentence is told all the same.
+    """With no byte left, not even the state can be written; the sentence is told all the same.
 
-    Others search what is there meanwhile, and find it.
+    Meanwhile others can still search what is stored.
     """
     pytest.importorskip("resource")
     root = str(tmp_path / "full")

@@ -33,7 +33,7 @@ TEXTS = (
 
 
 def referee(encoding: Encoding, spans: list[Span]) -> dict[int, Any]:
-    """What `word_vectors` gives for each span that it gives anything for."""
+    """The vectors by `word_vectors` of each span that has any."""
     found = {}
     for i, span in enumerate(spans):
         try:
@@ -72,7 +72,7 @@ def test_vectors_are_those_of_word_vectors_in_the_bundled_model(service: Encoder
 def test_tokens_out_of_order_give_the_same_as_word_vectors(
     offsets: list[tuple[int, int]], random: Any
 ) -> None:
-    """No tokenizer that is known puts them so; a checkpoint's own rules may."""
+    """No known tokenizer does this, but a checkpoint's own rules may."""
     ordered = [tuple(sorted(pair)) for pair in offsets]
     text = "abc def ghi j"
     base = MadeUpService().encode("m", [text], layers=(0, 1))[0]
@@ -89,7 +89,7 @@ def test_tokens_out_of_order_give_the_same_as_word_vectors(
     agree(encoding, spans)
 
 
-# Which words there are
+# Words
 
 
 def test_words_have_a_letter_or_a_digit() -> None:

@@ -1,4 +1,4 @@
-"""What the Anatomy page shows of a model, and the model as transformers alone reads it."""
+"""The content of the Anatomy page, and the model as transformers alone reads it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def on(name: str) -> ViewState:
 
 
 def seen(service: EncoderService, view: ViewState = DEFAULT, **controls: Any) -> AnatomyView:
-    """What the page shows of `view_with`."""
+    """The page's content for the view."""
     return anatomy_view(view_with(view, **controls), service, service.load(view.model))
 
 

@@ -1,4 +1,4 @@
-"""What is concluded of a model's parts, beside oracles, for models as odd as they come."""
+"""Conclusions about a model's parts, checked by oracles, for odd models of all kinds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Check = Callable[[Chance, EncoderService], Iterator[Claim]]
 
 
 def odd_model(chance: Chance, base: Architecture) -> Architecture:
-    """A model of some parts: one, none of a kind, tied ones, shared layers."""
+    """A model of random parts: one, none of a kind, tied ones, shared layers."""
     names = chance.sample(NAMES, chance.randint(1, len(NAMES)))
     layers, shared = chance.choice((0, 1, 2, 5)), chance.random() < 0.3
     stem = "encoder.albert_layer_groups.{}.albert_layers.0." if shared else "encoder.layer.{}."
@@ -76,7 +76,7 @@ def size_of(parameters: list[Parameter]) -> int:
 
 
 def layer_of(parameter: Parameter) -> str | None:
-    """Which stored layer a parameter is of."""
+    """The stored layer of a parameter."""
     found = re.match(r"(?:encoder|transformer)\.(?:layer|albert_layer_groups)\.\d+", parameter.name)
     return found and found[0]
 
@@ -238,7 +238,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     assert not unreached("anatomy", keys)
 
 
-# As they are read, and what is quoted
+# Whole sentences, and quoted sizes
 
 
 def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:

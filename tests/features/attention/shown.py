@@ -1,4 +1,4 @@
-"""What the Attention page shows of a text, without the page."""
+"""The content of the Attention page, without the page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LONG = " ".join(f"The bank of the river was steep but python {i} swam on." for i
 def view_on(
     *sentences: Sentence, model: str = BUNDLED_ID, layer: int | None = None, **own: Any
 ) -> ViewState:
-    """A view with the page's controls as given; on the opening sentences where none are."""
+    """A view with these controls, by default on the opening sentences."""
     texts = sentences or DEFAULT.sentences
     return ViewState(model, texts, layer=layer, controls={PAGE: own} if own else {})
 
 
 def seen(service: EncoderService, *sentences: Sentence, **how: Any) -> AttentionView:
-    """What the page shows of `view_on`."""
+    """The page's content for the view."""
     view = view_on(*sentences, **how)
     return attention_view(view, service, service.load(view.model))

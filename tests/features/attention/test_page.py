@@ -50,7 +50,7 @@ def opened(*sentences: Sentence, **how: Any) -> AppTest:
 
 
 def component(app: AppTest, name: str) -> dict[str, Any]:
-    """What a component was sent."""
+    """The data of a component."""
     protos = [element.proto for element in app.get("bidi_component")]
     return json.loads(next(p.json for p in protos if p.component_name.endswith(name)))
 

@@ -1,4 +1,4 @@
-"""What Attention says, against its numbers: any weights, any tokens, then whole sentences."""
+"""Attention's sentences and its numbers: any weights, any tokens, then whole sentences."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def weights_of(random: np.random.Generator, n_rows: int, n_columns: int) -> np.n
 
 
 def items_of(chance: random.Random, n: int, first: int) -> tuple[GridItem, ...]:
-    """Tokens, or words of two; the first is no padding, for every text has a real token."""
+    """Tokens, or words of two; the first is no padding: every text has a real token."""
     kinds = ["token", *chance.choices(("token", "continuation", "padding"), k=n - 1)]
     size, names = chance.choice((1, 1, 2)), LABELS[: chance.choice((2, 30))]
     starts = range(first, first + size * n, size)
@@ -88,7 +88,7 @@ def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]
         return
     assert top > 0.0049
     near = np.flatnonzero(np.rint(100 * values) == np.rint(100 * top))
-    if np.rint(100 * top) == 100:  # "100%" and "over 99%" are two
+    if np.rint(100 * top) == 100:  # "100%" and "over 99%" differ
         near = np.flatnonzero((np.rint(100 * values) == 100) & ((values < 1) == (top < 1)))
     if claim.key.startswith("attention.title"):
         assert (verdict == "alike") == (1 < len(near) == len(values))
@@ -176,12 +176,12 @@ NOTES: list[tuple[Sentence, dict[str, Any], dict[str, int | None]]] = [
 
 
 def checked_notes(service: EncoderService) -> Iterator[Claim]:
-    """The notes on texts of any kind: which there are, and what they count."""
+    """The notes on all kinds of texts, with keys and numbers checked."""
     for sentence, how, expected in NOTES:
         notes = attention_notes(seen(service, sentence, **how))
         assert {note.key.rpartition(".")[2]: note.numbers.get("n") for note in notes} == expected
         yield from notes
-    for n_padded in (1, 2):  # no model's attention reaches padding
+    for n_padded in (1, 2):  # no model attends to padding
         padded = seen(service, TEXT, pad=7 + n_padded)
         (note,) = attention_notes(replace(padded, weights=np.full_like(padded.weights, 0.1)))
         assert note.key == "attention.note.padding_gets"
@@ -189,7 +189,7 @@ def checked_notes(service: EncoderService) -> Iterator[Claim]:
         yield note
 
 
-# As they are read
+# Whole sentences
 
 
 def test_the_opening_page_reads(service: EncoderService) -> None:

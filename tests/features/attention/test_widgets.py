@@ -1,4 +1,4 @@
-"""What the attention components send to the browser, and what they believe of what comes back."""
+"""The data that the attention components send to the browser, and accept from it."""
 
 from __future__ import annotations
 

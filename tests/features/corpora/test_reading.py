@@ -1,4 +1,4 @@
-"""What is said of a corpus."""
+"""Sentences on a corpus."""
 
 from __future__ import annotations
 

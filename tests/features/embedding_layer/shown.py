@@ -1,4 +1,4 @@
-"""What the Embedding layer shows of a view, and that its numbers are the model's."""
+"""The content of the Embedding layer page, checked by the model's numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is concluded of the embedding layer, beside oracles, for inputs as odd as they come."""
+"""Conclusions about the embedding layer, checked by oracles, for odd inputs of all kinds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Draw = np.random.Generator
 
 
 def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Normalization]:
-    """Rows that are added, as models have them or not: equal ones, opposite ones, zeros."""
+    """Rows to add, likely in a model or not: equal ones, opposite ones, zeros."""
     n, d = chance.choice((1, 2, 3, 7)), chance.choice((2, 4, 8))
     word, position = draw.normal(size=(2, n, d))
     segment = np.repeat(draw.normal(size=(1, d)), n, axis=0) * chance.choice((1, 4))

@@ -1,4 +1,4 @@
-"""What is changed inside a model changes its numbers as hand-written hooks do, in all families."""
+"""Changes inside a model have the effect of hand-written hooks, in all families."""
 
 from __future__ import annotations
 

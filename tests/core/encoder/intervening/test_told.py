@@ -1,4 +1,4 @@
-"""What is told of changes: progress, the passport, and in a sentence why one is refused."""
+"""Reports on changes: progress, the passport, and a sentence on why one is refused."""
 
 from __future__ import annotations
 

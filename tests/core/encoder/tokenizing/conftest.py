@@ -1,4 +1,4 @@
-"""What the tests of tokenizing share: models, and their tokenizers."""
+"""Fixtures of the tests of tokenizing: models and their tokenizers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def model(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def cut(tiny_service: EncoderService, model: str) -> Callable[..., Tokens]:
-    """Tokenizes one text (and pair) with the model of the test."""
+    """Tokenize one text (and pair) with the test's model."""
 
     def one(text: str, pair: str | None = None, pad_to: int | None = None) -> Tokens:
         pairs = None if pair is None else [pair]

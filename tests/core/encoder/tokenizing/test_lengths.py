@@ -1,4 +1,4 @@
-"""What padding adds to texts, and what truncation takes away."""
+"""Tokens that padding adds, and that truncation takes away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How texts and pairs become tokens: facts, offsets, words and odd input."""
+"""From texts and pairs to tokens: facts, offsets, words and odd input."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_pairs_keep_their_texts_apart(
         ours = tokens.text_ids == which
         covered = {i for a, b in tokens.offsets[ours] for i in range(a, b)}
         assert {i for i, c in enumerate(whole) if c != " "} <= covered <= set(range(len(whole)))
-        # A token that is nothing but a space (RoBERTa has such) belongs to no word.
+        # A token that is only a space (RoBERTa has some) belongs to no word.
         words = set(tokens.word_ids[ours].tolist()) - {-1}
         assert words == set(range(len(whole.split())))
 
@@ -181,7 +181,7 @@ def test_segments_are_told_where_the_model_has_them(
     if family in {"distilbert", "mpnet"}:
         assert tokens.token_type_ids is None
     elif family not in {"roberta", "xlm-roberta"}:
-        # ALBERT's tokenizer hands its segments out only when asked.
+        # ALBERT's tokenizer returns segments only on request.
         asked = reference[model]("the bank", "of the river", return_token_type_ids=True)
         expected = asked["token_type_ids"]
         assert tokens.token_type_ids is not None

@@ -1,4 +1,4 @@
-"""What the tests of this page share: the app with its model, and the files that it offers."""
+"""Fixtures of this page's tests: the app with its model, and the files that it offers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
-    """What each download button of the page gives, by the name of its file."""
+    """The functions behind the page's download buttons, by file name."""
     found: dict[str, Callable[[], bytes]] = {}
     button = DeltaGenerator.download_button
 
