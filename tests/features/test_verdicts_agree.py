@@ -1,4 +1,4 @@
-"""What pages conclude about the same uses of the same word agrees, over all words that ship."""
+"""Pages draw the same conclusions from the same uses of a word, over all words that ship."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
 def test_a_verdict_on_two_uses_is_never_against_their_labels(
     service: EncoderService, ruler: Ruler
 ) -> None:
-    """What Start here and Meaning say of the pairs of Pairs: of verdicts given 85% are right."""
+    """Start here and Meaning on the pairs of Pairs: 85% of the verdicts given are right."""
     pairs = bundled_pairs()
     encodings = dict(zip(pairs.texts, service.encode(BUNDLED_ID, list(pairs.texts)), strict=True))
 

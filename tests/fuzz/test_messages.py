@@ -1,6 +1,6 @@
 """Any message for the app's own components is taken or ignored: anybody can send anything.
 
-The components draw to a recorder in the place of the page, which keeps the callback that takes the
+The components draw to a recorder in place of the page, which keeps the callback that takes the
 browser's answer. The answer goes through Streamlit's own reading first.
 """
 
@@ -52,7 +52,7 @@ MESSAGES = [json.dumps([{"event": "picked", "value": value}]).encode() for value
 
 @pytest.fixture(scope="module")
 def receivers() -> Iterator[dict[str, Receive]]:
-    """What takes the answers of each component that sends some."""
+    """The callback of each component that answers, by name."""
     with pytest.MonkeyPatch.context() as patch:
         recorded: list[Receive] = []
 
@@ -72,7 +72,7 @@ def draw_chips(texts: tuple[str, ...] = TEXTS) -> None:
         assert span in split_words(texts[row])
 
     def edit(row: int, text: str) -> None:
-        """As a page does it: the text is in the view, and the chips are drawn anew."""
+        """Edit as a page does: put the text in the view and draw the chips again."""
         assert 0 <= row < len(texts)
         assert len(text) <= MAX_CHARACTERS
         view = ViewState("m", (retyped(Sentence(texts[row], None, None), text, "python"),))

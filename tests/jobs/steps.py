@@ -1,4 +1,4 @@
-"""Work that goes as a test says: in threads step by step, and in worker processes."""
+"""Work that a test controls: in threads step by step, and in worker processes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WAIT = 300
 
 @dataclass(frozen=True)
 class Result:
-    """Something with a size."""
+    """A result with a size."""
 
     name: str
     nbytes: int = 0
 
 
 class Clock:
-    """The time, for a test to set."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -62,11 +62,11 @@ class Work:
             self._answers.put("")
 
     def report(self, stage: str = "Working", share: float = 0.5) -> bool:
-        """Have it report; whether it was told to go on."""
+        """Have it report; True if it was told to go on."""
         return self._told(lambda report: report(stage, share))
 
     def count(self, stage: str, done: int, total: int | None) -> bool:
-        """Have it report bytes; whether it was told to go on."""
+        """Have it report bytes; True if it was told to go on."""
         return self._told(lambda report: report.count(stage, done, total))
 
     def finish(self, result: Any) -> None:
@@ -87,7 +87,7 @@ class Work:
 
 
 def threads(of: str = "") -> list[threading.Thread]:
-    """Those that jobs have now, of kinds whose names begin so."""
+    """The jobs' threads, of kinds whose names begin with `of`."""
     return [t for t in threading.enumerate() if t.name.startswith(f"contextlens-{of}")]
 
 
@@ -95,7 +95,7 @@ def threads(of: str = "") -> list[threading.Thread]:
 
 
 def total(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
-    """The sum of an array that lies in the folder, times a factor; the array doubled beside it."""
+    """The sum of the folder's array times a factor; writes the array doubled beside it."""
     array = np.load(folder / "array.npy", allow_pickle=False)
     for i in range(5):
         report("Adding up", i / 5)
@@ -104,7 +104,7 @@ def total(task: dict[str, Any], folder: Path, report: Callable[[str, float], Non
 
 
 def about(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
-    """What this process is and has."""
+    """Facts about this process."""
     print("a library that prints", *task)
     main = sys.modules["__main__"]
     return {
@@ -116,30 +116,29 @@ def about(task: dict[str, Any], folder: Path, report: Callable[[str, float], Non
 
 
 def refuse(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """Not as asked."""
     raise CorpusError(f"{task['name']} is no corpus.")
 
 
 def fail(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """By no one's fault."""
+    """Fail by a bug."""
     report("Dividing", 0.0)
     print(1 / 0)
 
 
 def die(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """As for lack of memory."""
+    """As if out of memory."""
     report("Dying", 0.5)
     os._exit(9)
 
 
 def go_on(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """Until it is stopped, reporting all the time."""
+    """Report until stopped."""
     while True:
         report("Going on", 0.1)
         time.sleep(0.01)
 
 
 def sleep(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """A step that hears nothing for a minute."""
+    """Do not notice a stop for a minute."""
     report("Sleeping", 0.1)
     time.sleep(60)

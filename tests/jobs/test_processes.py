@@ -27,12 +27,12 @@ ABOUT = f"{STEPS}:about"
 
 
 class EnoughError(Exception):
-    """What someone raises who wants no more."""
+    """Raised to stop the work."""
 
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Processes]:
-    """One process, and nothing of it left in the end."""
+    """One worker process, whose threads end with it."""
     before = set(threads())
     with Processes(1, env={"NUMBA_CACHE_DIR": "/somewhere"}, warm=(ABOUT, {})) as own:
         yield own
@@ -42,7 +42,7 @@ def processes() -> Iterator[Processes]:
 
 
 def ignore(stage: str, share: float) -> None:
-    """Hear nothing."""
+    """Do nothing."""
 
 
 def pid_of(processes: Processes, folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""How far work is: bytes, silence, time left, and all of it in words."""
+"""Progress: bytes, silence, time left, and all of it in words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_how_far_it_is_never_goes_back_and_never_beyond_all(meter: Meter) -> Non
 
 def test_the_estimate_follows_from_the_bytes_that_came_lately(meter: Meter, clock: Clock) -> None:
     assert meter.status("running", HUB) == Status("running", "Looking for the model")
-    assert fed(meter, clock, 0, 500).seconds_left is None  # what was here already says nothing
+    assert fed(meter, clock, 0, 500).seconds_left is None  # bytes already here say nothing
     for i in range(1, 6):
         status = fed(meter, clock, 2, 500 + 20 * i)
     assert status.seconds_left == pytest.approx((1000 - 600) / 10)

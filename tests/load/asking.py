@@ -1,6 +1,6 @@
-"""What a soak asks: pages as browsers do, the service's API as programs do, some of it wrongly.
+"""A soak's requests: to pages as browsers, to the service's API as programs, some wrong.
 
-Each kind says how often it comes, and asks once; it returns what was wrong with the answer, or "".
+Each kind has a weight and makes one request; it returns what was wrong with the answer, or "".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Ask", "Tabs", "asks"]
 _PAGES = ("meaning", "tokens", "masks", "embedding_layer", "layers", "attention", "why")
 _LONGEST_TAB = 40  # questions of one visit
 _WARM_SECONDS = 240.0
-_ALIKE = 1e-4  # of two answers to the same question, beside others in one batch or alone
+_ALIKE = 1e-4  # between two answers to the same question, in a batch with others or alone
 _WORDS = ("river", "bank", "python", "code", "small", "spring", "bright", "light", "and", "of")
 _SAME = ("The python slept by the bank of the river.", "A light code, bright as spring.")
 
@@ -48,7 +48,7 @@ class Ask:
 
 
 def asks(client: httpx2.AsyncClient, tabs: Tabs, app: str, service: str) -> Mapping[str, Ask]:
-    """All kinds, by what they are called.
+    """All kinds of request, by name.
 
     Args:
         client: speaks HTTP.
@@ -81,7 +81,7 @@ async def _get(client: httpx2.AsyncClient, address: str, _: random.Random) -> st
 
 
 class Tabs:
-    """Open tabs that are used by whoever asks, and closed for others after a while."""
+    """Open tabs that all clients share, each closed after a while."""
 
     def __init__(self, app: str, questions: Iterator[Question]) -> None:
         self._app = app
@@ -89,7 +89,7 @@ class Tabs:
         self._free: list[tuple[Visitor, AsyncExitStack, int, str]] = []
 
     async def warm(self) -> None:
-        """Until the pages have all that they measure once."""
+        """Wait for all that pages measure only once."""
         deadline = time.monotonic() + _WARM_SECONDS
         for page in ("", *_PAGES):
             async with visit(self._app, page) as visitor:
@@ -102,7 +102,7 @@ class Tabs:
                     await asyncio.sleep(0.5)
 
     async def ask(self, rng: random.Random) -> str:
-        """Two new sentences in a tab that is open, or a new one."""
+        """Ask with two new sentences, in an open or new tab."""
         visitor, stack, n_asked, page = await self._tab(rng)
         question = next(self._questions)
         answer = await visitor.ask(question.query, question.texts if page == "meaning" else ())
@@ -113,7 +113,7 @@ class Tabs:
         return f"{page}: {answer.error}" if answer.error else ""
 
     async def leave(self, rng: random.Random) -> str:
-        """A new tab that goes while the page is made."""
+        """Close a new tab while its page is made."""
         page = rng.choice(_PAGES)
         async with visit(self._app, page) as visitor:
             await visitor.begin(next(self._questions).query)
@@ -157,7 +157,7 @@ class _Api:
         return _same_texts(found, texts) or ("" if is_whole else "a number is missing")
 
     async def encode_again(self, _: random.Random) -> str:
-        """The numbers are those of the first time."""
+        """Expect the numbers of the first answer."""
         found = await self._ask("encode", model=BUNDLED_ID, texts=list(_SAME))
         self._first = self._first or found
         pairs = zip(self._first, found, strict=True)
@@ -206,7 +206,7 @@ class _Api:
 
 
 def _texts(rng: random.Random, n: int) -> list[str]:
-    """Ever new ones, of 3 to 40 words, some in other scripts."""
+    """New texts of 3 to 40 words, some in other scripts."""
     ends = ("", " 你好", " naïve café", " \N{SNAKE}", " 42%")
     return [
         f"{' '.join(rng.choices(_WORDS, k=rng.randint(3, 40)))} {rng.randrange(10**9)}"

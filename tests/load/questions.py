@@ -1,4 +1,4 @@
-"""What visitors ask: ever new pairs of sentences about one word, so that no cache can answer."""
+"""Visitors' questions: always new pairs of sentences about one word, so that no cache helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What visitors met: one table, one JSON file."""
+"""The results: one table, one JSON file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEAD = (
 
 
 def table(turns: Sequence[Turn]) -> str:
-    """A line for each turn, and what each complaint was."""
+    """A line for each turn, and the complaints."""
     rows = [_HEAD, *(_row(turn) for turn in turns)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
@@ -45,7 +45,7 @@ def table(turns: Sequence[Turn]) -> str:
 
 
 def requests_per_second(turn: Turn) -> float:
-    """Questions answered within the turn's time."""
+    """Answers per second within the turn's time."""
     if not turn.answers:
         return 0.0
     end = min(a.asked for a in turn.answers) + turn.seconds
@@ -53,12 +53,12 @@ def requests_per_second(turn: Turn) -> float:
 
 
 def line(turn: Turn) -> str:
-    """A turn while others go on."""
+    """A turn in one line."""
     return "  ".join(f"{cell} {name}" for name, cell in zip(_HEAD, _row(turn), strict=True))
 
 
 def ratios(turns: Sequence[Turn]) -> str:
-    """The first app's requests/s over those of each other one, in the medians of their turns."""
+    """The first app's requests/s over each other one's, by the medians of their turns."""
     by_app: dict[str, list[float]] = {}
     for turn in turns:
         by_app.setdefault(turn.app, []).append(requests_per_second(turn))

@@ -1,4 +1,4 @@
-"""The app under load: started from any checkout, brought to rest, and its processes weighed."""
+"""The app under load: started from any checkout, brought to rest, its processes measured."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AT_REST = 0.1  # of one processor
 
 @dataclass(frozen=True)
 class Footprint:
-    """What the processes of an app hold."""
+    """The resources that an app holds."""
 
     mb: float
     threads: int
@@ -36,7 +36,7 @@ class Footprint:
 
 @dataclass(frozen=True)
 class App:
-    """A running app that has all that it measures once."""
+    """A running app that is warm."""
 
     name: str
     address: str
@@ -54,12 +54,12 @@ class App:
         return Footprint(mb, threads, files)
 
     def processor_seconds(self) -> float:
-        """Of the app's processes so far."""
+        """The app's processor time."""
         spent = [process.cpu_times() for process in _tree(self.server)]
         return sum(times.user + times.system for times in spent)
 
     async def rest(self) -> None:
-        """Until nothing is done in the background any more."""
+        """Wait until no background work is left."""
         deadline = time.monotonic() + _WARM_SECONDS
         while time.monotonic() < deadline:
             before = self.processor_seconds()
@@ -74,7 +74,7 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
     """The app of a checkout, in a data folder of its own, warm and at rest.
 
     Args:
-        checkout: where it is.
+        checkout: its folder.
         processes: several stand behind nginx, as `make serve-app` starts them.
 
     Raises:
@@ -100,9 +100,9 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
 
 
 async def _warm(app: App) -> None:
-    """The model loaded, its baseline measured, and what maps need compiled.
+    """Load the model, measure its baseline and compile what maps need.
 
-    As visitors come: through the front door, and from there to the page.
+    Visit as people do: first the front page, then the page itself.
     """
     first = next(islice(questions(), 1))
     deadline = time.monotonic() + _WARM_SECONDS
@@ -121,6 +121,6 @@ async def _warm(app: App) -> None:
 
 
 def _tree(server: AppServer) -> list[psutil.Process]:
-    """Its processes; one that ends meanwhile is left out."""
+    """Its processes, without those that have ended."""
     top = psutil.Process(server.process.pid)
     return [p for p in (top, *top.children(recursive=True)) if p.status() != psutil.STATUS_ZOMBIE]

@@ -1,7 +1,7 @@
 """`python -m tests.load.soak`: very many mixed requests, and whether memory stays where it settles.
 
-The app in front of a service of its own, each a process of this machine. Every answer is looked at
-(see `asking`). Prints what was asked and what memory did, and writes build/soak.json.
+The app runs in front of its own service, each a process of this machine. Every answer is checked
+(see `asking`). Prints the requests and the use of memory, and writes build/soak.json.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ MOST_REQUESTS = 200_000
 MOST_SECONDS = 7_200.0
 N_CLIENTS = 8
 ALLOWED = 0.10
-"""How far memory may be above its plateau: see `plateau`."""
+"""The share by which memory may exceed its `plateau`."""
 OUT = ROOT / "build" / "soak.json"
 _LOOK_SECONDS = 2.0
-_TOLD = 5_000  # requests from one line to the next
+_TOLD = 5_000  # requests between two lines
 _CACHE_MB = "64"  # full within the first minutes, so that anything else that grows can be seen
 
 
 @dataclass
 class Soak:
-    """What was asked, the seconds that it took, what was wrong, and megabytes over time."""
+    """Counts and seconds by kind of request, wrong answers, and megabytes over time."""
 
     n: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ class Soak:
 
 
 def main() -> int:
-    """Ask; 1 where an answer was wrong, or memory went above its plateau."""
+    """Return 1 if an answer was wrong or memory rose above its plateau."""
     given = _parser().parse_args()
     found = asyncio.run(soak(given.requests, given.seconds, given.seed))
     print(f"\n{table(found)}")
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 async def soak(n_requests: float, seconds: float, seed: int = 0) -> Soak:
-    """Ask so many requests, or for so long, of servers that are started for it."""
+    """Send so many requests, for so long at most, to servers started for it."""
     found, left = Soak(), iter(range(1, int(n_requests) + 1))
     limits = httpx2.Limits(keepalive_expiry=2.0)  # servers close what is idle for 5 s
     own = httpx2.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits)
@@ -90,7 +90,7 @@ async def soak(n_requests: float, seconds: float, seed: int = 0) -> Soak:
 def plateau(memory: Sequence[float]) -> tuple[float, float]:
     """The median of the second half, and how far the highest of its tenths is above it, as a share.
 
-    Of each tenth of the time the median counts: an answer on its way is no growth.
+    Each tenth counts by its median, as an answer on its way is no growth.
     """
     tenths = [float(np.median(part)) for part in np.array_split(memory, 10) if len(part)]
     late = tenths[len(tenths) // 2 :] or [0.0]
@@ -99,7 +99,7 @@ def plateau(memory: Sequence[float]) -> tuple[float, float]:
 
 
 def table(found: Soak) -> str:
-    """What was asked, how often and how long; what memory did; what was wrong."""
+    """The requests by kind, with number and time; memory; wrong answers."""
     lines = [f"{found.n.total():,} requests in {found.took:,.0f} s, each on average:"]
     for kind, n in found.n.most_common():
         lines.append(f"{n:>8,}  {1e3 * found.seconds[kind] / n:7,.1f} ms  {kind}")
@@ -162,7 +162,7 @@ async def _watch(found: Soak, servers: Mapping[str, int]) -> None:
 
 
 def _megabytes(pid: int) -> float:
-    """Resident, its children included."""
+    """Resident memory with children."""
     top = psutil.Process(pid)
     total = 0.0
     for process in (top, *top.children(recursive=True)):

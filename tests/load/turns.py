@@ -1,4 +1,4 @@
-"""A turn: so many visitors at one app for so long, and what they and its processes came to."""
+"""A turn: so many visitors at one app for so long, and what was measured."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Turn", "ask_for_a_while", "leave_for_a_while", "open_for_a_while"]
 
 _LOOKS = 200  # at the memory in a turn
 _MOST_WORK = 0.5  # seconds after a question in which its visitor leaves
-_RECOVERY = 20.0  # seconds in which an app is to be as before
+_RECOVERY = 20.0  # seconds in which an app should recover
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What was measured.
+    """A turn's measures.
 
     Attributes:
         app: the checkout's name.
@@ -66,7 +66,7 @@ async def ask_for_a_while(
 async def open_for_a_while(
     app: App, asks: Iterator[Question], visitors: int, seconds: float, think: float
 ) -> Turn:
-    """As `ask_for_a_while`, but each question is a link that is opened in a tab of its own.
+    """Like `ask_for_a_while`, but each question is a link opened in its own tab.
 
     An app keeps what closed tabs had for some minutes, so its memory and its garbage collection
     are those of an hour with a class, not of its first minute.
@@ -77,7 +77,7 @@ async def open_for_a_while(
 async def leave_for_a_while(
     app: App, asks: Iterator[Question], visitors: int, seconds: float
 ) -> Turn:
-    """Everybody asks, goes while the script runs, and comes again as somebody new."""
+    """Everybody asks, leaves while the script runs, and returns as somebody new."""
     return await _Turn(app, asks, seconds).run("leave in the middle", visitors, _leaving)
 
 
@@ -124,7 +124,7 @@ class _Turn:
             await asyncio.sleep(max(1.0, self.seconds / _LOOKS))
 
     async def _recovered(self, before: Footprint) -> Footprint:
-        """The app once threads and files are no more than before, or what it keeps of them."""
+        """The footprint once threads and files are no more than before, or the last one."""
         deadline = time.monotonic() + _RECOVERY
         while True:
             after = self.app.footprint()
@@ -189,7 +189,7 @@ async def _leaving(turn: _Turn, gate: asyncio.Barrier) -> None:
 
 
 class _Spent:
-    """Processor time of the app, of ourselves and of everybody else, from now on."""
+    """Processor time from now on: the app's, our own and everybody else's."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -32,14 +32,14 @@ _EARLY = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a question.
+    """A question's answer.
 
     Attributes:
         asked: when, in seconds of `time.perf_counter`.
         seconds: until the run was over, or until it was given up.
         error: why it does not count as answered; empty where it does.
         n_bytes: of all that came.
-        is_settled: whether nothing on the page still waits for something.
+        is_settled: nothing on the page still waits for something.
         shown: all that came, where it was asked for.
     """
 
@@ -52,10 +52,10 @@ class Answer:
 
 
 def check_is_here(address: str) -> None:
-    """Nothing but this machine is ever asked.
+    """Refuse any address but this machine's.
 
     Raises:
-        ValueError: the address is of another one.
+        ValueError: it is another machine's.
     """
     host = urlsplit(address).hostname
     if host not in _HERE:
@@ -76,8 +76,8 @@ async def visit(
     Args:
         address: the app's, such as http://localhost:8501.
         page: the page's own address below it.
-        keeps: whether answers carry all that came.
-        cookie: what the browser sends as such, for a proxy before several processes.
+        keeps: answers carry all that came.
+        cookie: the browser's, for a proxy in front of several processes.
         line: a connection to that address, where a usual one will not do.
     """
     check_is_here(address)
@@ -114,7 +114,7 @@ class Visitor:
         self._run = 0
 
     async def ask(self, query: str, texts: Sequence[str] = ()) -> Answer:
-        """The answer to a new address; one that lacks a text that it must show is an error."""
+        """The answer to a new address; it is an error if one of the texts is missing."""
         asked = time.perf_counter()
         reading = _Reading([text.encode() for text in texts], keeps=self._keeps)
         try:
@@ -128,7 +128,7 @@ class Visitor:
         return reading.answer(asked)
 
     async def begin(self, query: str) -> None:
-        """Ask, and do not wait for the answer."""
+        """Ask without waiting for the answer."""
         question = BackMsg()
         state = question.rerun_script
         state.query_string = query
@@ -143,7 +143,7 @@ class Visitor:
         await self._socket.send(question.SerializeToString())
 
     def leave(self) -> None:
-        """Go at once, as a tab that is closed or a phone that falls asleep."""
+        """Disconnect at once, like a closed tab or a sleeping phone."""
         self._socket.transport.abort()
 
     async def _read(self, reading: _Reading) -> None:
@@ -179,7 +179,7 @@ class _Reading:
         self._frames: list[bytes] = []
 
     def take(self, message: ForwardMsg, kind: str | None, frame: bytes) -> None:
-        """One message; what an earlier question left behind does not end this one."""
+        """Take one message; the end of an earlier run does not end this one."""
         self._n_bytes += len(frame)
         if self._keeps:
             self._frames.append(frame)
@@ -197,7 +197,7 @@ class _Reading:
                 self.error = "the script did not compile"
 
     def answer(self, asked: float) -> Answer:
-        """What came, now that it is over."""
+        """The complete answer."""
         took = time.perf_counter() - asked
         error = self.error
         if not error and self._wanted:
@@ -207,7 +207,7 @@ class _Reading:
 
 
 def _complaint(message: ForwardMsg) -> str:
-    """What an element says of an error; empty for any other element."""
+    """The error that an element shows; empty for other elements."""
     element = message.delta.new_element
     match element.WhichOneof("type"):
         case "exception":

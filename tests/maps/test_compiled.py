@@ -1,4 +1,4 @@
-"""What numba compiles is there before the first start, is read again, and changes no map."""
+"""Numba's compiled code exists before the first start, is read again, and changes no map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a map keeps, against scikit-learn's trustworthiness of it, and the other way round."""
+"""Measures of a map against scikit-learn's trustworthiness, both ways round."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_k_is_brought_below_half_the_points(n: int, k: int) -> None:
 
 
 def tied_scene(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Points of which many are equally far, in numbers that nothing rounds: so ties are ties."""
+    """Points with many equal distances, in numbers without rounding, so that ties are exact."""
     random = np.random.default_rng(5)
     if kind == "corners of a cube":
         corners = 2.0 * (np.arange(64)[:, None] >> np.arange(6) & 1) - 1
@@ -162,7 +162,7 @@ def tied_scene(kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ranks_in_some_order(distances: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Ranks from 1, of equals in a random order of each row's own."""
+    """Ranks from 1; each row orders its equals at random."""
     order = np.lexsort((random.random(distances.shape), distances), axis=1)
     return np.argsort(order, axis=1) + 1
 

@@ -22,7 +22,7 @@ from components.maps.placing import Placing
 from components.maps.prepare import compiled_folder
 from components.maps.request import MapSettings
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
+pytestmark = pytest.mark.slow  # starts a process that draws maps
 
 ROOT = Path(__file__).parents[2]
 WAIT = 300
@@ -30,7 +30,7 @@ PCA = MapSettings(method="pca")
 
 
 class StopError(Exception):
-    """What someone raises who does not want a map any more."""
+    """Raised by whoever no longer wants a map."""
 
 
 def vectors(*shape: int, seed: int = 0) -> np.ndarray:
@@ -59,13 +59,13 @@ def assert_same(here: Any, there: Any) -> None:
 
 
 def long_task() -> tuple[np.ndarray, MapSettings]:
-    """One that takes many seconds if it is not stopped."""
+    """A task that takes many seconds unless stopped."""
     return vectors(6_000, 32), MapSettings(effort="full", n_neighbors=50)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the tasks of this module have their folders."""
+    """The parent of the tasks' folders."""
     return tmp_path_factory.mktemp("tasks")
 
 
@@ -193,7 +193,7 @@ def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # cut short, it would stay for others
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a .pyc cut short would stay
         timeout=WAIT,
         check=True,
     )

@@ -1,4 +1,4 @@
-"""What a map will read and take: which texts, how many points, more for more."""
+"""A map's plan: its texts, its points, and a cost that grows with them."""
 
 from __future__ import annotations
 

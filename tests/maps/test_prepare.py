@@ -1,4 +1,4 @@
-"""Where compiled code is kept; settings that cannot be are said in a sentence."""
+"""The folder of compiled code; impossible settings are reported in a sentence."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_compiler_s_own_folder_comes_first(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def numba_s_folder(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
-    """Where numba keeps what it compiles; as it was before the test, again after it."""
+    """Returns numba's cache folder, which is restored after the test."""
     with umap_functions() as umap:
         config = umap.numba.config
     monkeypatch.setattr(config, "CACHE_DIR", config.CACHE_DIR)

@@ -1,4 +1,4 @@
-"""Maps of vectors: exact, within limits, told on the way; one layer alone or several on one map."""
+"""Maps of vectors: exact, within limits, with progress; one layer alone or several on one map."""
 
 from __future__ import annotations
 
@@ -395,7 +395,7 @@ def test_what_on_progress_raises_ends_the_work(method: Method, n_layers: int) ->
         with pytest.raises(CancelledError, match=wanted):
             project(vectors, settings, on_progress=stop)
         assert told_after[-1] == wanted
-        assert told_after.count(wanted) == 1  # nothing is told after it raised
+        assert told_after.count(wanted) == 1  # no progress after it raised
     # The next map is as if nothing had happened, in this thread and in others.
     assert project(blobs(60), settings).method == method
 
@@ -476,7 +476,7 @@ def self_rank(coordinates: np.ndarray) -> float:
 
 
 def same_layer(coordinates: np.ndarray) -> float:
-    """The share of map neighbours that are of the same layer."""
+    """The share of map neighbours that are at the same layer."""
     n_layers, n, n_components = coordinates.shape
     own = np.repeat(np.arange(n_layers), n)
     found = map_neighbors(coordinates.reshape(-1, n_components), 15).indices
@@ -526,7 +526,7 @@ def test_each_layer_is_measured_in_its_own_full_space() -> None:
 
 
 def test_a_point_that_does_not_change_stays_in_its_place() -> None:
-    """All layers alike: the ways are short beside the map."""
+    """With equal layers, steps are small beside the map."""
     vectors = np.repeat(layers(60, drift=0)[:1], N_LAYERS, axis=0)
     places = project(vectors, MapSettings()).coordinates
     steps = np.linalg.norm(np.diff(places, axis=0), axis=-1)
@@ -590,7 +590,7 @@ def test_every_distance_within_a_layer_stays_and_each_is_around_its_middle(
 
 
 def test_all_layers_are_turned_alike() -> None:
-    """What differs between layers keeps its length: none is made larger than another."""
+    """Distances keep their length: no layer is made larger than another."""
     before = drifting()
     centred = before - before.mean(axis=1, keepdims=True)
     after = framed(before)
@@ -606,7 +606,7 @@ def test_the_frame_is_wider_than_high_whichever_way_layers_lie() -> None:
 
 
 def test_layers_that_lie_across_each_other_share_a_frame() -> None:
-    """One wide, one high: only turned by an eighth do both fill the frame that holds them."""
+    """One wide, one high: both fill their frame only if turned by an eighth."""
     wide = drifting(1)[0]
     both = framed(np.stack([wide, wide[:, ::-1]]))
     whole = np.ptp(both.reshape(-1, 2), axis=0)

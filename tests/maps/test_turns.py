@@ -1,4 +1,4 @@
-"""Whose map comes next, with the bounds that maps really have: by order of beginning, no clocks."""
+"""The order of maps, with the bounds that maps really have: by what begins, without clocks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Turns:
         assert job.wait(WAIT)
 
     def next(self) -> str:
-        """What has begun since, waited for."""
+        """The next task to begin."""
         return self.begun.get(timeout=WAIT)
 
     def close(self) -> None:

@@ -41,7 +41,7 @@ def linked(vectors: np.ndarray, n_components: int = 2) -> tuple[VectorSpace, Any
 
 
 def by_umap_learn(graph: Any, start: np.ndarray, seed: int) -> np.ndarray:
-    """The layout that umap-learn makes by itself, of 500 rounds, from the same start."""
+    """Umap-learn's own layout after 500 rounds from the same start."""
     with umap_functions() as umap:
         found: np.ndarray = umap.simplicial_set_embedding(
             None, graph.copy(), start.shape[1], 1.0, **CURVE, gamma=1.0, negative_sample_rate=5,
@@ -105,7 +105,7 @@ def test_an_easy_picture_is_umap_learns() -> None:
 def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
     service: EncoderService,
 ) -> None:
-    """What the page says of the ready-made corpus's 677 words at layer 6: 78%, 78%, 0.995."""
+    """The page's claim on the ready-made corpus's 677 words at layer 6: 78%, 78%, 0.995."""
     view = map_view(layer=6, footing="one", word="all", **QUICK)
     vectors = drawn_map(service, view).vectors[0]
     assert len(vectors) == 677
@@ -127,7 +127,7 @@ def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
 
 
 def by_umap_learn_alone(vectors: np.ndarray, seed: int) -> np.ndarray:
-    """What a reader gets who knows nothing of ours."""
+    """The map of plain umap-learn."""
     import umap
 
     plain = umap.UMAP(n_neighbors=15, min_dist=0.1, metric="cosine", random_state=seed, n_jobs=1)

@@ -53,7 +53,7 @@ PIECE = 4  # characters of a token
 
 
 def indexing(layers: Sequence[int] = (0, 2), **changes: Any) -> Indexing:
-    """What a corpus of the made-up model is indexed with."""
+    """Settings for indexing with the made-up model."""
     own = {"model": "made-up", "checksum": CHECKSUM, "revision": "1", "n_dims": N_DIMS}
     return Indexing(**{**own, "layers": tuple(layers), **changes})
 
@@ -164,13 +164,13 @@ def made_up_corpus(n_texts: int = 40, *, name: str = "made-up.csv", seed: int = 
 
 
 def ignore(stage: str, share: float) -> None:
-    """Progress that nobody looks at."""
+    """Ignore progress."""
 
 
 def indexed(
     store: Store, corpus: Corpus, *, name: str | None = None, owner: str = "", **changes: Any
 ) -> str:
-    """A corpus indexed by the made-up model; its name."""
+    """Index with the made-up model; return the name."""
     about = store.create(corpus, indexing(**changes), name=name, owner=owner)
     index(store, MadeUpService(), about.name, ignore)  # type: ignore[arg-type]
     return about.name
@@ -183,9 +183,9 @@ def rows_in(store: Store, name: str) -> Any:
 
 
 def assert_same_rows(found: Any, expected: Any) -> None:
-    """Rows of the real model: everything alike, the vectors as near as float16 and the service are.
+    """Rows of the real model are equal, the vectors to the precision of float16 and the service.
 
-    The model's last bits depend on the number of threads, and so on what else runs: the contract
+    The model's last bits depend on the number of threads, hence on what else runs: the contract
     asks for 1e-5 of the largest number.
     """
     vectors = [each.name for each in expected.schema if pa.types.is_fixed_size_list(each.type)]
@@ -238,7 +238,7 @@ def whole(store: Store, about: About, n_texts: int = 40) -> Any:
 
 @contextmanager
 def held(store: Store, jobs: Jobs, name: str, n_free: int = 3) -> Iterator[Gate]:
-    """A corpus whose indexing stands still in the middle."""
+    """A corpus whose indexing is paused midway."""
     gate = Gate(n_free)
     start(jobs, store, service(gate), name, ME)
     assert gate.reached.wait(20)

@@ -1,4 +1,4 @@
-"""What tests of the picker and of pages that get a model share: an empty hub cache, and a hub."""
+"""Fixtures of tests that get a model, by the picker or a page: an empty hub cache, and a hub."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def layers_of(n_layers: int, n: int) -> np.ndarray:
 
 
 def drawn_at(figure, order) -> dict[int, tuple[float, ...]]:
-    """Where each point is, as the figure's first traces have it."""
+    """The place of each point, by the figure's first traces."""
     found = {}
     for trace, rows in zip(figure.data, order, strict=False):
         axes = [trace[axis] for axis in ("xyz" if trace.type == "scatter3d" else "xy")]

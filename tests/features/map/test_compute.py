@@ -302,7 +302,7 @@ def test_points_are_found_again_in_another_map_by_their_text(
 def test_what_walks_over_all_points_is_done_once(
     service: EncoderService, pythons: MapResult
 ) -> None:
-    """A run of the page after the first reads what was found; other maps have their own."""
+    """Later runs of the page reuse what the first found; other maps have their own."""
     view = marked_view(pythons, point=7, find="python")
     first, again = map_display(view, pythons), map_display(view, pythons)
     assert again.finding is first.finding
@@ -313,7 +313,7 @@ def test_what_walks_over_all_points_is_done_once(
 
 
 def test_the_same_map_drawn_elsewhere_has_its_own(pythons: MapResult) -> None:
-    """What a text gives differs in its last digits with the texts that it was encoded beside."""
+    """A text's vectors differ in their last digits with the texts that are encoded beside it."""
     moved = replace(pythons, map=replace(pythons.map, coordinates=-pythons.map.coordinates))
     assert once(pythons, "where", compute=lambda: "here") == "here"
     assert once(moved, "where", compute=lambda: "there") == "there"

@@ -55,7 +55,7 @@ def shared(
     labels: Sequence[str] | None = None,
     visitor: str = ME,
 ) -> str:
-    """The digest of a file's columns, those guessed unless others are given."""
+    """The digest of a file's columns, the guessed ones by default."""
     sheet = sheet_of(keep(visitor, name, content))
     assert sheet is not None
     own = sheet.label_columns if labels is None else labels
@@ -79,7 +79,7 @@ def test_empty_sentences_are_said(texts: tuple[str, ...]) -> None:
 
 
 def test_the_same_sentences_are_the_same_corpus() -> None:
-    """What is counted of a corpus is kept with it."""
+    """A corpus's counts are cached with it."""
     view = view_of(source="sentences")
     assert corpus_of(view) is corpus_of(replace(view, layer=3))
 

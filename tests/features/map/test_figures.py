@@ -1,4 +1,4 @@
-"""What a map draws: points at their places, colours, hover, labels, layers that play, frames."""
+"""A map's figure: points at their places, colours, hover, labels, layers that play, frames."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_sentences_are_their_own_hover_and_long_ones_without_blanks_are_broken()
     lines = text.split("<br>")
     assert lines[0] == "語" * 48
     assert "<b>" not in text
-    assert text.count("語") == 89  # cut, with a sign for it
+    assert text.count("語") == 89  # cut, and marked as cut
 
 
 def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:
@@ -358,7 +358,7 @@ def test_names_at_the_edge_are_moved_into_the_frame() -> None:
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
-    """Title and subtitle do not stand in one another's place, and each costs its height."""
+    """Title and subtitle do not overlap, and each takes its own height."""
     points, places = points_of(30), layers_of(2, 30)
     look = {"layer": 1, "titles": ["T", "T"], "narrow": narrow}
     plain, told = (
@@ -570,7 +570,7 @@ def every_sixth(corpus: Corpus) -> Corpus:
 
 @pytest.mark.parametrize("n_layers", [1, 2, 13, 25])
 def test_layers_of_any_shapes_fill_it(n_layers: int) -> None:
-    """Sizes and shapes that differ tenfold, lying any way."""
+    """Sizes and shapes differ tenfold, turned any way."""
     random = np.random.default_rng(n_layers)
     places = random.normal(size=(n_layers, 60, 2)) * random.uniform(0.3, 3, (n_layers, 1, 2))
     turned = places @ np.linalg.qr(random.normal(size=(n_layers, 2, 2)))[0]
@@ -581,7 +581,7 @@ def test_layers_of_any_shapes_fill_it(n_layers: int) -> None:
 
 
 def assert_holds(frame: Ranges, places: np.ndarray) -> None:
-    """No point is outside of it, nor on its edge."""
+    """Every point is strictly inside the frame."""
     low, high = np.array(frame).T
     assert (places > low).all()
     assert (places < high).all()

@@ -1,4 +1,4 @@
-"""What the Map says of odd maps, each verdict and number against an oracle of its own."""
+"""The Map's claims on odd maps: each verdict and number against an independent oracle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.odd import ODD_NAMES, Said, assert_plain, assert_said, odd_na
 SAME = 1e-6
 
 
-# What there is to tell, computed anew
+# The truth, computed anew
 
 
 def ends_of(share: float, n: int, risk: float = 0.05) -> tuple[float, float]:
@@ -53,7 +53,7 @@ def state_of(share: float, baseline: float, n: int) -> str:
 
 @dataclass(frozen=True)
 class Truth:
-    """How often nearest points have the same label, point by point."""
+    """Labels shared by nearest points, counted point by point."""
 
     share: float
     chance: float
@@ -106,7 +106,7 @@ def truth_of(labels: list[str], sentence: np.ndarray, near: Neighbors) -> Truth 
 
 
 def odd_map(seed: int) -> tuple[Points, Neighbors]:
-    """Vectors spread, equal, tied, zero or huge, whose labels follow them, or do not."""
+    """Spread, equal, tied, zero or huge vectors; their labels follow them or do not."""
     chance, rng = random.Random(seed), np.random.default_rng(seed)
     n = 120 if seed % 32 == 0 else chance.choice((2, 3, 4, 8, 15, 20))
     sentence = np.arange(n) if chance.random() < 0.4 else np.sort(rng.integers(n, size=n))
@@ -120,16 +120,16 @@ def odd_map(seed: int) -> tuple[Points, Neighbors]:
     elif how == 1:
         vectors = vectors[rng.integers(max(1, n // 3), size=n)]
     elif how == 2:
-        vectors = np.sign(vectors)  # many are equally far
+        vectors = np.sign(vectors)  # many distances are equal
     elif how == 3:
         vectors[: n // 2] = 0
     elif how == 4:
         vectors *= 1e4
-    if n == 120 and seed % 64:  # one label in a heap of its own, two mixed in another one
+    if n == 120 and seed % 64:  # one label in its own cluster, two mixed in another
         labels = ["abc"[kind] for kind in (np.arange(n) * 3 // n).tolist()]
         vectors = rng.normal(size=(n, 5)) + np.where(np.arange(n)[:, None] * 3 < n, 8, -8)
         sentence = np.arange(n)
-    elif n == 120 and seed % 128:  # neighbours in pairs, of two labels by turns
+    elif n == 120 and seed % 128:  # neighbours in pairs, with alternating labels
         vectors = np.repeat(rng.normal(size=(n // 2, 5)), 2, axis=0)
         vectors += rng.normal(size=vectors.shape) * 1e-2
         labels, sentence = ["ab"[i % 2] for i in range(n)], np.arange(n)

@@ -1,4 +1,4 @@
-"""How far a map can be trusted: the bounds, chance by simulation, and every note."""
+"""Trust in a map: its bounds, chance by simulation, and every note."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
 
 
 def assert_notes(trust: Trust, quality: MapQuality, n: int) -> None:
-    """The weaker side is told for what it is, and so are few points, and a sample."""
+    """The notes name the weaker measure, few points, and a sample."""
     keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.notes}
     if "false_near" in keys:
         assert keys["false_near"]["value"] == quality.trustworthiness <= quality.continuity
@@ -123,7 +123,7 @@ def test_a_verdict_is_told_as_it_is_read() -> None:
 
 
 def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:
-    """A map of 100 equal vectors: no neighbour is truer than another one."""
+    """In a map of 100 equal vectors, no neighbour is truer than another."""
     vectors, places = np.ones((100, 8), np.float32), np.random.default_rng(0).normal(size=(100, 2))
     for metric in ("cosine", "euclidean"):
         found = trust_of(

@@ -1,4 +1,4 @@
-"""What Pairs says in words, where the expected story fails too; what it lists and downloads."""
+"""Pairs in words, also where the expected story fails; its lists and downloads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_is_said_of_pairs_is_so() -> None:
         split = None
         if seed % 5 == 0:
             split = [chance.choice((TRAIN, TEST, NEITHER)) for _ in range(n)]
-        if seed % 25 == 0:  # training pairs teach what is wrong of the others
+        if seed % 25 == 0:  # training pairs teach what is wrong for the others
             cosines[0] = np.where((np.array(gold) == SAME) == (np.array(split) == TRAIN), 0.8, 0.2)
         pairs = at_layer(cosines, gold, split, notes=tuple(odd_names(chance, 1)))
         assert_plain([pairs_title(pairs), *notes(pairs)[:1]])
@@ -97,7 +97,7 @@ def test_what_is_said_of_pairs_is_so() -> None:
 
 
 def assert_so(said: Said, pairs: PairsAtLayer) -> None:
-    """What is said of the pairs at one layer."""
+    """The claims about one layer are true."""
     row, gold, scores = pairs.row, pairs.pairs.gold, pairs.scores
     claims, sure = said(pairs_claims(pairs)), said(pairs_sure(pairs))
     if scores is None:
@@ -145,7 +145,7 @@ def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> Non
 
 
 def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
-    """The best of 13 layers is corrected for having been chosen: at most 2.5% is meant."""
+    """Corrected for choosing the best of 13 layers: by design, 2.5% at most are clear."""
     rng, n_clear = np.random.default_rng(7), 0
     for _ in range(120):
         cosines = rng.normal(size=(13, 60)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What the page explains is what it does."""
+"""The explanations have the true numbers."""
 
 from __future__ import annotations
 

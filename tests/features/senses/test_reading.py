@@ -1,4 +1,4 @@
-"""What Senses says of odd words, each verdict and number against an oracle of its own."""
+"""Senses' claims on odd words: each verdict and number against an independent oracle."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_how_often_a_word_occurs_is_told() -> None:
     )
 
 
-# The own sentence
+# The word's own sentence
 
 
 def test_what_is_said_of_an_own_sentence_is_so() -> None:
@@ -134,7 +134,7 @@ def test_a_sentence_s_sense_is_told_as_it_is_read() -> None:
 
 
 def side(word: str, layer: int, right: int, n: int, *, low: float, high: float) -> Senses:
-    """A word as it is looked at, tested with some result; not tested where n is 0."""
+    """One side's word, tested with this result; untested where n is 0."""
     found = replace(HALF, word=word, trial=trial_of(["a"] * 3 + ["b"] * (1 + n)))
     tested = Separation(
         layer, right, n, (low, high), NOTHING, NOTHING, np.zeros((2, 2), int), NAN, 0.1, 0.2

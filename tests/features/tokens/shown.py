@@ -1,4 +1,4 @@
-"""What Tokens & IDs shows of a view, and that all of it holds together."""
+"""Tokens & IDs for a view, and a check that it all fits together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shown(view: ViewState, service: EncoderService) -> TokenizedSentence:
 
 
 def plain(claims: Iterable[Claim]) -> str:
-    """A reading, without Markdown's signs."""
+    """A reading without Markdown."""
     return re.sub(r"\\(.)", r"\1", " ".join(map(str, claims))).replace("**", "")
 
 
@@ -39,7 +39,7 @@ def said(tokenized: TokenizedSentence) -> str:
 
 
 def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
-    """The page and its closer looks can be made of a view, and agree with each other."""
+    """The view gives a page and closer looks that agree with each other."""
     tokenized = shown(view, service)
     n = tokenized.tokens.n_tokens
     assert len(tokenized.kinds) == len(tokenized.labels) == n

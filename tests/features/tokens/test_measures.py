@@ -84,7 +84,7 @@ def check_longest_first(cut: WordCut, vocabulary: Vocabulary) -> None:
     assert (rest, left) == ("", [])
     case = "split" if len(cut.parts) > 1 else "whole" if len(cut.pieces) == 1 else "longest"
     assert cut_reading(cut, "WordPiece").key == f"tokens.why.{case}"
-    for part in cut.parts:  # a sign stands alone
+    for part in cut.parts:  # punctuation stands alone
         assert len(part) == 1 or not re.search(r"[^\w]", part)
 
 
@@ -133,7 +133,7 @@ def ways(word: str, vocabulary: Vocabulary) -> Iterator[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def changes(service: EncoderService) -> Callable[[str], list[Change]]:
-    """What the bundled model's tokenizer changes in a text."""
+    """Finds the bundled tokenizer's changes to a text."""
 
     def ask(text: str) -> list[Change]:
         tokens = service.tokenize(BUNDLED_ID, [text])[0]

@@ -1,4 +1,4 @@
-"""What Tokens & IDs says, against its numbers: any texts, any tokenizer, then whole sentences."""
+"""Tokens & IDs in words, against its numbers: any texts, any tokenizer, then whole sentences."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def tokenize(tiny_service: EncoderService) -> Callable[..., tuple[Tokens, Vocabu
 
 
 def odd_text(chance: random.Random) -> str:
-    """Some words of few, so that they occur again; now and then none."""
+    """Words drawn from a few, so that some repeat; sometimes none."""
     few = chance.sample(WORDS, chance.choice((1, 2, 6)))
     n = chance.choice((0, 1, 2, 5, 9))
     return chance.choice((" ", " ", "")).join(chance.choice(few) for _ in range(n))
 
 
 def whole_words(tokens: Tokens) -> dict[tuple[int, int], list[int]]:
-    """The tokens of each word, without those whose end did not fit: counted another way."""
+    """The tokens of each word, without words that were cut off, counted independently."""
     words = defaultdict(list)
     for i in np.flatnonzero(tokens.word_ids >= 0).tolist():
         words[int(tokens.text_ids[i]), int(tokens.word_ids[i])].append(i)
@@ -250,7 +250,7 @@ def test_every_sentence_is_true_of_any_text(
 
 
 def made_by_hand(tokenize: Callable[..., tuple[Tokens, Vocabulary]]) -> list[Claim]:
-    """What no text of the tokenizers here gives, or what is told of numbers alone."""
+    """Claims that no text gives with these tokenizers, or that need numbers alone."""
     note = padding_note(3, 7)
     assert note is not None
     assert padding_note(0, 7) is padding_note(7, 7) is padding_note(9, 7) is None
@@ -274,13 +274,13 @@ def made_by_hand(tokenize: Callable[..., tuple[Tokens, Vocabulary]]) -> list[Cla
 
 
 def without_added(tokens: Tokens, pair: str | None = None) -> Tokens:
-    """The tokens of a text as a tokenizer without special tokens would give them."""
+    """Tokens as a tokenizer without special tokens would give them."""
     own = np.flatnonzero(tokens.text_ids >= 0)
     arrays = {name: getattr(tokens, name)[own] for name in ("text_ids", "word_ids", "offsets")}
     return replace(tokens, pair=pair, tokens=tuple(tokens.tokens[i] for i in own), **arrays)
 
 
-# As they are read
+# Whole sentences
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What counts as English: short texts do, and nothing that could be another language."""
+"""Short texts count as English, and nothing does that could be another language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks send to the browser and believe of what comes back; edits as they are shown."""
+"""The data that looks send to the browser and accept from it; edits as they are shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CAPTIONS = Captions("share", "with", "takes away", "adds", "Point at a word.")
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the component was given, and how it hands on what it hears."""
+    """The arguments that the component was called with."""
     given: dict[str, Any] = {}
 
     def note(package: str, name: str, data: object, **more: Any) -> None:

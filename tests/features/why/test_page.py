@@ -1,4 +1,4 @@
-"""Why alike? as a page: it draws what was computed, and its widgets write the view."""
+"""The Why alike? page: it draws what was computed, and its widgets write the view."""
 
 from __future__ import annotations
 

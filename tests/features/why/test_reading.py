@@ -1,4 +1,4 @@
-"""What Why alike? says of any numbers, held against the numbers themselves."""
+"""The claims of Why alike? on any numbers, checked against those numbers."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def said_of(results: list[Any], kind: type) -> list[tuple[Any, str, Claim, Readi
 
 
 def near(values: Any, least: float = 0.01) -> list[int]:
-    """The highest to within 0.01, of those above a bound."""
+    """Indices within 0.01 of the highest, above `least`."""
     values = np.asarray(values, float)
     return [i for i, v in enumerate(values) if values.max() - v <= 0.01 and v > least]
 
@@ -199,7 +199,7 @@ def test_shares_name_the_largest_alone(results: list[Any]) -> None:
 
 
 def leads_alone(side: Side, sums: np.ndarray, claim: Claim) -> bool:
-    """Checks what is said of one sentence's words; true if one of them has the largest share."""
+    """Check the claim on one sentence; True if one of its words has the largest share."""
     values = np.array([v for v, u in zip(sums, side.units, strict=True) if u.span is not None])
     assert claim.numbers["letter"] == side.letter
     if len(values) < 2:

@@ -1,4 +1,4 @@
-"""Which score a view asks for, and what it says where there is none."""
+"""The score that a view asks for, or the reason that it has none."""
 
 from __future__ import annotations
 

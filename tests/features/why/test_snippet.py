@@ -35,7 +35,7 @@ CAT = sentence("A python slept", "python")
 def left(
     result: LookResult, folder: Path | None = None, names: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What a script leaves; where an earlier one loaded the model, it is not loaded again."""
+    """The variables that a script leaves; it loads no model where `names` has one."""
     code = snippet_of(result)
     assert "components" not in code
     if folder is not None:
@@ -49,7 +49,7 @@ def left(
 def assert_same(
     result: LookResult, folder: Path | None = None, names: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The script leaves the numbers that are shown; gives the tokenizer and model it loaded."""
+    """Check the script's numbers against the page; return its tokenizer and model."""
     found = left(result, folder, names)
     for script, page in _numbers(result, found):
         plain = script.tolist() if hasattr(script, "tolist") else script

@@ -1,4 +1,4 @@
-"""A simple account of who wants which jobs, for a machine that has anything happen to them."""
+"""A simple account of who wants which jobs, for a state machine that does anything to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["KINDS", "LEASE", "MAX_BYTES", "OWN", "POINTS", "WHAT", "Account", "W
 LEASE = 5.0
 MAX_BYTES = 1_000_000
 OWN = "simulated"
-"""What its kinds' names begin with: an app that earlier tests ran may still have threads."""
+"""The prefix of its kinds' names, as an app of earlier tests may still have threads."""
 MAPS = JobKind(
     f"{OWN} maps", n_at_once=2, n_large=1, large_seconds=10, n_waiting=4, n_waiting_each=2,
     forgotten_seconds=30,
@@ -43,7 +43,7 @@ WHAT: dict[str, tuple[JobKind, float, str | None]] = {
 
 @dataclass(eq=False)
 class Wanted:
-    """Who wants one job, as those know who want it."""
+    """One job and the visitors who want it."""
 
     job: Job
     work: Work
@@ -57,7 +57,7 @@ class Wanted:
 
 
 class Account(RuleBasedStateMachine):
-    """Jobs that nothing happens to yet, and who wants which of them."""
+    """Jobs without rules yet, and who wants which of them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Account(RuleBasedStateMachine):
         return Task(key, kind, Work(), size=size, after=after)
 
     def noted(self, key: str, visitor: Visitor | None, job: Job) -> Wanted:
-        """The account of a job, a new one where the job is."""
+        """The account of a job, created if the job is new."""
         if key in self.known and self.known[key].job is job:
             return self.known[key]
         first_key = WHAT[key][2]
@@ -89,15 +89,15 @@ class Account(RuleBasedStateMachine):
         return new
 
     def is_waited_for(self, own: Wanted) -> bool:
-        """Whether someone waits for a job itself now."""
+        """True if someone waits for the job itself."""
         return any(until > self.clock.now for until in own.until.values())
 
     def waits(self, own: Wanted) -> bool:
-        """Whether someone waits for a job now, or for what comes after it."""
+        """True if someone waits for a job, or for what comes after it."""
         return self.is_waited_for(own) or any(self.waits(other) for other in self.after(own))
 
     def is_unwanted(self, own: Wanted) -> bool:
-        """Whether nobody wants a job, nor anything that comes after it."""
+        """True if nobody wants a job or anything that comes after it."""
         limit = own.job.kind.forgotten_seconds
         is_forgotten = limit is not None and self.clock.now - own.looked > limit
         return (own.is_given_up or is_forgotten) and all(map(self.is_unwanted, self.after(own)))
@@ -109,7 +109,7 @@ class Account(RuleBasedStateMachine):
         return [own for own in self.all if own.job.state == "running"]
 
     def have_enough(self, job: Job) -> bool:
-        """Whether all who share a job have as many places as they may."""
+        """True if all who share a job have as many places as they may."""
         most = job.kind.n_at_once_each
         shared = [o.sharers() for o in self.jobs.under_way(job.kind) if o.state == "running"]
         sharers = job.sharers()

@@ -1,4 +1,4 @@
-"""What is kept of jobs: within bounds, errors too; and the end of all of them."""
+"""Kept results and errors of jobs stay within bounds; and the end of all jobs."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_what_was_asked_for_last_is_not_the_least_used(jobs: Jobs) -> None:
 
 
 class Large:
-    """Something that can be seen to be gone."""
+    """An object whose end can be observed."""
 
 
 def failing(large: list[weakref.ref[Large]], report: Report) -> None:
-    """Work with something large at hand when it fails, for a reason that had it too."""
+    """Work that fails while it holds something large, as does the error's cause."""
 
     def within() -> None:
         held = Large()
@@ -148,7 +148,7 @@ def test_when_the_server_stops_so_does_all_work_and_nothing_begins(jobs: Jobs) -
 
 
 def test_results_that_do_not_say_their_size_make_room_too() -> None:
-    """What lists and numbers take counts, not only what stands beside a job."""
+    """The memory of lists and numbers counts, not only a stated size."""
     jobs = Jobs(1_000_000)
     found = [
         jobs.start(Task(n, POINTS, lambda _: [float(i) for i in range(10_000)]), ANN)

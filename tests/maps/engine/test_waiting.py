@@ -1,4 +1,4 @@
-"""Who waits for maps: whose comes first, who is refused, and what stops."""
+"""Waiting for maps: whose comes first, who is refused, and what stops."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from components.maps.engine import MAPS, Maps
 from components.maps.request import MapRequest
 from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
+pytestmark = pytest.mark.slow  # starts a process that draws maps
 
 ME, YOU = Visitor("me"), Visitor("you")
 
 
 @pytest.fixture
 def gate(counting: CountingService) -> Iterator[threading.Event]:
-    """Shut for texts that say they are behind it."""
+    """A shut gate for texts that name it."""
     counting.gate.clear()
     yield counting.gate
     counting.gate.set()

@@ -15,7 +15,7 @@ from components.core.remote.wire import REQUEST_TYPE
 __all__ = ["CARD", "asking", "post"]
 
 CARD: Any = SimpleNamespace(n_layers=6, n_dims=384, n_heads=12, max_length=512, vocabulary_size=9)
-"""What the size of an answer is told by."""
+"""A model card, for sizes of answers."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How work that takes a while is answered, and how slow clients are let go of."""
+"""Answers to work that takes a while; slow clients are disconnected."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderServi
 
 @pytest.mark.slow
 def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
-    """There is room for one question: a second one is answered once the first was given up."""
+    """With room for one question, the second is answered once the first is given up."""
     service: Any = Large()
     with serving(create_app(service, bounds=Bounds(n_requests=1, seconds=0.5))) as url:
         body = pack_request({"model": "m", "name": "n"})
@@ -242,7 +242,7 @@ def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
 
 @pytest.mark.parametrize("n", [0, 250_000, 625_000])
 def test_answers_of_any_size_arrive_whole(n: int) -> None:
-    """Parts of a megabyte are sent."""
+    """Sent in parts of a megabyte."""
     service: Any = SimpleNamespace(
         load=lambda _: CARD, matrix=lambda **_: np.arange(n, dtype=np.float32)
     )

@@ -1,4 +1,4 @@
-"""What can be asked of the service: its description, who may ask how much, and what is refused."""
+"""Questions to the service: its description, who may ask how much, and what is refused."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_who_has_not_the_token_is_not_let_in(local: EncoderService) -> None:
 def test_a_service_without_a_token_loads_only_what_is_offered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Who has its token is an app, which asks its visitors."""
+    """The token's holder is an app, which asks visitors."""
     for token, sentence in ((None, "is not offered here"), ("t" * 16, "forbids fetching it")):
         if token is not None:
             monkeypatch.setenv("CONTEXTLENS_SERVICE_TOKEN", token)

@@ -1,6 +1,6 @@
-"""The doors, headless: who may not do something cannot, whatever was drawn for somebody else.
+"""Rights, headless: nobody can do what they may not, whatever was drawn for somebody else.
 
-A page is drawn for one person, and its buttons are pressed as another: so a browser looks that
+A page is drawn for one person, and its buttons are pressed as another, as by a browser that
 sends the state of a button that was never drawn for its visitor.
 """
 
@@ -57,14 +57,14 @@ def keys(app: AppTest) -> set[str]:
 
 
 def forced(app: AppTest, key: str) -> AppTest:
-    """A click on a button that is disabled, which binds browsers alone."""
+    """Click a disabled button: only browsers respect that."""
     button = app.button(key=key)
     button.proto.disabled = False
     return button.click().run()
 
 
 def has_field(app: AppTest) -> bool:
-    """Whether a file can be given for a corpus."""
+    """True if a file can be given for a corpus."""
     return any("corpora_upload" in str(own.key) for own in app.file_uploader)
 
 
@@ -89,7 +89,7 @@ def _signed_in_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def asked(_signed_in_app: None) -> Iterator[None]:
-    """An app where everybody has to sign in; what is kept there is gone afterwards."""
+    """An app that requires sign-in; its corpora are deleted afterwards."""
     forget_all()
     yield
     for name in store().names():
@@ -97,7 +97,7 @@ def asked(_signed_in_app: None) -> Iterator[None]:
 
 
 def seen_by(name: str, view: Any = DEFAULT, page: str = "corpora") -> AppTest:
-    """A page as somebody sees it; "" for who has not signed in."""
+    """A page as this person sees it; "" is not signed in."""
     from components.ui.state.address import encode
 
     app = AppTest.from_file(str(Path(__file__).parents[3] / "main.py"), default_timeout=300)
@@ -107,7 +107,7 @@ def seen_by(name: str, view: Any = DEFAULT, page: str = "corpora") -> AppTest:
 
 
 def as_(app: AppTest, name: str) -> AppTest:
-    """The same page, whose next message comes as somebody else's."""
+    """The same page; its next message comes from somebody else."""
     app.user = claims(name) if name else {}
     return app
 
@@ -301,7 +301,7 @@ def test_a_file_that_a_viewer_sends_is_refused_where_it_arrives(
 
 
 def test_no_module_goes_past_the_doors() -> None:
-    """What changes the store is called by `changing` alone."""
+    """Only `changing` calls what changes the store."""
     root = Path(__file__).parents[3]
     calls = ("store().create(", "store().delete(", "work.start(", "work.pause(", "store().export(")
     found = {

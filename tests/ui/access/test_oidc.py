@@ -1,4 +1,4 @@
-"""The way to a provider and back, and what of it stays in cookies."""
+"""The way to a provider and back, and what stays in cookies."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_where_a_provider_is_not_set_up_nobody_gets_in(tmp_path: Path) -> None:
 
 
 def client_of(base: str = "") -> TestClient:
-    """A browser at an app that has nothing but sign-in."""
+    """A browser for an app with sign-in alone."""
     session = Middleware(SessionMiddleware, secret_key="of tests")
     app = Starlette(routes=oidc.routes(base), middleware=[session])
     return TestClient(app, ADDRESS, follow_redirects=False)
@@ -103,7 +103,7 @@ def client() -> Iterator[TestClient]:
 
 
 def values_of(answer: Any) -> dict[str, str]:
-    """What the page of one line goes by."""
+    """The values in the one-line page."""
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     found = re.search(r"const \{ base, why, key, parameter \} = (\{.*\});", answer.text)
@@ -162,7 +162,7 @@ def its(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def groups(n_bytes: int) -> list[str]:
-    """So many bytes of the names of groups, which no packing makes small."""
+    """Group names of so many bytes, which do not compress."""
     rows = (f"{i * 2654435761 % 2**32:08x}-{i:03}" for i in range(n_bytes // 15 + 1))
     return ["admin", "uploader", *rows]
 

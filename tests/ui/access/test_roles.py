@@ -1,4 +1,4 @@
-"""Which role somebody has, and what it lets them do."""
+"""Somebody's role, and what it lets them do."""
 
 from __future__ import annotations
 

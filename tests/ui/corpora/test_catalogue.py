@@ -1,4 +1,4 @@
-"""Which corpora a visit knows: on a server for one, and on one for many."""
+"""The corpora a visit knows: on a server for one, and on one for many."""
 
 from __future__ import annotations
 

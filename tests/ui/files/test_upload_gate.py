@@ -1,4 +1,4 @@
-"""Uploads are counted where they arrive, and Streamlit's copy is let go once a page took it."""
+"""Uploads are counted where they arrive, and Streamlit's copy is freed once a page took it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N_VISITS = 20
 
 
 class Streamlit:
-    """What of Streamlit's runtime an upload meets: its own routes and its own store of files."""
+    """The part of Streamlit's runtime that uploads use: its routes and its store of files."""
 
     def __init__(self) -> None:
         self.uploaded_file_mgr = MemoryUploadedFileManager("/_stcore/upload_file")
@@ -110,7 +110,7 @@ def test_the_page_of_a_visit_says_why_its_file_was_not_taken(
 
 
 def test_streamlit_itself_runs_a_page_again_in_this_way() -> None:
-    """The double above has two names that are private: a new version may have others."""
+    """The double above uses two private names, which a new version may change."""
     assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession)
     assert "self._session_mgr.get_active_session_info(" in inspect.getsource(runtime.Runtime)
 

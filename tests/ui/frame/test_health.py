@@ -1,4 +1,4 @@
-"""What machines ask the server: alive, ready, metrics; and who may read those."""
+"""The routes for machines: alive, ready, metrics; and who may read those."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def _theirs(_: Request) -> PlainTextResponse:
 
 
 def client(address: str = HERE, host: str = "127.0.0.1:8501") -> TestClient:
-    """Speaks to the routes behind all that stands before them, from some address."""
+    """A client of the routes with all their middleware, from some address."""
     app = Starlette(
         routes=[*health.routes(), Route("/_stcore/metrics", _theirs), Route("/other", _theirs)],
         middleware=[*hosts.middleware(), *health.middleware()],
@@ -42,7 +42,7 @@ def client(address: str = HERE, host: str = "127.0.0.1:8501") -> TestClient:
 
 @contextmanager
 def server(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Iterator[None]:
-    """As one that just started, offline."""
+    """A server just started, offline."""
     with app_settings(ALLOW_DOWNLOADS="0", **variables):
         monkeypatch.setattr(health, "CHECKS", health.checks())
         yield

@@ -34,7 +34,7 @@ async def _page(request: Request) -> PlainTextResponse:
 
 
 async def _stream(socket: WebSocket) -> None:
-    """As Streamlit's own: it looks at the two headers, then greets."""
+    """Like Streamlit's own: it checks the two headers, then greets."""
     headers = socket.headers
     assert _is_origin_allowed(headers.get("origin"), headers["host"])
     await socket.accept()
@@ -54,7 +54,7 @@ def nobody_outside_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
-    """Speaks to a server on this machine's localhost that a proxy shows as lens.example.org."""
+    """A client of a server on localhost that a proxy shows as lens.example.org."""
     monkeypatch.setenv("CONTEXTLENS_HOSTS", "lens.example.org, 203.0.113.9")
     routes = [Route("/", _page, methods=["GET", "PUT"]), WebSocketRoute(STREAM, _stream)]
     app = Starlette(routes=routes, middleware=hosts.middleware())
@@ -264,7 +264,7 @@ def test_the_real_server_says_how_it_is(watched: tuple[AppServer, Path]) -> None
 
 
 def _ready(server: AppServer) -> Any:
-    """What the server says when it is ready."""
+    """The server's answer once it is ready."""
     end = time.monotonic() + START_SECONDS
     while True:
         try:

@@ -29,7 +29,7 @@ def beside(app: AppTest) -> list[str]:
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """Where the service of this app is to be; nothing is there."""
+    """The port of the app's service; nothing listens there."""
     port = free_port()
     with app_settings(
         DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0", SERVICE_URL=f"http://127.0.0.1:{port}"

@@ -1,4 +1,4 @@
-"""What happens once behind the first page, and at the end; and that it leaves every run light."""
+"""Work done once behind the first page, and at the end; it leaves every run of a page light."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_map_process_is_ready(prepared: None) -> None:
 
 
 def unfinished(n_texts: int) -> str:
-    """A corpus that an earlier server did not get to."""
+    """A corpus that an earlier server did not index."""
     card = runtime.service().load(BUNDLED_ID)
     return store().create(made_up_corpus(n_texts), indexing_of(card, (0,), "exact")).name
 
@@ -78,7 +78,7 @@ def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) -> None:
-    """It takes a second, in which a first page would wait."""
+    """Its import would delay the first page by a second."""
     code = (
         "import sys; from components.ui.frame import startup; startup._go_on(); "
         "from components.ui.corpora.catalogue import listed; "

@@ -24,7 +24,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @contextmanager
 def written(form: str | Callable[[], None]) -> Iterator[io.StringIO]:
-    """What goes to the console while the log has this form, or once something began it."""
+    """The console's output while the log has this form, or once a function began it."""
     get_config_options()  # without them Streamlit's new loggers have a form of their own
     out = io.StringIO()
     root, own = logging.getLogger(), logging.getLogger("contextlens")

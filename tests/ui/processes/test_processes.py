@@ -1,4 +1,4 @@
-"""What `make serve-app` writes for nginx and supervisord, and what it refuses to start."""
+"""Files of `make serve-app` for nginx and supervisord, and what it refuses to start."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ LOGGED = {
     *("time_iso8601", "remote_addr", "method", "place", "status", "body_bytes_sent"),
     *("request_time", "answered"),
 }
-"""What the log may say: nothing of it is a visitor's own words."""
+"""The log's variables: none holds a visitor's own words."""
 
 
 @pytest.fixture
 def nginx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program of that name: it is looked for, and not started."""
+    """A program of that name, which is found but not started."""
     program = tmp_path / "nginx"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -82,7 +82,7 @@ def test_the_processes_listen_on_this_machine_alone_and_start_again(written: Pat
 
 
 def refusal(*options: str, **environ: str) -> str:
-    """What the program says as it ends at once."""
+    """The output as the program refuses."""
     done = subprocess.run(
         [sys.executable, "-m", "components.ui.processes", *options],
         cwd=ROOT, env={**os.environ, **environ}, capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""A view in an address or a state file, and back; whatever else an address says, it is refused."""
+"""A view in an address or a state file, and back; anything else is refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_our_form(data: bytes) -> str:
 
 
 def address(json_text: str) -> str:
-    """What `encode` makes of a state file's text, so that tests can put anything in an address."""
+    """A state file's text as `encode` packs it, so that tests can put anything in an address."""
     return in_our_form(zlib.compress(json_text.encode("utf-8"), 9))
 
 
@@ -147,7 +147,7 @@ def bomb(megabytes: int) -> str:
     return in_our_form(data + machine.flush())
 
 
-# 200 MB are 260 kB of address and refused for their length; 11 MB just pass for short.
+# 200 MB make an address of 260 kB, refused for its length; 11 MB are just short enough.
 @pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [11, 200])
 def test_an_address_that_inflates_is_refused_before_it_fills_the_memory(megabytes: int) -> None:

@@ -1,4 +1,4 @@
-"""What an address or a state file may hold: each bound passes at its edge and is said beyond it."""
+"""Bounds of an address or a state file: each passes at its edge and is reported beyond it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refused(text: str) -> str:
 
 @pytest.fixture
 def unparsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused in here was not parsed."""
+    """Fails a test that parses anything."""
 
     def parse(_: str) -> None:
         raise AssertionError("this was parsed")

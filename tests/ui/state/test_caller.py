@@ -1,4 +1,4 @@
-"""Who asks, as a page's thread knows it."""
+"""A page's thread knows its visitor."""
 
 from __future__ import annotations
 

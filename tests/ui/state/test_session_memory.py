@@ -1,4 +1,4 @@
-"""What a session keeps of a page with long texts: what was typed and chosen, not what it gave."""
+"""A session keeps what was typed and chosen on a page with long texts, but no results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What makes each file that is offered: the server keeps it as long as the session."""
+    """The source of each offered file, which the server keeps as long as the session."""
     found: dict[str, Any] = {}
     button = st.download_button
 

@@ -1,4 +1,4 @@
-"""What a view keeps: choices, words while their sentences change, and examples."""
+"""A view's contents: choices, words while their sentences change, and examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to the browser and what is believed of what comes back."""
+"""The data sent to the browser, and what is accepted from it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def table(data: bytes) -> pd.DataFrame:
 
 
 def first_cell(word: str) -> str:
-    """What a word has become in the file, read back."""
+    """A word, read back from the file."""
     rows = [{"first": word, "layer 0": -0.25}, {"first": "after", "layer 0": 1.0}]
     read = table(to_csv(rows, PASSPORT))
     assert read["layer 0"].tolist() == [-0.25, 1.0]
@@ -50,7 +50,7 @@ def first_cell(word: str) -> str:
 
 
 def would_compute(cell: str) -> bool:
-    """Whether a spreadsheet may take a cell for a formula, whatever it drops before it."""
+    """True if a spreadsheet may read a cell as a formula, whatever it strips first."""
     bare = cell.lstrip(' \n"\u00a0\u200b\ufeff')
     if bare.startswith(("=", "+", "-", "@", "\t", "\r")):
         return not re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?[\]}]*", bare)
@@ -130,7 +130,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_is_a_formula_where_semicolons_part_cells(text: str) -> None:
-    """There a quote within a line protects nothing: not the second column, and no line end."""
+    """Quotes within such a line protect nothing: neither the second column nor a line end."""
     data = to_csv([{"first": "a", "second": text}], PASSPORT).decode("utf-8-sig")
     for line in data[data.rindex("# settings") :].splitlines():
         for delimiter in ";\t":

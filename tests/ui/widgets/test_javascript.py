@@ -1,4 +1,4 @@
-"""What a bundle holds, in which order, and what is refused; that it runs is for a browser."""
+"""A bundle's contents and order, and what is refused; browser tests show that it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRY = "export default () => {};\n"
 
 
 def write(folder: Path, **sources: str) -> Path:
-    """Writes modules by name, and says where "entry" is."""
+    """Write modules by name; return the path of "entry"."""
     for name, source in sources.items():
         (folder / f"{name}.js").write_text(source, encoding="utf-8")
     return folder / "entry.js"

@@ -1,4 +1,4 @@
-"""What labelled senses show, in words: the same verdict and the same numbers on every page."""
+"""Claims about labelled senses: the same verdict and the same numbers on every page."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_best_of_many_layers_must_do_better_than_that_of_one() -> None:
 
 
 def test_shuffled_senses_are_seldom_separate() -> None:
-    """One-sided and corrected for the best of seven layers: at most 2.5% is meant."""
+    """One-sided, corrected for the best of seven layers: by design at most 2.5%."""
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(7, 40, 16)).astype(np.float32)
     n_separate = 0

@@ -1,4 +1,4 @@
-"""What the strip of tokens gets, and what is believed of what comes back."""
+"""The data that the strip of tokens gets, and what it may send back."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def app() -> AppTest:
 
 
 def picked(app: AppTest, value: object, key: str = "strip") -> str:
-    """What Python holds after the browser sent a value."""
+    """Python's value after the browser sent one."""
     app = send(app, key, value)
     assert not app.exception
     return app.text[0].value

@@ -38,7 +38,7 @@ def framed(view: ViewState | str = DEFAULT) -> AppTest:
 
 
 def picture(app: AppTest, slot: str = "map") -> MapResult:
-    """The map that is on screen, as the engine gave it."""
+    """The map on screen, as the engine returned it."""
     drawn = maps().result(app.session_state["_kept"][slot])
     assert drawn is not None
     return drawn
@@ -53,14 +53,14 @@ def assert_whole(app: AppTest) -> None:
 
 
 def values(given: Any) -> np.ndarray:
-    """Numbers as plotly sends them."""
+    """Decode an array from plotly."""
     if isinstance(given, dict):
         return np.frombuffer(base64.b64decode(given["bdata"]), dtype=given["dtype"])
     return np.asarray(given, dtype=float)
 
 
 def places(app: AppTest, key: str = "map_chart") -> np.ndarray:
-    """Where the chart has its points, in any order."""
+    """The coordinates of all points, in any order."""
     traces = [t for t in figure_of(app, key)["data"] if "hovertext" in t]
     axes = "xyz" if "z" in traces[0] else "xy"
     return np.concatenate([np.stack([values(t[a]) for a in axes], axis=1) for t in traces])
@@ -71,7 +71,7 @@ def in_order(rows: np.ndarray) -> np.ndarray:
 
 
 def send(app: AppTest, key: str = "map_chart", **selection: Any) -> AppTest:
-    """What the browser sends when someone clicks the chart or draws around its points."""
+    """Return the page after a click on the chart or a selection of its points."""
     proto = next(e.proto for e in app.get("plotly_chart") if e.proto.id.endswith(key))
     states = app._tree.get_widget_states()
     event = {"selection": {"points": [], "box": [], "lasso": [], **selection}}
@@ -80,7 +80,7 @@ def send(app: AppTest, key: str = "map_chart", **selection: Any) -> AppTest:
 
 
 def spot(app: AppTest, point: int, key: str = "map_chart") -> dict[str, Any]:
-    """A point as the chart tells of it."""
+    """A point as the chart reports it."""
     own = picture(app).map.coordinates[picture(app).index_of(shown_view(app).layer), point]
     for curve, trace in enumerate(figure_of(app, key)["data"]):
         if "hovertext" in trace:
@@ -96,12 +96,12 @@ def click(app: AppTest, point: int) -> AppTest:
 
 
 def around(app: AppTest, *chosen: int, key: str = "map_chart") -> AppTest:
-    """Draws a box around points."""
+    """Draw a box around points."""
     return send(app, key, points=[spot(app, p, key) for p in chosen], box=[{"x": [0, 1]}])
 
 
 def shared(name: str, content: bytes) -> str:
-    """The digest of a file that another visitor mapped, by the columns that were guessed."""
+    """The digest of a file that another visitor mapped, with the guessed columns."""
     sheet = sheet_of(keep("another visit", name, content))
     assert sheet is not None
     return corpora.share("another visit", sheet, sheet.text_column, sheet.label_columns)

@@ -37,7 +37,7 @@ from tests.support.pages import app_data, app_settings, plainly_said, press, set
 from tests.support.pages import chart as figure_of
 from tests.support.tiny_models import build
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
+pytestmark = pytest.mark.slow  # starts a process that draws maps
 
 
 def near_tables(app: AppTest) -> list[pd.DataFrame]:
@@ -46,7 +46,7 @@ def near_tables(app: AppTest) -> list[pd.DataFrame]:
 
 
 def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
-    """Where the points are that do not fade."""
+    """The places of the points not faded."""
     return {
         (float(values(trace["x"])[i]), float(values(trace["y"])[i]))
         for trace in figure_of(app, key)["data"]
@@ -56,7 +56,7 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
 
 
 def at(picture: MapResult, row: int, *points: int) -> set[tuple[float, ...]]:
-    """Where points are at one layer."""
+    """Points' places at one layer."""
     return {tuple(picture.map.coordinates[row, i].tolist()) for i in points}
 
 
@@ -104,7 +104,7 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
 
 
 def numbers_on(app: AppTest) -> set[str]:
-    """What is written beside points on the map."""
+    """The texts beside points on the map."""
     texts = [trace.get("text") or [] for trace in figure_of(app, "map_chart")["data"]]
     return {text for own in texts for text in own if text}
 
@@ -179,10 +179,10 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     app = click(app, 6)
     assert POINT.of(shown_view(app)) == 6
     app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
-    assert "**3** of 32 points are selected" in plainly_said(app)  # a click leaves it
+    assert "**3** of 32 points are selected" in plainly_said(app)  # a click keeps it
     app = press(app, "map_clear")
     assert "are selected" not in plainly_said(app)
-    app = send(around(app, 3, 17))  # a click beside all points
+    app = send(around(app, 3, 17))  # a click on no point
     assert "are selected" not in plainly_said(app)
 
 

@@ -1,4 +1,4 @@
-"""Which map is drawn for whom: large ones for a click, one a place; and what a session keeps."""
+"""Drawing maps for visitors: large ones by a click, one per place; and what a session keeps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
 from tests.support.pages import everything_said, framed, press, settled
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
+pytestmark = pytest.mark.slow  # starts a process that draws maps
 
 SECONDS = 300
 LONG = {"every_word": True, "method": "tsne"}
@@ -64,7 +64,7 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     assert not under_way()
     assert "Drawing this map takes about **" in everything_said(app)
     assert has_button(app, "map_draw")
-    app = on_map(map_view(every_word=True, at_most="5000"))  # some ten seconds
+    app = on_map(map_view(every_word=True, at_most="5000"))  # about ten seconds
     assert not under_way()
     assert has_button(app, "map_draw")
     app = on_map(map_view(every_word=True, **QUICK))
@@ -72,7 +72,7 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = field(app.selectbox, f"{PAGE}_method").set_value("tsne").run()
     assert not under_way()
     assert has_button(app, "map_draw")
-    assert kept_map(app) is small  # meanwhile, as an older one
+    assert kept_map(app) is small  # still shown, as an older one
     app = app.button(key="map_draw").click().run()
     assert under_way()
     app = settled(app.button(key="map_progress_cancel").click().run())
@@ -101,13 +101,13 @@ def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> Non
 
 
 class Huge:
-    """More than there is room for."""
+    """Larger than the whole store."""
 
     nbytes = 10**12
 
 
 def make_room() -> None:
-    """Another visitor's result takes all of the store."""
+    """Fill the store with another visitor's result."""
     once = JobKind("others", n_at_once=1, keeps=False)
     assert jobs().start(Task("huge", once, lambda _: Huge())).wait(SECONDS)
 

@@ -1,4 +1,4 @@
-"""What the tests of the runtime share: tiny models on disk, and a hub that has one."""
+"""Fixtures of the runtime's tests: tiny models on disk, and a hub that has one."""
 
 from __future__ import annotations
 

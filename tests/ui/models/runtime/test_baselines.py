@@ -43,7 +43,7 @@ def card(_app: None) -> ModelCard:
 
 
 def measured(card: ModelCard) -> Baseline:
-    """The baseline, when it is there."""
+    """The baseline, once measured."""
     runtime.baseline(card)
     found = jobs().get(tasks.baseline_key(card))
     assert found is not None
@@ -51,14 +51,14 @@ def measured(card: ModelCard) -> Baseline:
 
 
 def restart() -> ModelCard:
-    """What is in memory is gone, what is on disk stays, and the model is loaded again."""
+    """Drop what is in memory, keep what is on disk, and load the model again."""
     shared_cache.cache_clear()
     st.cache_resource.clear()
     return runtime.service().load(TINY)
 
 
 def n_encoded() -> int:
-    """How many texts the service of this process has encoded so far."""
+    """The number of texts that this process has encoded."""
     return runtime.service().cache_info().misses
 
 

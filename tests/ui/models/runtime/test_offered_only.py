@@ -1,4 +1,4 @@
-"""Where others can reach the app, visitors load what is offered; an admin may type any id."""
+"""On a network, visitors load only offered models; an admin may type any id."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def seen_by(name: str, model: str, page: str = "meaning") -> AppTest:
 
 
 def typed(app: AppTest, model: str) -> AppTest:
-    """The picker's message with an id that was typed, wherever it can be typed."""
+    """Send an id from the picker, even where none can be typed."""
     box = field(app.selectbox, "model")
     box.options.append(model)
     return box.set_value(model).run()

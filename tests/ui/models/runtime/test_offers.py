@@ -1,4 +1,4 @@
-"""What an address may do by itself, and a page that gets a model by a click: progress, ways out."""
+"""An address alone fetches nothing; a page gets a model by a click, with progress and ways out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from tests.ui.models.runtime.getting import (
 
 
 def buttons(app: AppTest) -> dict[str, str]:
-    """What the offer's buttons say, by their keys; empty where nothing is offered."""
+    """The labels of the offer's buttons by key; empty where nothing is offered."""
     own = {"get_model", "go_on_without"}
     return {b.key: b.label.replace("\\", "") for b in app.main.button if b.key in own}
 
@@ -380,7 +380,7 @@ def test_a_visitor_who_leaves_does_not_stop_the_fetch(
 
 
 def offered(app: AppTest) -> list[str]:
-    """What the picker offers."""
+    """The picker's options."""
     return list(field(app.selectbox, "model").proto.options)
 
 

@@ -59,7 +59,7 @@ def band_of(low: float, mean: float, high: float, n_layers: int = 20) -> BandOf:
 
 
 def none(_: Pair) -> None:
-    """No random pairs to hold a pair against."""
+    """No random pairs to compare a pair with."""
 
 
 def odd(random: np.random.Generator) -> Comparison:
@@ -133,7 +133,7 @@ def own_of(comparison: Comparison) -> list[int]:
 
 
 def references(comparison: Comparison, row: int) -> dict[int, float]:
-    """How far the sentences' words differ in similarity to each reference."""
+    """Each reference's range of similarity to the sentences' words."""
     own = own_of(comparison)
     others = [j for j in range(len(comparison.items)) if j not in own]
     return {j: float(np.ptp(comparison.cosines[row, own, j])) for j in others}
@@ -193,7 +193,7 @@ def test_two_unknown_words_are_named_as_unknown() -> None:
 
 
 def title_of(comparison: Comparison) -> Claim:
-    """The title, which is what plain numpy makes it."""
+    """The title, checked against plain numpy."""
     along = [(p, comparison.along(p)) for p in comparison.pairs("sentences")]
     title = meaning_title(comparison)
     if not along or len(comparison.layers) < 2:
