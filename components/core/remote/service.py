@@ -73,7 +73,16 @@ class _UnsentError(Exception):
 
 
 class _LostError(Exception):
-    """The request was sent, but no answer came."""
+    """The request was sent, but no answer came.
+
+    Args:
+        message: the reason.
+        final: the error to raise if that happens again; None if the service counts as away then.
+    """
+
+    def __init__(self, message: str, final: Exception | None = None) -> None:
+        super().__init__(message)
+        self.final = final
 
 
 class Connection:
@@ -162,6 +171,8 @@ class Connection:
                 failure: Exception = exc
             except _LostError as exc:
                 failure, n_lost = exc, n_lost + 1
+                if n_lost == _MOST_LOST and exc.final is not None:
+                    raise exc.final from None
                 if n_lost == _MOST_LOST:
                     break
             except TimeoutError as exc:
@@ -305,10 +316,13 @@ def _refusal(status: int, body: bytes) -> Exception:
         return _UnsentError(f"the status {status}")
     if status in {502, 504}:  # from a proxy that forwarded the request and got no answer
         return _LostError(f"the status {status}")
-    return WorkerError(
+    error = WorkerError(
         f"The service that runs the models answered with the status {status}. "
         "Try again; whoever runs it finds the reason in its log."
     )
+    if status == 500:  # Ray's HAProxy also sends it for 502 and 504, so a replica may have died
+        return _LostError(f"the status {status}", error)
+    return error
 
 
 _N_BELIEVED = 512

@@ -188,10 +188,17 @@ def test_the_token_is_sent_and_a_wrong_one_is_said() -> None:
 
 def test_another_status_is_an_error_of_the_service() -> None:
     with (
-        scripted(status(500, b"Internal Server Error")) as (_, client),
+        scripted(status(500, b"Internal Server Error")) as (app, client),
         pytest.raises(WorkerError, match="status 500"),
     ):
         client.request("encode", {})
+    assert len(app.asked) == 2
+
+
+def test_a_request_whose_replica_died_is_sent_once_more() -> None:
+    died = status(500, b"Internal Server Error")  # as Ray's HAProxy says it
+    with scripted(died, stream(line(n_bytes=len(THERE)), THERE)) as (_, client):
+        assert client.request("decode", {}) == "there"
 
 
 def stream(*parts: bytes) -> Line:
