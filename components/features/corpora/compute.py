@@ -142,8 +142,6 @@ def counted_of(
     def senses() -> _Senses:
         if not sense or corpus.n_texts > _MOST_TEXTS:
             return _Senses({})
-        import numpy as np
-
         labels = corpus.column(sense, np.arange(corpus.n_texts))
         return _Senses(senses_of(targets(), labels))
 

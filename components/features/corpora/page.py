@@ -278,10 +278,9 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
 
 def _look(view: ViewState, result: CorpusResult) -> None:
     """Links to the pages that show a corpus."""
-    if catalogue.has_page("senses"):
-        label = say("corpora.senses_of", word=quoted(result.word))
-        opened = catalogue.on_senses(view, result.key, result.word)
-        navigation.link(navigation.row("senses"), opened, label=label)
+    label = say("corpora.senses_of", word=quoted(result.word))
+    opened = catalogue.on_senses(view, result.key, result.word)
+    navigation.link(navigation.row("senses"), opened, label=label)
     if result.key == "ambiguous":
         navigation.link(
             navigation.row("map"), catalogue.on_ready_map(view), label=say("corpora.on_map")

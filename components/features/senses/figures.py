@@ -26,7 +26,6 @@ from components.figures.theme import (
 )
 
 __all__ = [
-    "FILLED",
     "MAX_COLORED",
     "MAX_CONFUSED",
     "MAX_PLAYED",
@@ -275,8 +274,6 @@ def _rounded(numbers: Sequence[float]) -> list[float]:
 # --- A word's occurrences on a plane
 
 Ranges = tuple[tuple[float, float], tuple[float, float]]
-FILLED = 0.7
-"""The least share of the frame's width and height that points span, unless they form a line."""
 MAX_PLAYED = 40_000
 """Maximum number of points in all frames together that the browser receives for playback."""
 _AIR = 0.06  # of each side's own length, on both ends

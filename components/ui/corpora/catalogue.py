@@ -22,7 +22,6 @@ from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP, MANAGE
 from components.ui.corpora.controls import MINE
-from components.ui.frame.navigation import PAGES
 from components.ui.models.background import jobs, store
 from components.ui.models.services import is_for_one, settings
 from components.ui.state.controls import Text
@@ -32,7 +31,6 @@ __all__ = [
     "MOST",
     "Kept",
     "check_may_add",
-    "has_page",
     "is_for_everybody",
     "kept_of",
     "listed",
@@ -257,11 +255,6 @@ _SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="
 _SENSES_WORD = Text(page="senses", name="word", label="Word")
 _MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
 _MAP_KEPT = Text(page="map", name="kept", label="Corpus")
-
-
-def has_page(name: str) -> bool:
-    """Return True if the app has a page of this name."""
-    return any(page.name == name for page in PAGES)
 
 
 def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:

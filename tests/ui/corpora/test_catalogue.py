@@ -237,8 +237,3 @@ def test_a_link_to_senses_shows_the_corpus_and_the_word() -> None:
     assert senses.WORD.of(view) == "python"
     assert senses.CORPUS.of(catalogue.on_senses(view, "ambiguous")) == "ambiguous"
     assert catalogue.on_senses(DEFAULT, "ambiguous") == DEFAULT
-
-
-def test_a_page_is_there_or_not() -> None:
-    assert catalogue.has_page("map")
-    assert not catalogue.has_page("no such page")
