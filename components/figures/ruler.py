@@ -9,7 +9,7 @@ from plotly import graph_objects as go
 
 from components.analysis.ruler import Range
 from components.figures.room import beside
-from components.figures.theme import CATEGORICAL, SMALLEST, figure
+from components.figures.theme import CATEGORICAL, INK, SMALLEST, figure
 
 __all__ = ["ruler_figure"]
 
@@ -58,7 +58,7 @@ def ruler_figure(
         "mode": "markers",
         "x": [kind_range.median for kind_range in ranges],
         "y": names,
-        "marker": {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": "#000037"}},
+        "marker": {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": INK}},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -98,5 +98,5 @@ def _label(cosine: float) -> dict[str, Any]:
         "yanchor": "bottom",
         "xanchor": "right" if cosine > 0.5 else "left",
         "showarrow": False,
-        "font": {"size": SMALLEST, "color": "#000037"},
+        "font": {"size": SMALLEST, "color": INK},
     }

@@ -19,7 +19,10 @@ from plotly import graph_objects as go
 __all__ = [
     "CATEGORICAL",
     "DASHES",
+    "GROUND",
+    "INK",
     "MAP_AXIS",
+    "MUTED",
     "NEUTRAL",
     "SEQUENTIAL",
     "SIGNED",
@@ -27,6 +30,7 @@ __all__ = [
     "color_of",
     "figure",
     "heading",
+    "ink_on",
     "plain",
     "values",
 ]
@@ -37,13 +41,21 @@ CATEGORICAL = (
 )
 """Okabe and Ito's palette for readers with colour-vision deficiencies, and three more colours."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_TURNING = 0.505
+"""The share of `SEQUENTIAL` at which the theme's text and background have equal contrast to it."""
 NEUTRAL = "#808080"
-SEQUENTIAL = "Viridis"
+MUTED = "#000010"
+"""For text beside a chart: Streamlit replaces it by the theme's tenth category, 4.5:1 or more."""
+INK, GROUND = "#000037", "#000038"
+"""Streamlit's placeholders for the theme's text and background."""
+SEQUENTIAL = [[i / 9, f"#0000{11 + i}"] for i in range(10)]
+"""The theme's blue, from the ground's tone to its opposite; Streamlit replaces the placeholders."""
 SIGNED = {"autocolorscale": True}
 """For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
-SMALLEST = 13
+SMALLEST = 14
 """Pixels of the smallest text in a chart; Streamlit's own text has 12 or fewer."""
 _FONT = {"size": SMALLEST}
+_MUTED_FONT = {**_FONT, "color": MUTED}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
 _MARGIN = {"l": 84, "r": 16, "t": 40, "b": 68}
@@ -67,6 +79,15 @@ MAP_AXIS: Mapping[str, Any] = MappingProxyType(
 def color_of(index: int) -> str:
     """Return the palette's colour for the n-th category, starting again after the last."""
     return CATEGORICAL[index % len(CATEGORICAL)]
+
+
+def ink_on(share: float) -> str:
+    """Return the colour of a number on a cell of `SEQUENTIAL`, readable in both themes.
+
+    Args:
+        share: the place of the cell's value on the scale, in [0, 1].
+    """
+    return INK if share < _TURNING else GROUND
 
 
 def plain(text: str, longest: int = 24) -> str:
@@ -138,7 +159,9 @@ def _with_axes(traces: list[dict[str, Any]]) -> dict[str, Any]:
 def _readable(layout: dict[str, Any]) -> dict[str, Any]:
     """Return a layout whose axes and legend use the smallest size unless they set another."""
     parts = {
-        name: _titled({"tickfont": _FONT, **part}) if name.startswith(("xaxis", "yaxis")) else part
+        name: _titled({"tickfont": _MUTED_FONT, **part})
+        if name.startswith(("xaxis", "yaxis"))
+        else part
         for name, part in layout.items()
     }
     return {**parts, "legend": _titled({"font": _FONT, **layout.get("legend", {})})}
@@ -151,7 +174,7 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
     if "colorbar" in trace:
         bar = trace["colorbar"]
         place = {} if bar.get("orientation") == "h" else {"x": 1}  # the same distance at any width
-        trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **place, **bar})}
+        trace = {**trace, "colorbar": _muted({**place, **bar})}
     if "colorbar" in trace.get("marker", {}):
         trace = {**trace, "marker": _readable_trace(trace["marker"])}
     return trace
@@ -159,3 +182,8 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
 
 def _titled(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "title": {"font": _FONT, **part.get("title", {})}}
+
+
+def _muted(part: dict[str, Any]) -> dict[str, Any]:
+    title = {"font": _MUTED_FONT, **part.get("title", {})}
+    return {"tickfont": _MUTED_FONT, **part, "title": title}

@@ -138,8 +138,8 @@ def test_heads_are_painted_and_lines_weighed_and_both_walked_and_picked(opened: 
     expect(tiles).to_have_count(6)
     expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
     corner = "(tile, at) => [...tile.firstChild.getContext('2d').getImageData(at, at, 1, 1).data]"
-    assert tiles.first.evaluate(corner, 0) == [68, 1, 84, 255]  # viridis from its first colour
-    assert tiles.first.evaluate(corner, 3) == [253, 231, 37, 255]  # to its last
+    assert tiles.first.evaluate(corner, 0) == [0, 0, 0, 0]  # from the ground's own tone
+    assert tiles.first.evaluate(corner, 3) == [63, 134, 196, 255]  # to blue
     tiles.nth(1).focus()
     page.keyboard.press("ArrowUp")
     assert focused_name(page) == "Layer 1, head 1: even 0.20"

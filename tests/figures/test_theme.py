@@ -4,22 +4,25 @@ import html
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plotly import colors as plotly_colors
 
 from components.figures.theme import (
     CATEGORICAL,
     DASHES,
+    GROUND,
+    INK,
     NEUTRAL,
     SEQUENTIAL,
     SMALLEST,
     color_of,
     figure,
     heading,
+    ink_on,
     plain,
     values,
 )
@@ -33,7 +36,6 @@ texts = st.text(alphabet=st.characters() | st.sampled_from("<>&;%{}\"' \n"))
 def test_the_palette_is_okabe_and_itos_in_our_order() -> None:
     assert CATEGORICAL[: len(OKABE_ITO)] == OKABE_ITO
     assert len(set(CATEGORICAL)) == len(CATEGORICAL)
-    assert SEQUENTIAL == "Viridis"
 
 
 def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_one() -> None:
@@ -42,16 +44,45 @@ def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_on
     assert color_of(3 * len(CATEGORICAL) + 2) == CATEGORICAL[2]
 
 
+def _config() -> dict[str, Any]:
+    return tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+
+
+def _contrast(one: str, other: str) -> float:
+    """WCAG's contrast of two colours, from 1 to 21."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    levels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in levels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def test_streamlits_theme_has_the_same_colours() -> None:
-    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    theme = config["theme"]
+    theme = _config()["theme"]
     assert len(CATEGORICAL) == 10  # fewer silently give plotly's own
-    assert tuple(theme["chartCategoricalColors"]) == CATEGORICAL
-    ramp = getattr(plotly_colors.sequential, SEQUENTIAL)
-    assert [color.lower() for color in theme["chartSequentialColors"]] == ramp
     light, dark = theme["light"], theme["dark"]
+    for ground in (light, dark):
+        assert tuple(ground["chartCategoricalColors"][:9]) == CATEGORICAL[:9]
+        muted = ground["chartCategoricalColors"][9]  # `MUTED` stands for it
+        assert _contrast(muted, ground["backgroundColor"]) >= 4.5
     assert light["primaryColor"] == light["linkColor"] == light["blueColor"] == CATEGORICAL[0]
     assert dark["linkColor"] == dark["blueColor"] == CATEGORICAL[5]
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_magnitudes_are_one_blue_from_the_ground_on_with_readable_numbers(ground: str) -> None:
+    theme = _config()["theme"][ground]
+    ramp, paper = theme["chartSequentialColors"], theme["backgroundColor"]
+    contrasts = [_contrast(color, paper) for color in ramp]
+    assert contrasts == sorted(contrasts)
+    assert contrasts[0] < 1.2
+    inks = {INK: theme["textColor"], GROUND: paper}
+    for i, color in enumerate(ramp):
+        assert _contrast(color, inks[ink_on(i / 9)]) >= 4.5
+    assert [color for _, color in SEQUENTIAL] == [f"#0000{11 + i}" for i in range(10)]
 
 
 def test_dashes_tell_lines_of_one_color_apart() -> None:

@@ -13,7 +13,17 @@ from plotly import graph_objects as go
 from components.analysis.baseline import Band
 from components.core.schema import FloatArray
 from components.features.layers.measures import LayerSimilarity, Measure
-from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+from components.figures.theme import (
+    CATEGORICAL,
+    GROUND,
+    INK,
+    NEUTRAL,
+    SEQUENTIAL,
+    figure,
+    ink_on,
+    plain,
+    values,
+)
 
 __all__ = [
     "layers_heatmap",
@@ -27,7 +37,6 @@ __all__ = [
 
 # --- Heatmaps
 
-_ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # the most columns whose cells have room for a number
 _MAX_TICKS = 13
 _MAX_GAPS = 64  # the most columns that are wide enough for a gap between them
@@ -186,13 +195,14 @@ def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
 def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
     """A matrix as the z of one trace, or of two traces if its cells have room for numbers.
 
-    Readable numbers are dark on bright cells and bright on dark ones, but a heatmap has only one
-    text colour. So one trace has the bright cells, the other the dark ones.
+    Readable numbers have two colours, but a heatmap has only one. So one trace has the high values,
+    the other the low ones.
     """
     if max(matrix.shape) > _MAX_NUMBERS:  # an array is sent in binary
         return [matrix.astype(np.float32)]
-    bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
-    return [_rounded(np.where(mask, matrix, np.nan)) for mask in (bright, ~bright)]
+    shares = (matrix - scale[0]) / (scale[1] - scale[0])
+    high = np.array([[ink_on(share) == GROUND for share in row] for row in shares.tolist()])
+    return [_rounded(np.where(mask, matrix, np.nan)) for mask in (high, ~high)]
 
 
 def _traces(
@@ -209,9 +219,9 @@ def _traces(
             "texttemplate": "%{z:.2f}",
             "textfont": {"color": color},
             "hoverongaps": False,
-            "showscale": color == _ON_BRIGHT,
+            "showscale": color == GROUND,
         }
-        for z, color in zip(cells, (_ON_BRIGHT, "#ffffff"), strict=True)
+        for z, color in zip(cells, (GROUND, INK), strict=True)
     ]
 
 

@@ -18,12 +18,19 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.figures.theme import CATEGORICAL, MAP_AXIS, NEUTRAL, SEQUENTIAL, SMALLEST, plain
+from components.figures.theme import (
+    CATEGORICAL,
+    INK,
+    MAP_AXIS,
+    NEUTRAL,
+    SEQUENTIAL,
+    SMALLEST,
+    plain,
+)
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points, context
 
 __all__ = [
-    "INK",
     "LEAST",
     "MAX_COLORED",
     "MAX_LABELS",
@@ -63,9 +70,7 @@ __all__ = [
 
 # --- The frame of a map: axes without numbers
 
-INK = "#000037"
-"""A near-black that Streamlit replaces by its text colour, light or dark."""
-NAME_FONT = {"size": 13, "weight": 700, "color": INK, "shadow": "auto"}
+NAME_FONT = {"size": SMALLEST, "weight": 700, "color": INK, "shadow": "auto"}
 """The font of names on a map: a contrasting halo keeps them readable over points."""
 STALE = {
     "text": "Drawn with earlier settings",
@@ -78,7 +83,7 @@ STALE = {
     "yanchor": "top",
     "yshift": -8,
     "showarrow": False,
-    "font": {"size": 13},
+    "font": {"size": SMALLEST},
     "bgcolor": "rgba(128,128,128,0.25)",
 }
 _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}

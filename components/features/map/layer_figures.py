@@ -37,7 +37,7 @@ from components.features.map.figures import (
     write_above,
 )
 from components.figures.frames import add_frames
-from components.figures.theme import color_of, figure
+from components.figures.theme import SMALLEST, color_of, figure
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points
 
@@ -56,7 +56,7 @@ __all__ = [
 MAX_PLAYED_POINTS = 150_000
 """Maximum number of points in all frames together for playback: 1.6 MB."""
 MAX_TRAILS = 12
-_SMALL = {"showarrow": False, "font": {"size": 13}}
+_SMALL = {"showarrow": False, "font": {"size": SMALLEST}}
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
 """Parts of a trail: newest and oldest age, in layers before the shown one, and opacity."""
 

@@ -12,7 +12,15 @@ from plotly import graph_objects as go
 from components.content.language import say
 from components.features.masks.measures import PaddedBatch, PaddedText, token_labels
 from components.figures.frames import spread
-from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+from components.figures.theme import (
+    CATEGORICAL,
+    NEUTRAL,
+    SEQUENTIAL,
+    figure,
+    ink_on,
+    plain,
+    values,
+)
 
 __all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "token_heatmap"]
 
@@ -21,6 +29,7 @@ __all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "tok
 
 Color = Literal["cosine", "mask", "segment"]
 
+_DARK = "#111111"  # on the light colours of masks and segments
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _MAX_ROWS = 23  # tokens that still have room for their names
 _MAX_WIDE = 4  # columns; with more, names are smaller
@@ -115,14 +124,18 @@ class _Cells:
         return numbers[: row.n_real]
 
     def _texts(self, row: PaddedText, scale: tuple[float, float]) -> list[str]:
-        """Names, and numbers if there is room, dark on bright colours and bright on dark ones."""
+        """Names, and numbers if there is room, in a colour that is readable on the cell."""
         n = len(self.lab.rows)
-        bright = scale[0] + 0.45 * (scale[1] - scale[0])
+        low, high = scale
+
+        def ink(value: float) -> str:
+            return ink_on((value - low) / (high - low)) if self.color == "cosine" else _DARK
+
         form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
         longest = 14 if n <= 2 else 9 if n <= 4 else 5
         both = zip(token_labels(row.alone), self._numbers(row).tolist(), strict=False)
         return [
-            f'<span style="color:{_ink(value > bright or self.color != "cosine")}">'
+            f'<span style="color:{ink(value)}">'
             f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
             for name, value in both
         ]
@@ -153,10 +166,6 @@ class _Cells:
         first, second = CATEGORICAL[5], CATEGORICAL[1]
         steps = [[0, first], [1, second if self.color == "segment" else first]]
         return {"zmin": 0, "zmax": 1, "colorscale": steps, "showscale": False}
-
-
-def _ink(on_bright: bool) -> str:
-    return "#111111" if on_bright else "#ffffff"
 
 
 def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:

@@ -9,7 +9,7 @@ from plotly import graph_objects as go
 from components.analysis.similarity import Comparison
 from components.core.schema import FloatArray
 from components.figures.room import below, beside
-from components.figures.theme import SEQUENTIAL, figure, plain, values
+from components.figures.theme import SEQUENTIAL, SMALLEST, figure, ink_on, plain, values
 
 __all__ = ["cosine_heatmap"]
 
@@ -72,15 +72,15 @@ def cosine_heatmap(
 
 
 def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
-    """The values in their cells, dark on bright colours and bright on dark ones."""
-    bright = scale[0] + 0.45 * (scale[1] - scale[0])
+    """The values in their cells."""
+    low, high = scale
     return [
         {
             "text": f"{round(float(value), 2) + 0.0:.2f}",
             "x": x,
             "y": y,
             "showarrow": False,
-            "font": {"size": 13, "color": "#111111" if value > bright else "#ffffff"},
+            "font": {"size": SMALLEST, "color": ink_on((value - low) / (high - low))},
         }
         for y, row in enumerate(matrix)
         for x, value in enumerate(row)

@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 
 from components.core.schema import FloatArray, IntArray
 from components.features.pairs.measures import DIFFERENT, SAME, Scores
-from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, values
+from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 
 __all__ = ["accuracy_lines", "cosine_bands", "cosine_histogram", "cosine_scale", "roc_figure"]
 
@@ -135,7 +135,7 @@ def cosine_histogram(
     traces = [_bars(name, color, kind_cosines, edges) for name, color, kind_cosines in kinds]
     keys = [(name, color) for name, color, _ in kinds]
     keys += [] if band is None else [("random words", _RANDOM)]
-    lines = [] if threshold is None else [upright(threshold, color="#000037", width=2)]
+    lines = [] if threshold is None else [upright(threshold, color=INK, width=2)]
     notes = [] if threshold is None else [above(f"threshold {threshold:.2f}", threshold, scale)]
     layout = {
         "margin": {"l": 73, "t": 72},  # key and threshold are below the title

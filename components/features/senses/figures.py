@@ -17,6 +17,7 @@ from components.core.schema import FloatArray, IntArray
 from components.figures.frames import add_frames, spread
 from components.figures.theme import (
     CATEGORICAL,
+    INK,
     MAP_AXIS,
     NEUTRAL,
     SEQUENTIAL,
@@ -282,8 +283,6 @@ _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
 _BAR = 32  # pixels beside the frame, for plotly's buttons
 _HALF_LINE = 24  # with more characters before it, the word begins a new line
-_INK = "#000037"
-"""Streamlit replaces this colour by that of its text, light or dark; elsewhere it is near black."""
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -476,8 +475,8 @@ def _ring(places: FloatArray, name: str, shape: str, size: int, line: int) -> di
         "marker": {
             "symbol": shape,
             "size": size,
-            "color": _INK,
-            "line": {"width": line, "color": _INK},
+            "color": INK,
+            "line": {"width": line, "color": INK},
         },
         "name": name,
         "hoverinfo": "skip",

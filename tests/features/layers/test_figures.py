@@ -17,6 +17,7 @@ from components.features.layers.figures import (
     variance_lines,
 )
 from components.features.layers.measures import LayerSimilarity, Measure
+from components.figures.theme import GROUND, INK
 
 RANDOM = np.random.default_rng(0)
 SCALE = (-0.2, 1.0)
@@ -53,15 +54,14 @@ def test_the_picture_has_every_token_at_every_layer(n: int) -> None:
     assert len(figure.layout.shapes) == 2
 
 
-def test_few_tokens_have_numbers_dark_on_bright_cells_and_bright_on_dark_ones() -> None:
-    bright, dark = of_tokens(16)[1].data
+def test_few_tokens_have_numbers_in_two_colours() -> None:
+    high, low = of_tokens(16)[1].data
     (many,) = of_tokens(17)[1].data
     assert (many.texttemplate, many.showscale is False) == (None, False)
-    assert bright.texttemplate == dark.texttemplate == "%{z:.2f}"
-    assert (bright.showscale, dark.showscale) == (True, False)
-    assert bright.textfont.color == "#111111"
-    assert dark.textfont.color == "#ffffff"
-    assert np.nanmin(np.array(bright.z, float)) > np.nanmax(np.array(dark.z, float))
+    assert high.texttemplate == low.texttemplate == "%{z:.2f}"
+    assert (high.showscale, low.showscale) == (True, False)
+    assert (high.textfont.color, low.textfont.color) == (GROUND, INK)
+    assert np.nanmin(np.array(high.z, float)) > np.nanmax(np.array(low.z, float))
 
 
 def test_names_are_safe_and_all_different() -> None:

@@ -4,18 +4,7 @@ import { bytes, update } from "../../../ui/widgets/assets/component.js";
 import { button, make } from "../../../ui/widgets/assets/elements.js";
 import { moved, stopAt } from "../../../ui/widgets/assets/keyboard.js";
 
-const VIRIDIS = [
-  [68, 1, 84],
-  [72, 40, 120],
-  [62, 73, 137],
-  [49, 104, 142],
-  [38, 130, 142],
-  [31, 158, 137],
-  [53, 183, 121],
-  [110, 206, 88],
-  [181, 222, 43],
-  [253, 231, 37],
-];
+const BLUE = [63, 134, 196]; // 3.9:1 on the light ground, 4.5:1 on the dark one
 
 export default function render(given) {
   update(Heads, ".heads", given);
@@ -81,8 +70,7 @@ class Heads {
       const context = tile.firstChild.getContext("2d");
       const image = context.createImageData(cells, cells);
       for (let cell = 0; cell < cells * cells; cell += 1) {
-        const [red, green, blue] = color(values[i * cells * cells + cell] / 255);
-        image.data.set([red, green, blue, 255], 4 * cell);
+        image.data.set([...BLUE, values[i * cells * cells + cell]], 4 * cell);
       }
       context.putImageData(image, 0, 0);
     });
@@ -124,12 +112,6 @@ function where(i, heads) {
 function title(i, heads) {
   const [layer, head] = where(i, heads);
   return `Layer ${layer}, head ${head}`;
-}
-
-function color(value) {
-  const place = value * (VIRIDIS.length - 1);
-  const low = Math.min(VIRIDIS.length - 2, Math.floor(place));
-  return VIRIDIS[low].map((from, k) => from + (place - low) * (VIRIDIS[low + 1][k] - from));
 }
 
 function bars({ bars: rows, caption }) {
