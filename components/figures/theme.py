@@ -159,12 +159,12 @@ def _with_axes(traces: list[dict[str, Any]]) -> dict[str, Any]:
 def _readable(layout: dict[str, Any]) -> dict[str, Any]:
     """Return a layout whose axes and legend use the smallest size unless they set another."""
     parts = {
-        name: _titled({"tickfont": _MUTED_FONT, **part})
-        if name.startswith(("xaxis", "yaxis"))
-        else part
+        name: _muted(part) if name.startswith(("xaxis", "yaxis")) else part
         for name, part in layout.items()
     }
-    return {**parts, "legend": _titled({"font": _FONT, **layout.get("legend", {})})}
+    legend = layout.get("legend", {})
+    title = {"font": _FONT, **legend.get("title", {})}
+    return {**parts, "legend": {"font": _FONT, **legend, "title": title}}
 
 
 def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
@@ -178,10 +178,6 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
     if "colorbar" in trace.get("marker", {}):
         trace = {**trace, "marker": _readable_trace(trace["marker"])}
     return trace
-
-
-def _titled(part: dict[str, Any]) -> dict[str, Any]:
-    return {**part, "title": {"font": _FONT, **part.get("title", {})}}
 
 
 def _muted(part: dict[str, Any]) -> dict[str, Any]:
