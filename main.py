@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.ui.access import sign_in
-from components.ui.frame import errors, navigation, runs, shell, sidebar
+from components.ui.frame import errors, navigation, present, runs, shell, sidebar
 from components.ui.models import runtime
 from components.ui.state import session
 
@@ -13,8 +13,13 @@ with errors.boundary():
     sign_in.gate()
     view = session.current()
     runtime.preload(view.model)
-    card_place = sidebar.draw(view)
+    card_place = None
+    if present.is_on():
+        present.keys()
+    else:
+        card_place = sidebar.draw(view)
     shell.service_notice()
     with runs.counted(page), errors.boundary():
         page.run()
-    sidebar.finish(card_place, view)
+    if card_place is not None:
+        sidebar.finish(card_place, view)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from components.ui.frame.controls import PAGE as FRAME
 from components.ui.frame.navigation import PAGES
 from components.ui.state.controls import Control
 from tests.architecture.source import (
@@ -105,8 +106,8 @@ def lines_importing(path: Path, name: str) -> list[int]:
     return [found.line for found in imports_of(path) if found.name == name]
 
 
-def test_every_control_belongs_to_one_page_and_allows_its_own_default() -> None:
-    pages = {page.name for page in PAGES}
+def test_every_control_belongs_to_one_page_or_the_frame_and_allows_its_own_default() -> None:
+    pages = {FRAME, *(page.name for page in PAGES)}
     controls = list(declared_controls())
     keys = [control.key for _, _, control in controls]
     assert len(controls) > 40

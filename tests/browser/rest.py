@@ -94,6 +94,10 @@ class Runs:
         """True if the whole page ran again after this moment, requested or by itself."""
         return "page over" in self._told[since:]
 
+    def told(self, since: int, what: str) -> int:
+        """How often something was told after this moment: "page asked", "page over"."""
+        return self._told[since:].count(what)
+
     def wait(self, since: int) -> None:
         """Wait for the end of a run requested after this moment.
 

@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from components.content.examples import EXAMPLES
+from components.content.language import say
 from components.ui.frame.share import qr_code
+from components.ui.state.address import decode, from_json
 from tests.browser.screens import PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
@@ -46,12 +48,18 @@ def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
     place = box(copy)
     here.main.locator(".copy-link").evaluate(HEAR)
     copy.click()
-    here.page.wait_for_function("() => window.__said.includes('Copied visible')")
+    local = say("frame.share.copied_locally")
+    here.page.wait_for_function("words => window.__said.includes(`${words} visible`)", arg=local)
     assert box(here.main.locator(".copy")) == place
     copied = here.page.evaluate("navigator.clipboard.readText()")
     assert copied == here.page.url
     assert "?s=" in copied
     expect(copy.get_by_text("Copied")).not_to_be_visible()
+    with here.page.expect_download() as download:
+        here.main.get_by_role("link", name=say("frame.share.save")).click()
+    assert decode(copied.partition("?s=")[2]) == from_json(download.value.path().read_text("utf-8"))
+    here.page.keyboard.press("Escape")
+    expect(here.main.locator(".by-hand")).not_to_be_visible()
     assert copied == here.link()  # which test_history.py opens
 
 

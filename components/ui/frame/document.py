@@ -29,7 +29,15 @@ _NEEDED = (
 
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
-_STYLES = ("frame.css", "phone.css")
+_STYLES = ("frame.css", "phone.css", "present.css")
+_BASE = (
+    "window.__streamlit={BACKEND_BASE_URL:location.origin+"
+    f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'
+)
+"""JavaScript that says where the server is: its address without the page's name.
+
+Otherwise Streamlit's frontend asks under the page's address first, and two requests fail.
+"""
 _LAST = "PlotlyChart"
 """The part that takes longest to start, requested after the others."""
 
@@ -62,7 +70,7 @@ def document() -> str:
         for names in (_NEEDED, (_LAST,))
     )
     early = f"await Promise.all([{needed}]); {last};"
-    scripts = f'<script>{NOTE_ADDRESS}</script>\n<script type="module">{early}</script>'
+    scripts = f'<script>{_BASE}{NOTE_ADDRESS}</script>\n<script type="module">{early}</script>'
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
         "</head>": f"{scripts}\n</head>",

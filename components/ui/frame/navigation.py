@@ -13,7 +13,17 @@ from components.content.language import say
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
-__all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]
+__all__ = [
+    "PAGES",
+    "SECTIONS",
+    "PageRow",
+    "ensure_frame",
+    "link",
+    "menu",
+    "neighbours",
+    "row",
+    "streamlit_pages",
+]
 
 _PAGES = "pages"
 """The key under which a visit keeps the pages of its last run, for the links to them."""
@@ -64,6 +74,13 @@ PAGES = (
 def row(name: str) -> PageRow:
     """Return the row of a page."""
     return next(page for page in PAGES if page.name == name)
+
+
+def neighbours(page: PageRow) -> tuple[PageRow | None, PageRow | None]:
+    """Return the pages before and after a page in the menu; None beyond its ends."""
+    padded = (None, *PAGES, None)
+    at = padded.index(page)
+    return padded[at - 1], padded[at + 1]
 
 
 def ensure_frame() -> None:

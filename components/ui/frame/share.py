@@ -48,7 +48,11 @@ def buttons(view: ViewState) -> None:
     """Draw Copy link, which copies at once, and the menu Share, both without owned corpora."""
     has_corpora, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
-    data = {"address": address, "too_long": say("frame.share.too_long_to_copy")}
+    data = {
+        "address": address,
+        "too_long": say("frame.share.too_long_to_copy"),
+        "local": _local(view) if address is not None and _is_local(address) else None,
+    }
     component(_ASSETS, "copy_link", data, key="copy_link", width="content")
     name = say("frame.share.menu")
     menu = st.popover(name, icon=":material/share:", key="share", on_change="rerun")
@@ -62,6 +66,19 @@ def buttons(view: ViewState) -> None:
         _draw_file(view)
 
 
+def _is_local(address: str) -> bool:
+    return urlsplit(address).hostname in _LOCAL_HOSTS
+
+
+def _local(view: ViewState) -> dict[str, str]:
+    """Return what Copy link says about an address of this computer, and the view as a file."""
+    return {
+        "copied": say("frame.share.copied_locally"),
+        "save": say("frame.share.save"),
+        "file": to_json(view).encode("utf-8", "replace").decode(),
+    }
+
+
 def _draw_address(address: str, *, is_open: bool) -> None:
     """Draw the address in a field, and its QR code, which is made only if the menu is open."""
     has_code = fits(address)
@@ -70,7 +87,7 @@ def _draw_address(address: str, *, is_open: bool) -> None:
     component(_ASSETS, "address", data, key="share_address")
     if not has_code:
         st.caption(say("frame.share.no_qr", n=len(address)))
-    if urlsplit(address).hostname in _LOCAL_HOSTS:
+    if _is_local(address):
         st.caption(say("frame.share.local"))
     st.caption(say("frame.share.privacy"))
 

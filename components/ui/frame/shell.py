@@ -12,7 +12,7 @@ from components.core.remote.service import RemoteService
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.ui.access import sign_in
 from components.ui.files.uploads import take_refusal
-from components.ui.frame import navigation, share
+from components.ui.frame import navigation, present, share
 from components.ui.models.services import settings, uncached
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -49,17 +49,26 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
     """Draw the page's title and question; return the place for its downloads."""
     navigation.ensure_frame()
     page = navigation.row(name)
-    top = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with top:
-        with st.container(gap=None, width="stretch", key="page_title"):
-            st.title(page.title, anchor=False)
-            st.caption(page.question)
-        share.buttons(view)
-        downloads = st.container(width="content", key="downloads")
+    if present.is_on():
+        present.header(page, view)
+        downloads = st.container(key="downloads")
+    else:
+        downloads = _header(page, view)
     if settings().demo:
         st.caption(f":material/info: {DEMO_LINE}")
     sign_in.notice()
     notice = session.take_notice() or take_refusal()
     if notice:
         st.warning(escape(notice), icon=":material/info:")
+    return downloads
+
+
+def _header(page: navigation.PageRow, view: ViewState) -> DeltaGenerator:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(gap=None, width="stretch", key="page_title"):
+            st.title(page.title, anchor=False)
+            st.caption(page.question)
+        share.buttons(view)
+        downloads = st.container(width="content", key="downloads")
+        present.button()
     return downloads

@@ -20,7 +20,7 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 from components.content.glossary import GLOSSARY, explained
 from components.content.language import say
 from components.core.schema import Passport
-from components.ui.frame import errors
+from components.ui.frame import errors, present
 from components.ui.state import session
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
@@ -125,7 +125,8 @@ def chart(
         {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
     )
     default_config = {"displayModeBar": False, "displaylogo": False}
-    height = figure.layout.height  # reserved from the start, while the browser still loads plotly
+    # The height is reserved from the start, while the browser still loads plotly.
+    height = round(figure.layout.height * (present.SCALE if present.is_on() else 1))
     st.plotly_chart(
         figure, key=key, height=height, config=dict(config or default_config), alt=alt, **options
     )
@@ -143,7 +144,7 @@ def reading(
     """
     with st.container(key=key, gap="xsmall"):
         st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
-        if sure:
+        if sure and not present.is_on():
             with st.expander(say("page.sure")):
                 items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
                 st.html(f'<ul class="said">{items}</ul>')
@@ -183,8 +184,11 @@ def look_closer(
 ) -> T | None:
     """Draw the closer looks of a page, one at a time; return the result of the open one.
 
-    An error in one of them is shown in its place; the rest of the page is unaffected.
+    An error in one of them is shown in its place; the rest of the page is unaffected. In present
+    mode there is none.
     """
+    if present.is_on():
+        return None
     with st.container():
         chosen = inputs.choice(view, control)
         with st.container(border=True), errors.boundary():
@@ -193,10 +197,12 @@ def look_closer(
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """Draw the three tabs under a picture. The one with the limits is open at first.
+    """Draw the three tabs under a picture, except in present mode. At first, the limits are open.
 
     The content of the other two is computed when they are opened.
     """
+    if present.is_on():
+        return
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
     with third:
@@ -212,6 +218,9 @@ def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
             changes, an open tab closes.
         key: the key of the tabs.
     """
+    if present.is_on():
+        next(iter(pictures.values()))()
+        return
     tab_containers = st.tabs(list(pictures), key=key, on_change="rerun")
     _fill(dict(zip(tab_containers, pictures.values(), strict=True)))
 

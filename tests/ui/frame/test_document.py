@@ -37,8 +37,18 @@ def test_it_is_streamlit_s_with_our_title_and_our_style_last() -> None:
     text, theirs = document.document(), Path(get_static_dir(), "index.html").read_text("utf-8")
     assert "<title>Contextlens</title>" in text
     assert text.rindex("<style>") > text.index("<body")
-    ours = re.sub(r"<style>.*</style>\n|<script>add.*?\bawait.*</script>\n", "", text, flags=re.S)
+    ours = re.sub(
+        r"<style>.*</style>\n|<script>window.*?\bawait.*</script>\n", "", text, flags=re.S
+    )
     assert ours.replace("Contextlens", "Streamlit") == theirs
+
+
+@pytest.mark.parametrize("base", ["/", "/lens/"])
+def test_its_server_is_asked_below_its_own_address_from_every_page(base: str) -> None:
+    (pattern,) = re.findall(r"pathname\.replace\(/(.*)/,", document.document())
+    python = pattern.replace(r"\/", "/")
+    paths = ["", *(f"{page.name}{end}" for page in PAGES for end in ("", "/"))]
+    assert {re.sub(python, "/", base + path, count=1) for path in paths} == {base}
 
 
 def test_every_part_that_is_asked_for_early_is_there_once() -> None:

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 import segno
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from components.ui.corpora.controls import MINE
 from components.ui.frame.share import MOST, fits, qr_code
-from components.ui.state.address import MAX_ADDRESS, decode, encode
+from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json
 from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
@@ -60,6 +61,24 @@ def test_what_is_copied_drawn_and_shown_is_the_address_of_the_view(sentences: An
     assert shared["address"] == address
     assert shared["qr"] == qr_code(address)
     assert "Anyone with this link sees your sentences" in captions(app)
+
+
+def test_an_address_of_this_computer_comes_with_the_view_as_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = MINE.put(replace(DEFAULT, layer=3), "a" * 16)
+    for url, is_local in (
+        ("http://localhost:8501/", True),
+        ("http://127.0.0.1/", True),
+        ("http://[::1]:8501/", True),
+        ("https://lens.example.org/", False),
+    ):
+        monkeypatch.setattr(ContextProxy, "url", url)
+        local = sent(home(view), "copy_link")["local"]
+        assert (local is not None) == is_local
+        if local is not None:
+            assert from_json(local["file"]) == replace(DEFAULT, layer=3)
+            assert "this computer only" in local["copied"]
 
 
 def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:

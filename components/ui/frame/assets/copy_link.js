@@ -1,5 +1,6 @@
 // Copies the address of the view at the click and says so. Where the browser gives no clipboard,
 // as on plain http of another machine, the address is selected in a field to be copied by hand.
+// An address of this computer comes with a word on that, and with the view as a file to send.
 
 import { update } from "../../widgets/assets/component.js";
 
@@ -14,20 +15,26 @@ export default function render(given) {
 class CopyLink {
   constructor(root) {
     this.root = root;
-    [this.button, this.told, this.panel, this.how, this.field] = [
+    [this.button, this.told, this.panel, this.how, this.field, this.file] = [
       ".copy",
       ".told",
       ".by-hand",
       ".how",
       "input",
+      ".file",
     ].map((part) => root.querySelector(part));
     this.button.addEventListener("click", () => this.copy());
   }
 
-  update({ address, too_long }) {
+  update({ address, too_long, local }) {
     if (address !== this.address) this.say(false);
     this.address = address;
     this.tooLong = too_long;
+    this.local = local;
+    this.file.hidden = !local;
+    if (!local) return;
+    this.file.textContent = local.save;
+    this.file.href = `data:application/json;charset=utf-8,${encodeURIComponent(local.file)}`;
   }
 
   async copy() {
@@ -38,6 +45,7 @@ class CopyLink {
     try {
       await navigator.clipboard.writeText(this.address);
       this.say(true);
+      if (this.local) this.open(this.local.copied, false);
     } catch {
       this.open(`Press ${COPY} to copy this address.`, true);
     }
