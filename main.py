@@ -17,7 +17,7 @@ with errors.boundary():
     if present.is_on():
         present.keys()
     else:
-        card_place = sidebar.draw(view)
+        card_place = sidebar.draw(view, page.url_path or navigation.PAGES[0].name)
     shell.service_notice()
     with runs.counted(page), errors.boundary():
         page.run()

@@ -44,7 +44,7 @@ def test_keys_go_through_the_pages_show_the_note_and_leave(visit: Callable) -> N
     keyboard = here.page.keyboard
     here.pick("sentence A", "pet")
     here.click("Present")
-    expect(here.side).to_have_count(0)
+    expect(here.side).not_to_be_visible()
     expect(here.main.get_by_role("tab")).to_have_count(0)
     since = here.runs.now
     keyboard.press("ArrowRight")
@@ -58,7 +58,7 @@ def test_keys_go_through_the_pages_show_the_note_and_leave(visit: Callable) -> N
     address = here.page.url
     here.reload()
     assert here.page.url == address
-    expect(here.side).to_have_count(0)
+    expect(here.side).not_to_be_visible()
     keyboard.press("n")
     note = here.page.get_by_role("dialog")
     expect(note).to_contain_text("Ask the room")
@@ -71,7 +71,7 @@ def test_keys_go_through_the_pages_show_the_note_and_leave(visit: Callable) -> N
     expect(here.main.get_by_role("tab", name="Numbers")).to_be_visible()
     assert here.layer == 5
     here.back()
-    expect(here.side).to_have_count(0)
+    expect(here.side).not_to_be_visible()
     here.forward()
     expect(here.side).to_be_visible()
 

@@ -104,8 +104,8 @@ def streamlit_pages() -> Sequence[StreamlitPage]:
     return list(pages.values())
 
 
-def menu(view: ViewState) -> None:
-    """Draw the menu, in sections; each link carries the view along."""
+def menu(view: ViewState, current: str) -> None:
+    """Draw the menu, in sections; each link carries the view along, and the current one is bold."""
     parameters = session.parameters(view)
     with st.container(key="menu"):
         for section in SECTIONS:
@@ -113,7 +113,8 @@ def menu(view: ViewState) -> None:
             if pages and section:
                 st.caption(section)
             for page in pages:
-                _link(page, parameters, page.title, page.icon)
+                text = f"**{page.title}**" if page.name == current else page.title
+                _link(page, parameters, text, page.icon)
 
 
 def link(

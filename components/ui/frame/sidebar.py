@@ -145,13 +145,13 @@ def _failure(request: ModelRequest) -> None:
             st.button("Dismiss", key="wish_dismiss", on_click=requested_model.drop)
 
 
-def draw(view: ViewState) -> DeltaGenerator:
+def draw(view: ViewState, page: str) -> DeltaGenerator:
     """Draw the whole sidebar; return the place of the model card, which needs a loaded model."""
     with st.sidebar:
         with st.container(key="brand"):
             st.markdown(":material/center_focus_strong: **Contextlens**")
         sign_in.account(view)
-        navigation.menu(view)
+        navigation.menu(view, page)
         st.divider()
         try:
             draw_picker(view)
