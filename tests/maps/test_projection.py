@@ -366,7 +366,9 @@ def listened(make: Callable[[Callable[[str, float], None]], Any]) -> list[tuple[
 @pytest.mark.slow
 @by_method
 @pytest.mark.parametrize("n_layers", [1, 3])
-def test_progress_names_each_stage_once_and_rises_to_one(method: Method, n_layers: int) -> None:
+def test_progress_names_each_stage_of_each_layer_and_rises_to_one(
+    method: Method, n_layers: int
+) -> None:
     settings = MapSettings(method=method, effort="full")
     vectors = blobs(200 * n_layers).reshape(n_layers, 200, 12)
     calls = listened(lambda tell: project(vectors, settings, on_progress=tell))
@@ -375,7 +377,7 @@ def test_progress_names_each_stage_once_and_rises_to_one(method: Method, n_layer
     assert shares[0] >= 0.0
     assert shares[-1] == 1.0
     seen = [stage for i, (stage, _) in enumerate(calls) if i == 0 or calls[i - 1][0] != stage]
-    assert seen == list(stage_seconds(200, 12, settings, method=method, n_layers=n_layers))
+    assert seen == n_layers * list(stage_seconds(200, 12, settings, method=method))
 
 
 @pytest.mark.slow
@@ -383,7 +385,7 @@ def test_progress_names_each_stage_once_and_rises_to_one(method: Method, n_layer
 def test_what_on_progress_raises_ends_the_work(method: Method, n_layers: int) -> None:
     settings = MapSettings(method=method, effort="full")
     vectors = blobs(200 * n_layers).reshape(n_layers, 200, 12)
-    stages = list(stage_seconds(200, 12, settings, method=method, n_layers=n_layers))
+    stages = list(stage_seconds(200, 12, settings, method=method))
     for wanted in stages:
         told_after: list[str] = []
 
@@ -569,11 +571,9 @@ def test_each_layer_is_measured_in_its_own_full_space() -> None:
 
 
 def test_a_point_that_does_not_change_stays_in_its_place() -> None:
-    """With equal layers, steps are small beside the map."""
+    """Where layers are equal, only the random pushes move points."""
     vectors = np.repeat(layers(60, drift=0)[:1], N_LAYERS, axis=0)
-    places = project(vectors, MapSettings()).coordinates
-    steps = np.linalg.norm(np.diff(places, axis=0), axis=-1)
-    assert np.median(steps) < 0.1 * places.std()
+    assert max(project(vectors, MapSettings()).moved) < 0.06
 
 
 @pytest.mark.parametrize("shape", [(2, 40, 5), (3, 14, 5), (3, 3, 2)])
