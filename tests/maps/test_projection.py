@@ -366,9 +366,7 @@ def listened(make: Callable[[Callable[[str, float], None]], Any]) -> list[tuple[
 @pytest.mark.slow
 @by_method
 @pytest.mark.parametrize("n_layers", [1, 3])
-def test_progress_names_each_stage_of_each_layer_and_rises_to_one(
-    method: Method, n_layers: int
-) -> None:
+def test_progress_names_every_stage_and_rises_to_one(method: Method, n_layers: int) -> None:
     settings = MapSettings(method=method, effort="full")
     vectors = blobs(200 * n_layers).reshape(n_layers, 200, 12)
     calls = listened(lambda tell: project(vectors, settings, on_progress=tell))
@@ -462,7 +460,7 @@ def test_estimates_grow_with_everything_that_costs(method: Method) -> None:
     assert placing_seconds(10_000, 1024, settings) > seconds[4]
     assert placing_bytes(10_000, 1024, settings) > n_bytes[4]
     layers = placing_seconds(1000, 384, settings, n_layers=7)
-    assert 3 * seconds[3] < layers < 2 * placing_seconds(7000, 384, settings)
+    assert 2 * seconds[3] < layers < 7 * seconds[3] + 1e-9
     if method == "umap":
         assert placing_seconds(10_000, 384, MapSettings(effort="full")) > seconds[4]
 
