@@ -70,7 +70,7 @@ def stage_seconds(
         n, d: the number of vectors and of their dimensions.
         settings: the settings of the layout.
         method: the method that is used.
-        is_settled: True if the layer above is the start.
+        is_settled: True if it is drawn from the layer above, and alone to compare with.
     """
     k = settings.n_neighbors
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
@@ -84,13 +84,16 @@ def stage_seconds(
     if method == "umap":
         seconds[LINKING] = _LINK * n * k
         forces = n * (1.3 * k + _RUN) * (2 if n <= _ONE_THREAD_UP_TO else 1)
-        n_epochs = settings.n_epochs(n, is_settled=is_settled)
+        n_epochs = settings.n_epochs(n)
+        if is_settled:
+            n_epochs += settings.n_epochs(n, is_settled=True)
         seconds[ARRANGING] = 0.02 + n_epochs * (_ROUND + _FORCE * forces)
     if method == "tsne":
         pushes = _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
-        seconds[ARRANGING] = 0.2 + pushes * (_SETTLED if is_settled else 1)
+        seconds[ARRANGING] = 0.2 + pushes * (1 + _SETTLED if is_settled else 1)
     precision = 2 if n <= ALL_UP_TO else 1  # in doubles
-    seconds[MEASURING] = precision * n_measured * n * (_RANK + _PRODUCT * d)
+    n_fits = 2 if is_settled and method != "pca" else 1
+    seconds[MEASURING] = n_fits * precision * n_measured * n * (_RANK + _PRODUCT * d)
     return seconds
 
 

@@ -6,9 +6,10 @@ gives each point's true neighbours.
 
 A map of several layers has a fit for each layer, made from the last layer down. The last layer's is
 the map of that layer alone. Each lower layer's own neighbour graph is arranged from where the layer
-above left the points, so each layer is as good as a map of it alone, and points move little between
-layers. Each layer is then shifted, rotated and mirrored onto the one above (orthogonal Procrustes);
-PCA is only that. Distances within a layer are those of its own fit.
+above left the points, so that they move little between layers; if that is less trustworthy than a
+map of the layer alone, by more than 0.01, the latter is taken. Each layer is then shifted, rotated
+and mirrored onto the one above (orthogonal Procrustes); PCA is only that. Distances within a layer
+are those of its own fit.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +50,10 @@ FEWEST_TO_ARRANGE = 15
 """With fewer points PCA is drawn: there is too little for UMAP or t-SNE to arrange."""
 K_MEASURED = 15
 """The neighbours by which every map is measured, so that maps with any settings compare."""
+
+
+_MOST_LOST = 0.01
+"""The trustworthiness that a layer may lose by starting from the one above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,17 +137,13 @@ def _layer_map(
     finding = stages.stage(FINDING)
     neighbors = nearest(space, _n_needed(n, settings), on_progress=lambda _, share: finding(share))
     stages.stage(AXES)
-    if method == "pca":
-        places = layouts.pca(space.rows, settings.n_components)
-    else:
-        places = _arranged(space, neighbors, start, settings, n_neighbors, stages)
+    fits = [layouts.pca(space.rows, settings.n_components)]
+    if method != "pca":
+        starts = fits if start is None else [start, *fits]
+        fits = _arranged(space, neighbors, starts, settings, n_neighbors, stages)
     if start is not None:
-        places = _onto(start, places)
-    measuring = stages.stage(MEASURING)
-    quality = None
-    if n >= FEWEST:
-        quality = measure(space, places, neighbors=neighbors, k=K_MEASURED, report=measuring)
-    stages.done(MEASURING)
+        fits = [_onto(start, places) for places in fits]
+    places, quality = _best(space, neighbors, fits, stages)
     return Map(places[None], method, reason, settings, (neighbors,), (quality,))
 
 
@@ -202,34 +204,57 @@ def _n_needed(n: int, settings: MapSettings) -> int:
 def _arranged(
     space: VectorSpace,
     neighbors: Neighbors,
-    above: FloatArray | None,
+    starts: Sequence[FloatArray],
     settings: MapSettings,
     n_neighbors: int,
     stages: Stages,
-) -> FloatArray:
-    """Return UMAP's or t-SNE's coordinates, from the layer above if there is one, else from PCA."""
-    start = layouts.pca(space.rows, settings.n_components) if above is None else above
-    if settings.method == "tsne":
-        return layouts.tsne(
+) -> list[FloatArray]:
+    """Return UMAP's or t-SNE's coordinates from each start; the last start is PCA's."""
+    graph = None
+    if settings.method == "umap":
+        stages.stage(LINKING)
+        graph = layouts.links(neighbors, n_neighbors, on_wait=stages.waiting)
+    arranging = stages.stage(ARRANGING)
+    fits: list[FloatArray] = []
+
+    def report(share: float) -> None:
+        arranging((len(fits) + share) / len(starts))
+
+    for i, start in enumerate(starts):
+        how: dict[str, Any] = {"is_settled": i < len(starts) - 1, "report": report}
+        if graph is None:
+            fits.append(layouts.tsne(space, neighbors, start, perplexity=n_neighbors, **how))
+        else:
+            n_epochs = settings.n_epochs(len(start), is_settled=how["is_settled"])
+            how |= {"n_epochs": n_epochs, "on_wait": stages.waiting}
+            fits.append(
+                layouts.umap(graph, start, min_dist=settings.min_dist, seed=settings.seed, **how)
+            )
+    return fits
+
+
+def _best(
+    space: VectorSpace, neighbors: Neighbors, fits: Sequence[FloatArray], stages: Stages
+) -> tuple[FloatArray, MapQuality | None]:
+    """Return the first fit and its quality, or the last one if that is clearly more trustworthy."""
+    measuring = stages.stage(MEASURING)
+
+    def measured_fit(i: int) -> MapQuality:
+        return measure(
             space,
-            neighbors,
-            start,
-            perplexity=n_neighbors,
-            is_settled=above is not None,
-            report=stages.stage(ARRANGING),
+            fits[i],
+            neighbors=neighbors,
+            k=K_MEASURED,
+            report=lambda share: measuring((i + share) / len(fits)),
         )
-    stages.stage(LINKING)
-    graph = layouts.links(neighbors, n_neighbors, on_wait=stages.waiting)
-    return layouts.umap(
-        graph,
-        start,
-        min_dist=settings.min_dist,
-        n_epochs=settings.n_epochs(len(start), is_settled=above is not None),
-        seed=settings.seed,
-        is_settled=above is not None,
-        report=stages.stage(ARRANGING),
-        on_wait=stages.waiting,
-    )
+
+    measured = list(map(measured_fit, range(len(fits)))) if space.n_points >= FEWEST else []
+    stages.done(MEASURING)
+    if not measured:
+        return fits[0], None
+    lost = measured[-1].trustworthiness - measured[0].trustworthiness
+    best = -1 if lost > _MOST_LOST else 0
+    return fits[best], measured[best]
 
 
 def _onto(above: FloatArray, places: FloatArray) -> FloatArray:

@@ -42,7 +42,8 @@ well. The places start from PCA, so that the broad outline is not left to chance
 **From layer to layer.** The last layer's map is that of its own links alone, from the PCA start.
 Each lower layer's map is that of its own links, too, but starts from the layer above: UMAP at half
 the speed and for half of the rounds, t-SNE without the first phase that draws points together.
-PCA needs no start. So each layer is as trustworthy as alone, and is measured against its own space.
+If a layer so loses more than 0.01 of the trustworthiness that its map has from the PCA start, it
+gets the latter. PCA needs no start. Each layer is measured against its own space.
 With $Y_{\ell}$ the places of a layer, each with its mean taken off, it is then turned or mirrored
 onto the layer above by the $Q$ of
 
