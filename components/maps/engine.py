@@ -6,13 +6,15 @@
         result = job.result(timeout=60)
 
 A separate job reads the texts, and maps of the same points share it. Another process places the
-points.
+points. A map of all layers continues from that of the last layer alone, which has a job of its own
+and can be shown first.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,7 +31,7 @@ from components.maps.result import MapResult
 from components.maps.stability import Stability
 from components.maps.vectors import PointVectors, read_points
 
-__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Maps"]
+__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Maps", "last_layer"]
 
 LARGE_SECONDS = 5.0
 """The seconds from which a map counts as large.
@@ -42,7 +44,7 @@ _QUEUE: dict[str, Any] = {
     "n_large": 1,
     "large_seconds": LARGE_SECONDS,
     "n_waiting": 50,
-    "n_waiting_each": 6,  # a page has three places that wait for a map
+    "n_waiting_each": 8,  # a page has three places that wait for a map, two of them for two jobs
     "forgotten_seconds": FORGOTTEN_SECONDS,
 }
 MAPS = JobKind("maps", **_QUEUE)
@@ -130,7 +132,31 @@ class Maps:
         Raises:
             BusyError: too many jobs are waiting already.
         """
+        return self._jobs.start(self._task(request, corpus, card), visitor)
+
+    def _task(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Task:
         planned = self.plan(request, corpus, card)
+        size, split = planned.placing, planned.split
+        if request.layer is None:
+            last = self._task(last_layer(request, card), corpus, card)
+
+            def link(report: Report, drawn: MapResult) -> MapResult:
+                gathered = drawn.gathered
+                report("Placing the other layers", 0.0)
+                linked = self._placing.project(
+                    gathered.vectors, request.settings, report, last=drawn.map
+                )
+                layers, vectors = gathered.layers, gathered.vectors
+                return MapResult(request, corpus, gathered, drawn.n_able, layers, vectors, linked)
+
+            return Task(
+                _key(request),
+                MAPS,
+                link,
+                size=size - last.size,
+                after=last,
+                split=min(0.95, (planned.reading + last.size) / max(planned.seconds, 1e-9)),
+            )
 
         def read(report: Report) -> PointVectors:
             return read_points(
@@ -144,18 +170,16 @@ class Maps:
             )
 
         def place(report: Report, gathered: PointVectors) -> MapResult:
-            layers = gathered.layers if request.layer is None else (request.layer,)
+            layers = (request.layer,)
             vectors = gathered.at(layers)
             report("Placing the points", 0.0)
             drawn = self._placing.project(vectors, request.settings, report)
             return MapResult(request, corpus, gathered, planned.n_able, layers, vectors, drawn)
 
         # Maps of the same texts share the reading.
-        key = ("points", *request.points_key, planned.layers, card.checksum, planned.most)
+        key = ("points", *request.points_key, planned.layers, card.checksum)
         reading = Task(key, READINGS, read, size=planned.reading)
-        size, split = planned.placing, planned.split
-        task = Task(_key(request), MAPS, place, size=size, after=reading, split=split)
-        return self._jobs.start(task, visitor)
+        return Task(_key(request), MAPS, place, size=size, after=reading, split=split)
 
     def find_check(self, result: MapResult, layer: int) -> Job | None:
         """Return the job that `check` started, or None."""
@@ -186,7 +210,7 @@ class Maps:
     def _check(self, report: Report, result: MapResult, layer: int) -> Stability:
         vectors, settings = result.vectors[result.index_of(layer)], result.request.settings
         first, share_done = result.map, 0.0
-        if len(result.layers) > 1:  # the check needs this layer's own map
+        if len(result.layers) > 1:  # a map of another seed starts from PCA, not from another layer
             first = self._placing.project(vectors, settings, lambda s, p: report(s, p / 3))
             share_done = 1 / 3
         return self._placing.stability(
@@ -200,6 +224,11 @@ class Maps:
             with self._lock:
                 n_calls, least = self._speeds.get(card.id, (0, now))
                 self._speeds[card.id] = n_calls + 1, min(now, least)
+
+
+def last_layer(request: MapRequest, card: ModelCard) -> MapRequest:
+    """Return the request for the last layer alone, with which a map of all layers begins."""
+    return replace(request, layer=card.n_layers)
 
 
 def _key(request: MapRequest) -> Hashable:

@@ -73,10 +73,15 @@ class Placing:
         self.processes.warm_up()
 
     def project(
-        self, vectors: FloatArray, settings: MapSettings, on_progress: OnProgress = lambda *_: None
+        self,
+        vectors: FloatArray,
+        settings: MapSettings,
+        on_progress: OnProgress = lambda *_: None,
+        *,
+        last: Map | None = None,
     ) -> Map:
         """Return what `projection.project` returns, computed in another process."""
-        with _folder(vectors) as folder:
+        with _folder(vectors, last) as folder:
             self._run(draw, settings, folder, on_progress)
             return _read_map(folder / _MAP)
 
@@ -111,7 +116,7 @@ def _entry_point(function: Callable[..., Any]) -> str:
 
 @contextmanager
 def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
-    """A temporary folder with a task's vectors and, if it has one, the map to check."""
+    """A temporary folder with a task's vectors and, if it has one, the map to go on from."""
     with TemporaryDirectory(prefix="contextlens-map-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:
@@ -136,9 +141,11 @@ def warm_up(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
 
 
 def draw(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
-    """Draw a map of the vectors in the folder, and write it to a file."""
+    """Draw a map of the vectors in the folder, from a map of the last layer if there is one."""
     vectors, settings = _inputs(task, folder)
-    _write_map(folder / _MAP, project(vectors, settings, on_progress=report))
+    path = folder / _MAP
+    last = _read_map(path) if path.exists() else None
+    _write_map(path, project(vectors, settings, last=last, on_progress=report))
 
 
 def check_stability(task: Mapping[str, Any], folder: Path, report: OnProgress) -> dict[str, Any]:

@@ -14,12 +14,13 @@ from components.core.schema import IntArray
 from components.core.words import split_words
 from components.corpus.corpus import Corpus
 from components.maps.map_quality import ALL_UP_TO, N_SAMPLE
-from components.maps.progress import ARRANGING, AXES, FINDING, FINDING_ACROSS, LINKING, MEASURING
+from components.maps.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
 from components.maps.request import MapRequest, MapSettings, Method
 
 __all__ = [
     "SAMPLING_SEED",
     "Plan",
+    "can_gather_all_layers",
     "placing_bytes",
     "placing_seconds",
     "plan",
@@ -34,6 +35,7 @@ __all__ = [
 _PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
 _AXIS, _LINK = 3e-11, 5e-7
 _ROUND, _FORCE, _PUSH = 1e-4, 2.1e-9, 3e-4
+_SETTLED = 0.25  # the share of t-SNE's rounds from a settled layout
 _RUN, _ONE_THREAD_UP_TO = 32, 1_000  # of UMAP's layout
 _RANK = 7e-9
 _BLOCKS, _BYTES_A_LINK = 150 << 20, 120  # bytes
@@ -44,37 +46,32 @@ def placing_seconds(n: int, d: int, settings: MapSettings, *, n_layers: int = 1)
 
     They are wall-clock seconds once everything is imported and compiled.
     """
-    times = stage_seconds(n, d, settings, method=settings.method, n_layers=n_layers)
-    return sum(times.values())
+    method = settings.method
+    last, lower = (
+        sum(stage_seconds(n, d, settings, method=method, is_settled=is_settled).values())
+        for is_settled in (False, True)
+    )
+    return last + (n_layers - 1) * lower
 
 
 def placing_bytes(n: int, d: int, settings: MapSettings) -> int:
-    """Return the peak bytes to place n vectors, counted over all layers, besides these vectors."""
+    """Return the peak bytes to place n vectors at a layer, besides these vectors."""
     rows = 2 * 4 * n * d
     n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
     return _BLOCKS + rows + _BYTES_A_LINK * n * n_found
 
 
 def stage_seconds(
-    n: int, d: int, settings: MapSettings, *, method: Method, n_layers: int = 1
+    n: int, d: int, settings: MapSettings, *, method: Method, is_settled: bool = False
 ) -> dict[str, float]:
-    """Return the seconds of each stage, by its name, in order."""
-    one = _one_layer_seconds(n, d, settings, method)
-    if n_layers == 1:
-        return one
-    whole = _one_layer_seconds(n_layers * n, d, settings, method)
-    seconds = {FINDING: n_layers * one[FINDING], AXES: whole[AXES]}
-    if method != "pca":
-        seconds[FINDING_ACROSS] = whole[FINDING]
-    if method == "umap":
-        seconds[LINKING] = 2 * whole[LINKING]
-    if method != "pca":
-        seconds[ARRANGING] = whole[ARRANGING] * (1.5 if method == "umap" else 1.0)
-    seconds[MEASURING] = n_layers * one[MEASURING]
-    return seconds
+    """Return the seconds of each stage of one layer's map, by its name, in order.
 
-
-def _one_layer_seconds(n: int, d: int, settings: MapSettings, method: Method) -> dict[str, float]:
+    Args:
+        n, d: the number of vectors and of their dimensions.
+        settings: the settings of the layout.
+        method: the method that is used.
+        is_settled: True if it is drawn from the layer above, and alone to compare with.
+    """
     k = settings.n_neighbors
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
     n_measured = n if n <= ALL_UP_TO else N_SAMPLE
@@ -87,21 +84,30 @@ def _one_layer_seconds(n: int, d: int, settings: MapSettings, method: Method) ->
     if method == "umap":
         seconds[LINKING] = _LINK * n * k
         forces = n * (1.3 * k + _RUN) * (2 if n <= _ONE_THREAD_UP_TO else 1)
-        seconds[ARRANGING] = 0.02 + settings.n_epochs(n) * (_ROUND + _FORCE * forces)
+        n_epochs = settings.n_epochs(n)
+        if is_settled:
+            n_epochs += settings.n_epochs(n, is_settled=True)
+        seconds[ARRANGING] = 0.02 + n_epochs * (_ROUND + _FORCE * forces)
     if method == "tsne":
-        seconds[ARRANGING] = 0.2 + _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
+        pushes = _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
+        seconds[ARRANGING] = 0.2 + pushes * (1 + _SETTLED if is_settled else 1)
     precision = 2 if n <= ALL_UP_TO else 1  # in doubles
-    seconds[MEASURING] = precision * n_measured * n * (_RANK + _PRODUCT * d)
+    n_fits = 2 if is_settled and method != "pca" else 1
+    seconds[MEASURING] = n_fits * precision * n_measured * n * (_RANK + _PRODUCT * d)
     return seconds
+
+
+def can_gather_all_layers(n: int, card: ModelCard) -> bool:
+    """True if the vectors of n points at all layers of a model are not too much to keep."""
+    return 4 * n * (card.n_layers + 1) * card.n_dims <= _MAX_GATHERED
 
 
 SAMPLING_SEED = 0
 _SAMPLE = 64  # texts that an estimate looks at
-_MAX_JOINT = 50_000  # points of all layers together
-_MAX_GATHERED = 60_000_000
-"""A map of one layer gathers the vectors of all layers if they take fewer bytes than this.
+_MAX_GATHERED = 240_000_000
+"""The vectors of all layers are gathered up to this number of bytes, else those of one layer.
 
-A change of the layer then needs no encoding.
+It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
 """
 _FLOPS = 1.2e11  # multiplications and additions a second, until a speed is measured
 
@@ -115,7 +121,6 @@ class Plan:
         n_able: the number of texts that may have points.
         n_texts, n_tokens: the numbers of texts and tokens to read.
         n_points: the number of points to expect.
-        most: the largest number of points; lower if all layers are drawn together.
         layers: the layers to gather; None for all.
         reading, placing: the seconds of each step.
         n_bytes: the bytes of memory that the map takes.
@@ -126,7 +131,6 @@ class Plan:
     n_texts: int
     n_tokens: int
     n_points: int
-    most: int
     layers: tuple[int, ...] | None
     reading: float
     placing: float
@@ -159,7 +163,7 @@ def plan(
         service: tokenizes a sample of the texts.
         token_seconds: the seconds that the model takes for one token.
     """
-    able, most = _able_texts(request, corpus), _most(request, card)
+    able, most = _able_texts(request, corpus), request.most
     per_text, tokens = _sizes(request, corpus, able, card, service)
     order, n_texts = _order(request, able, most, per_text)
     n_points = int(min(most, max(1, round(per_text * n_texts))))
@@ -171,11 +175,10 @@ def plan(
         n_texts=n_texts,
         n_tokens=round(tokens * n_texts),
         n_points=n_points,
-        most=most,
         layers=_layers(request, corpus, card),
         reading=round(tokens * n_texts) * token_seconds,
         placing=placing_seconds(n_points, card.n_dims, request.settings, n_layers=n_layers),
-        n_bytes=2 * 4 * size * card.n_dims + placing_bytes(size, card.n_dims, request.settings),
+        n_bytes=2 * 4 * size * card.n_dims + placing_bytes(n_points, card.n_dims, request.settings),
     )
 
 
@@ -193,12 +196,6 @@ def _able_texts(request: MapRequest, corpus: Corpus) -> IntArray:
         texts = (text[slice(*span)] for text, span in zip(corpus.texts, corpus.spans, strict=True))
     has = [any(word in text.casefold() for word in request.only) for text in texts]
     return np.flatnonzero(has)
-
-
-def _most(request: MapRequest, card: ModelCard) -> int:
-    if request.layer is not None:
-        return request.most
-    return min(request.most, _MAX_JOINT // (card.n_layers + 1))
 
 
 def _sizes(
@@ -235,6 +232,6 @@ def _layers(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[int, 
     """Return the layers to gather: the requested one, or all if they are affordable."""
     if request.layer is None or request.layer < 0:
         return None
-    n_points = min(request.most, 10 * len(corpus.texts))
-    n_bytes = n_points * (card.n_layers + 1) * card.n_dims * 4
-    return None if n_bytes < _MAX_GATHERED else (request.layer,)
+    per_text = 1 if request.unit == "sentences" else 10
+    n_points = min(request.most, per_text * len(corpus.texts))
+    return None if can_gather_all_layers(n_points, card) else (request.layer,)

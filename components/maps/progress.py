@@ -8,7 +8,6 @@ __all__ = [
     "ARRANGING",
     "AXES",
     "FINDING",
-    "FINDING_ACROSS",
     "LINKING",
     "MEASURING",
     "OnProgress",
@@ -18,7 +17,6 @@ __all__ = [
 ]
 
 FINDING = "Finding each point's nearest neighbours"
-FINDING_ACROSS = "Finding the nearest neighbours across the layers"
 AXES = "Finding the main directions"
 LINKING = "Linking neighbours"
 ARRANGING = "Arranging the points"

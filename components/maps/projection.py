@@ -4,19 +4,19 @@ Numpy in, numpy out. The same vectors and settings give the same map, bit for bi
 graph is made once: UMAP and t-SNE arrange it, the map's quality is measured against it, and it
 gives each point's true neighbours.
 
-A map of several layers is one fit of all points of all layers, so that each point has a path
-through them. The layers are made comparable first: each is centred on its mean and brought to one
-scale. UMAP's graph is then the union of three graphs: neighbours among all points of all layers,
-neighbours within each layer's own space, and a link of full strength between each point and itself
-at the next layer. The first graph alone would keep the layers in one picture, but most neighbours
-of a point would be the point itself at other layers; the second alone would make each layer an
-island. PCA and t-SNE use only the comparable layers. The map is then framed: each layer is centred,
-and all layers are rotated by the same angle.
+A map of several layers has a fit for each layer, made from the last layer down. The last layer's is
+the map of that layer alone. Each lower layer's own neighbour graph is arranged from where the layer
+above left the points, so that they move little between layers; if that is less trustworthy than a
+map of the layer alone, by more than 0.01, the latter is taken. Each layer is then shifted, rotated
+and mirrored onto the one above (orthogonal Procrustes); PCA is only that. Distances within a layer
+are those of its own fit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from components.maps.progress import (
     ARRANGING,
     AXES,
     FINDING,
-    FINDING_ACROSS,
     LINKING,
     MEASURING,
     OnProgress,
@@ -44,7 +43,6 @@ __all__ = [
     "K_MEASURED",
     "Map",
     "choose_method",
-    "framed",
     "project",
 ]
 
@@ -54,12 +52,16 @@ K_MEASURED = 15
 """The neighbours by which every map is measured, so that maps with any settings compare."""
 
 
+_MOST_LOST = 0.01
+"""The trustworthiness that a layer may lose by starting from the one above."""
+
+
 @dataclass(frozen=True, eq=False)
 class Map:
     """The places of some points at one layer or at several.
 
     Attributes:
-        coordinates: (n_layers, n, n_components) float32; each of several layers is centred.
+        coordinates: (n_layers, n, n_components) float32.
         method: the method that was used.
         reason: why the map differs from the request, in a sentence or two; "" if it does not.
         settings: the requested settings.
@@ -75,15 +77,31 @@ class Map:
     neighbors: tuple[Neighbors, ...]
     quality: tuple[MapQuality | None, ...]
 
+    @cached_property
+    def moved(self) -> tuple[float, ...]:
+        """How far half of the points move from each layer to the next, at most.
+
+        Each layer fills a square; the shares are of its diagonal.
+        """
+        low, high = (edge(self.coordinates, axis=1, keepdims=True) for edge in (np.min, np.max))
+        inside = (self.coordinates - low) / np.maximum(high - low, np.float32(1e-12))
+        steps = np.linalg.norm(np.diff(inside, axis=0), axis=2) / self.coordinates.shape[2] ** 0.5
+        return tuple(np.median(steps, axis=1).tolist())
+
 
 def project(
-    vectors: object, settings: MapSettings, *, on_progress: OnProgress | None = None
+    vectors: object,
+    settings: MapSettings,
+    *,
+    last: Map | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Map:
     """Return a map of some vectors, or one of the same points at several layers.
 
     Args:
         vectors: (n_layers, n, d), or (n, d) for one layer; finite.
         settings: the settings of the layout.
+        last: the map of the last layer alone, if it was made before.
         on_progress: receives the stage and the share done of the whole; an exception from it ends
             the work and reaches the caller.
 
@@ -92,21 +110,54 @@ def project(
     """
     given = np.asarray(vectors)
     layers = checked_vectors(given[None] if given.ndim == 2 else given, n_axes=3)
-    n_layers, n, d = layers.shape
-    spaces = [VectorSpace.of(layer, settings.metric) for layer in layers]
-    whole = spaces[0] if n_layers == 1 else VectorSpace.of(_comparable(layers), settings.metric)
-    method, n_neighbors, reason = choose_method(n, settings, all_same=whole.all_same)
-    times = stage_seconds(n, d, settings, method=method, n_layers=n_layers)
-    stages = Stages(on_progress, times)
-    neighbors = _layer_neighbors(spaces, _n_needed(method, n_neighbors), stages)
+    maps = [] if last is None else [last]  # from the last layer down
+    todo = layers[: len(layers) - len(maps)][::-1]
+    for i, layer in enumerate(todo):
+
+        def report(stage: str, share: float, i: int = i) -> None:
+            if on_progress is not None:
+                on_progress(stage, (i + share) / len(todo))
+
+        maps.append(_layer_map(layer, settings, maps, report))
+    return maps[0] if len(maps) == 1 else _joined(maps[::-1])
+
+
+def _layer_map(
+    vectors: FloatArray, settings: MapSettings, above: Sequence[Map], on_progress: OnProgress
+) -> Map:
+    """Return the map of one layer, given those of the layers above, the last layer first."""
+    space = VectorSpace.of(vectors, settings.metric)
+    n, d = vectors.shape
+    method, n_neighbors, reason = choose_method(n, settings, all_same=space.all_same)
+    # Equal vectors have one place, which is no start for another layer.
+    start = next((m.coordinates[0] for m in reversed(above) if m.coordinates.any()), None)
+    is_settled = start is not None
+    seconds = stage_seconds(n, d, settings, method=method, is_settled=is_settled)
+    stages = Stages(on_progress, seconds)
+    finding = stages.stage(FINDING)
+    neighbors = nearest(space, _n_needed(n, settings), on_progress=lambda _, share: finding(share))
     stages.stage(AXES)
-    coordinates = layouts.pca(whole.rows, settings.n_components)
+    fits = [layouts.pca(space.rows, settings.n_components)]
     if method != "pca":
-        coordinates = _arranged(whole, neighbors, coordinates, settings, n_neighbors, stages)
-    by_layer = coordinates.reshape(n_layers, n, -1)
-    by_layer = framed(by_layer) if n_layers > 1 else by_layer
-    quality = _measured(spaces, neighbors, by_layer, stages)
-    return Map(by_layer, method, reason, settings, neighbors, quality)
+        starts = fits if start is None else [start, *fits]
+        fits = _arranged(space, neighbors, starts, settings, n_neighbors, stages)
+    if start is not None:
+        fits = [_onto(start, places) for places in fits]
+    places, quality = _best(space, neighbors, fits, stages)
+    return Map(places[None], method, reason, settings, (neighbors,), (quality,))
+
+
+def _joined(maps: Sequence[Map]) -> Map:
+    """Return the maps of single layers as one; layers of equal vectors do not name its method."""
+    first = next((m for m in maps if m.method == m.settings.method), maps[-1])
+    return Map(
+        coordinates=np.concatenate([m.coordinates for m in maps]),
+        method=first.method,
+        reason=first.reason,
+        settings=first.settings,
+        neighbors=tuple(m.neighbors[0] for m in maps),
+        quality=tuple(m.quality[0] for m in maps),
+    )
 
 
 def choose_method(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Method, int, str]:
@@ -140,166 +191,79 @@ def choose_method(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Met
     )
 
 
-def _n_needed(method: Method, n_neighbors: int) -> int:
-    """Return the number of true neighbours of each point that the method and the measures need."""
+def _n_needed(n: int, settings: MapSettings) -> int:
+    """Return the number of true neighbours of each point that the method and the measures need.
+
+    It is the same at layers of equal vectors.
+    """
+    method, n_neighbors, _ = choose_method(n, settings, all_same=False)
     wanted = {"umap": n_neighbors, "tsne": 3 * n_neighbors, "pca": 1}[method]
     return max(wanted, K_MEASURED)
 
 
-def _comparable(vectors: FloatArray) -> FloatArray:
-    """(n_layers * n, d), each layer centred and scaled to a mean squared length of one."""
-    centred = vectors - vectors.mean(axis=1, keepdims=True, dtype=np.float64)
-    largest = np.abs(vectors).max(axis=(1, 2), keepdims=True)
-    sizes = np.sqrt(np.square(centred).sum(axis=2, keepdims=True).mean(axis=1, keepdims=True))
-    # Centring equal vectors leaves only rounding errors, which must not be scaled up.
-    scaled = np.divide(centred, sizes, out=np.zeros_like(centred), where=sizes > 1e-6 * largest)
-    rows: FloatArray = scaled.reshape(-1, vectors.shape[2]).astype(np.float32)
-    return rows
-
-
-def _layer_neighbors(spaces: list[VectorSpace], k: int, stages: Stages) -> tuple[Neighbors, ...]:
-    finding = stages.stage(FINDING)
-
-    def nearest_at(i: int) -> Neighbors:
-        def report(_: str, share: float) -> None:
-            finding((i + share) / len(spaces))
-
-        return nearest(spaces[i], k, on_progress=report)
-
-    return tuple(map(nearest_at, range(len(spaces))))
-
-
 def _arranged(
-    whole: VectorSpace,
-    neighbors: tuple[Neighbors, ...],
-    start: FloatArray,
+    space: VectorSpace,
+    neighbors: Neighbors,
+    starts: Sequence[FloatArray],
     settings: MapSettings,
     n_neighbors: int,
     stages: Stages,
-) -> FloatArray:
-    """Return UMAP's or t-SNE's coordinates of all points from a PCA start."""
-    across = neighbors[0]
-    if len(neighbors) > 1:
-        finding = stages.stage(FINDING_ACROSS)
-        k = _n_needed(settings.method, n_neighbors)
-        across = nearest(whole, k, on_progress=lambda _, share: finding(share))
-    if settings.method == "tsne":
-        report = stages.stage(ARRANGING)
-        return layouts.tsne(whole, across, start, perplexity=n_neighbors, report=report)
-    stages.stage(LINKING)
-    graph = layouts.links(across, n_neighbors, on_wait=stages.waiting)
-    if len(neighbors) > 1:
-        graph = _union(
-            graph,
-            layouts.links(_side_by_side(neighbors), n_neighbors, on_wait=stages.waiting),
-            _links_between_layers(len(neighbors), len(neighbors[0].indices)),
-        )
-    return layouts.umap(
-        graph,
-        start,
-        min_dist=settings.min_dist,
-        n_epochs=settings.n_epochs(len(start)),
-        seed=settings.seed,
-        report=stages.stage(ARRANGING),
-        on_wait=stages.waiting,
-    )
-
-
-def _side_by_side(neighbors: tuple[Neighbors, ...]) -> Neighbors:
-    """Return the layers' neighbours as those of the points of all layers, layer after layer."""
-    n = len(neighbors[0].indices)
-    return Neighbors(
-        np.concatenate([layer.indices + i * n for i, layer in enumerate(neighbors)]),
-        np.concatenate([layer.distances for layer in neighbors]),
-        neighbors[0].metric,
-    )
-
-
-def _links_between_layers(n_layers: int, n: int) -> Any:
-    """(n_layers * n, n_layers * n) sparse: a link from each point to itself at the next layer."""
-    from scipy.sparse import coo_array
-
-    lower = np.arange((n_layers - 1) * n, dtype=np.int32)
-    size = n_layers * n
-    up = coo_array((np.ones(len(lower), np.float32), (lower, lower + n)), (size, size))
-    return up + up.T
-
-
-def _union(*graphs: Any) -> Any:
-    """Return the fuzzy union of graphs, a + b - a b, as in UMAP for its directed links."""
-    from scipy.sparse import coo_matrix, csr_array
-
-    whole, *others = (csr_array(graph) for graph in graphs)
-    for other in others:
-        whole = whole + other - whole * other
-    return coo_matrix(whole)
-
-
-def _measured(
-    spaces: list[VectorSpace],
-    neighbors: tuple[Neighbors, ...],
-    coordinates: FloatArray,
-    stages: Stages,
-) -> tuple[MapQuality | None, ...]:
-    measuring = stages.stage(MEASURING)
+) -> list[FloatArray]:
+    """Return UMAP's or t-SNE's coordinates from each start; the last start is PCA's."""
+    graph = None
+    if settings.method == "umap":
+        stages.stage(LINKING)
+        graph = layouts.links(neighbors, n_neighbors, on_wait=stages.waiting)
+    arranging = stages.stage(ARRANGING)
+    fits: list[FloatArray] = []
 
     def report(share: float) -> None:
-        measuring((len(measured) + share) / len(spaces))
+        arranging((len(fits) + share) / len(starts))
 
-    measured: list[MapQuality | None] = []
-    for space, near, places in zip(spaces, neighbors, coordinates, strict=True):
-        quality = None
-        if space.n_points >= FEWEST:
-            quality = measure(space, places, neighbors=near, k=K_MEASURED, report=report)
-        measured.append(quality)
+    for i, start in enumerate(starts):
+        how: dict[str, Any] = {"is_settled": i < len(starts) - 1, "report": report}
+        if graph is None:
+            fits.append(layouts.tsne(space, neighbors, start, perplexity=n_neighbors, **how))
+        else:
+            n_epochs = settings.n_epochs(len(start), is_settled=how["is_settled"])
+            how |= {"n_epochs": n_epochs, "on_wait": stages.waiting}
+            fits.append(
+                layouts.umap(graph, start, min_dist=settings.min_dist, seed=settings.seed, **how)
+            )
+    return fits
+
+
+def _best(
+    space: VectorSpace, neighbors: Neighbors, fits: Sequence[FloatArray], stages: Stages
+) -> tuple[FloatArray, MapQuality | None]:
+    """Return the first fit and its quality, or the last one if that is clearly more trustworthy."""
+    measuring = stages.stage(MEASURING)
+
+    def measured_fit(i: int) -> MapQuality:
+        return measure(
+            space,
+            fits[i],
+            neighbors=neighbors,
+            k=K_MEASURED,
+            report=lambda share: measuring((i + share) / len(fits)),
+        )
+
+    measured = list(map(measured_fit, range(len(fits)))) if space.n_points >= FEWEST else []
     stages.done(MEASURING)
-    return tuple(measured)
+    if not measured:
+        return fits[0], None
+    lost = measured[-1].trustworthiness - measured[0].trustworthiness
+    best = -1 if lost > _MOST_LOST else 0
+    return fits[best], measured[best]
 
 
-# --- Maps of several layers in one frame
+def _onto(above: FloatArray, places: FloatArray) -> FloatArray:
+    """Return places shifted, rotated and mirrored as near as possible to the layer above's.
 
-_ENOUGH = 0.75
-"""The share of a common frame that the points of each layer should span in each direction."""
-_WIDE = 1.4
-"""The ratio of width to height of a frame that suits a page."""
-
-
-def framed(coordinates: FloatArray) -> FloatArray:
-    """(n_layers, n, n_components) float32, each layer centred; in 2-D all rotated alike.
-
-    The rotation lets the layer that spans the least of the common frame span as much of it as
-    possible. Among rotations at which every layer spans enough, the frame's shape decides.
+    This is the orthogonal Procrustes problem (Schönemann 1966): distances stay.
     """
-    middles = coordinates.mean(axis=1, keepdims=True, dtype=np.float64)
-    centred = coordinates.astype(np.float64) - middles
-    if coordinates.shape[2] == 2 and coordinates.shape[1] > 1:
-        centred = centred @ _best_turn(centred)
-    places: FloatArray = centred.astype(np.float32)
-    return places
-
-
-def _best_turn(centred: FloatArray) -> FloatArray:
-    """Return the (2, 2) rotation to multiply places with, so that they are wider than high."""
-    turns = [_turn(np.deg2rad(degrees)) for degrees in range(90)]
-    best = max(turns, key=lambda turn: _suits(centred @ turn))
-    width, height = _whole(centred @ best)
-    return best if width >= height else best @ _turn(np.pi / 2)
-
-
-def _turn(angle: float) -> FloatArray:
-    cos, sin = np.cos(angle), np.sin(angle)
-    return np.array([[cos, sin], [-sin, cos]])
-
-
-def _suits(places: FloatArray) -> tuple[float, float]:
-    """Return a sort key: how well layers share a frame, then how well its shape suits a page."""
-    whole = np.maximum(_whole(places), 1e-12)
-    least = float(((places.max(axis=1) - places.min(axis=1)) / whole).min())
-    shape = abs(float(np.log(whole[0] / whole[1])))
-    return min(least, _ENOUGH), -abs(shape - float(np.log(_WIDE)))
-
-
-def _whole(places: FloatArray) -> FloatArray:
-    """Return (2,) width and height of the frame that holds all layers."""
-    whole: FloatArray = places.max(axis=(0, 1)) - places.min(axis=(0, 1))
-    return whole
+    middle, target = (rows.mean(axis=0, dtype=np.float64) for rows in (places, above))
+    centred = places - middle
+    left, _, right = np.linalg.svd(centred.T @ (above - target))
+    turned: FloatArray = (centred @ (left @ right) + target).astype(np.float32)
+    return turned

@@ -73,11 +73,13 @@ class MapSettings:
             object.__setattr__(self, name, _whole(name, getattr(self, name), low, high))
         object.__setattr__(self, "min_dist", _number("min_dist", self.min_dist, 0.0, 0.99))
 
-    def n_epochs(self, n: int) -> int:
-        """Return the number of rounds that UMAP takes for n points."""
+    def n_epochs(self, n: int, *, is_settled: bool = False) -> int:
+        """Return the number of rounds that UMAP takes for n points; half from a settled layout."""
         if self.effort == "full":
-            return FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
-        return QUICK_EPOCHS if n <= SOME else MANY_QUICK_EPOCHS
+            n_epochs = FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
+        else:
+            n_epochs = QUICK_EPOCHS if n <= SOME else MANY_QUICK_EPOCHS
+        return n_epochs // 2 if is_settled else n_epochs
 
     def as_dict(self) -> dict[str, str | int | float]:
         """Return the settings by name, as values of JSON."""
@@ -157,8 +159,8 @@ class MapRequest:
         every_word: of a corpus with chosen words, map all words instead of those.
         special: of tokens, map also those that the tokenizer added.
         most: the largest number of points.
-        layer: the layer that is drawn alone, -1 for the pooler's output; None if all are drawn
-            together.
+        layer: the layer that is drawn alone, -1 for the pooler's output; None for all layers, each
+            starting from the one above.
         settings: how points are placed.
         source: a name for the origin of the texts, chosen by the caller.
     """
@@ -174,11 +176,6 @@ class MapRequest:
     layer: int | None = None
     settings: MapSettings = field(default_factory=MapSettings)
     source: str = ""
-
-    @property
-    def is_joint(self) -> bool:
-        """True if all layers share the map."""
-        return self.layer is None
 
     @property
     def key(self) -> str:
@@ -223,7 +220,6 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
         "every_word": "which words",
         "special": "special tokens",
         "most": "how many points",
-        "is_joint": "how layers are drawn",
         "layer": "the layer",
         "settings": "the map's settings",
     }

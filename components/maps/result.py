@@ -75,7 +75,6 @@ class MapResult:
             "unit": self.request.unit,
             "pooling": self.request.pooling,
             "layers": list(self.layers),
-            "footing": "joint" if self.request.is_joint else "one",
             "corpus": self.corpus.name,
             "corpus_sha256": self.corpus.digest,
             "sampling_seed": SAMPLING_SEED,

@@ -346,5 +346,5 @@ def read_points(
         only=request.only,
         special=request.special,
         labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
-        most=plan.most,
+        most=request.most,
     )

@@ -63,12 +63,19 @@ def maps(rounds: int) -> Outcome:
 
 
 def layer_maps(rounds: int) -> Outcome:
-    """Seven layers of 500 tokens on one map."""
+    """Seven layers of 500 tokens, each starting from the one above."""
     with saved(token_vectors(N_LAYER_POINTS, all_layers=True)) as path:
-        took = interleaved({"joint": (set_up_layers, path)}, [(seed,) for seed in range(rounds)])
-    seconds, trust = zip(*took["joint"], strict=True)
-    raw = {"joint s": list(seconds), "joint trustworthiness": list(trust)}
-    return Outcome([Ratio("joint map", seconds, 4, unit="s")], raw)
+        took = interleaved({"layers": (set_up_layers, path)}, [(seed,) for seed in range(rounds)])
+    seconds, lost, moved = zip(*took["layers"], strict=True)
+    raw = {"layers s": list(seconds), "trustworthiness lost": list(lost), "moved": list(moved)}
+    return Outcome(
+        [
+            Ratio("map of all layers", seconds, 4, unit="s"),
+            Ratio("trustworthiness lost at the worst layer", lost, 0.012, unit=""),
+            Ratio("moved from layer to layer", moved, unit=""),
+        ],
+        raw,
+    )
 
 
 def large_map(rounds: int) -> Outcome:
@@ -150,16 +157,19 @@ def set_up_ours(path: Path, effort: str) -> Turn:
     return run
 
 
-def set_up_layers(path: Path) -> Turn:
+def set_up_layers(path: Path) -> Callable[[int], tuple[float, ...]]:
     vectors = np.load(path)
     project(vectors[:, :40], MapSettings())
 
-    def run(seed: int) -> tuple[float, float]:
+    def run(seed: int) -> tuple[float, ...]:
         settings = MapSettings(seed=seed)
         start = time.perf_counter()
         found = project(vectors, settings)
         took = time.perf_counter() - start
-        return took, float(np.mean([one.trustworthiness for one in found.quality if one]))
+        alone = [project(layer, settings).quality[0] for layer in vectors]
+        pairs = zip(alone, found.quality, strict=True)
+        lost = [own.trustworthiness - one.trustworthiness for own, one in pairs if own and one]
+        return took, max(lost), float(np.median(found.moved))
 
     return run
 

@@ -138,7 +138,7 @@ def test_a_term_has_one_sentence(term: str):
 
 
 def test_every_method_of_a_map_is_explained():
-    assert table("map.methods").keys() == {*METHODS, "misread", "joint"}
+    assert table("map.methods").keys() == {*METHODS, "misread", "linked"}
 
 
 @pytest.mark.parametrize("page", ["map", "senses", "corpora", "pairs"])

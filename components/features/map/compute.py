@@ -29,8 +29,6 @@ from components.features.map.figures import (
     MapMarks,
     Ranges,
     coloring,
-    enlarged,
-    map_frames,
     map_ranges,
 )
 from components.features.map.marks import MarkedPoints
@@ -470,18 +468,8 @@ class MapDisplay:
 
     @cached_property
     def frames(self) -> list[Ranges]:
-        """The axis ranges at each layer; in three dimensions they hold all points of the layer."""
-        layers = self.result.map.coordinates
-        return (
-            map_frames(layers)
-            if layers.shape[2] == 2
-            else [map_ranges(places) for places in layers]
-        )
-
-    @property
-    def enlarged(self) -> float:
-        """The enlargement of the shown layer over the frame that holds all layers."""
-        return enlarged(self.frames)[self.row] if self.places.shape[1] == 2 else 1.0
+        """The axis ranges at each layer, which hold all points of the layer."""
+        return [map_ranges(places) for places in self.result.map.coordinates]
 
     @property
     def vectors(self) -> FloatArray:

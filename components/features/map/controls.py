@@ -28,7 +28,6 @@ __all__ = [
     "GUESSED",
     "KEPT",
     "LABELS",
-    "LAYERS",
     "MARKED",
     "MARKS_OF",
     "METHOD",
@@ -99,8 +98,6 @@ LABELS = text(PAGE, "labels", default=GUESSED)
 
 # The drawing
 
-LAYERS = choice(PAGE, "footing", ("joint", "one"))
-"""All layers on one map, or the chosen layer alone."""
 WORDS_POOLING = choice(PAGE, "words_pooling", WORD_POOLINGS)
 SENTENCES_POOLING = choice(PAGE, "sentences_pooling", SENTENCE_POOLINGS)
 _METHODS = {method: method_name(method) for method in METHODS}

@@ -39,17 +39,19 @@ as a spring of the links' stiffness would let it be, and carries momentum, from 
 none. Pushing with few points instead of all repels less than the formula does, in umap-learn as
 well. The places start from PCA, so that the broad outline is not left to chance.
 
-**Layers on one map.** For a joint fit every layer $\ell$ is made comparable first: with
-$\mu_\ell$ the mean of its $n$ vectors,
+**From layer to layer.** The last layer's map is that of its own links alone, from the PCA start.
+Each lower layer's map is that of its own links, too, but starts from the layer above: UMAP at half
+the speed and for half of the rounds, t-SNE without the first phase that draws points together.
+If a layer so loses more than 0.01 of the trustworthiness that its map has from the PCA start, it
+gets the latter. PCA needs no start. Each layer is measured against its own space.
+With $Y_{\ell}$ the places of a layer, each with its mean taken off, it is then turned or mirrored
+onto the layer above by the $Q$ of
 
-$$
-\tilde x_{\ell,i} = \frac{x_{\ell,i} - \mu_\ell}
-{\sqrt{\frac{1}{n} \sum_{j} \lVert x_{\ell,j} - \mu_\ell \rVert^2}}
-$$
+$$\min_{Q^\top Q = I} \lVert Y_{\ell} \, Q - Y_{\ell + 1} \rVert_F$$
 
-UMAP then joins three graphs, two at a time, by $a + b - a b$: links among the $\tilde x$ of all
-layers, links within each layer's own space, and a link of weight 1 from each point to itself at the
-next layer. Each layer's map is measured against that layer's own space.
+Distances between points of different layers mean nothing. How far points move is the median, over
+points, of the distance between their places at two layers, each layer scaled to fill a square, in
+units of the square's diagonal.
 
 **PCA.** With $V$ the 2 or 3 directions of largest variance of the vectors (under cosine, of the
 vectors brought to length one) and $\mu$ their mean: $y_i = V^\top (x_i - \mu)$.

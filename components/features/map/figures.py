@@ -31,7 +31,6 @@ from components.maps.clusters import ClusterLabel
 from components.maps.points import Points, context
 
 __all__ = [
-    "LEAST",
     "MAX_COLORED",
     "MAX_LABELS",
     "MAX_SVG",
@@ -47,14 +46,11 @@ __all__ = [
     "axes_of",
     "cluster_notes",
     "coloring",
-    "enlarged",
     "fill",
     "font_of",
     "groups",
     "hover_texts",
-    "is_enlarged",
     "kind_of",
-    "map_frames",
     "map_layout",
     "map_ranges",
     "mark_rows",
@@ -300,9 +296,6 @@ def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
 
 Ranges = list[tuple[float, float]]
 """The start and end of each axis."""
-LEAST = 0.7
-"""The smallest share of each side of a frame that points span, unless they lie on a line."""
-_AIM = 0.72
 _AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
 _THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
 
@@ -318,16 +311,6 @@ def map_ranges(places: FloatArray) -> Ranges:
     return list(zip((low - air).tolist(), (high + air).tolist(), strict=True))
 
 
-def map_frames(coordinates: FloatArray) -> list[Ranges]:
-    """The frame of each layer of one map.
-
-    Args:
-        coordinates: (n_layers, n, 2), projected together.
-    """
-    whole = map_ranges(coordinates.reshape(-1, 2))
-    return [_nearer(places, whole) for places in coordinates]
-
-
 def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
     """The share of a frame's width and of its height that points span, in [0, 1]."""
     inside = [
@@ -338,34 +321,6 @@ def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
         for values, (low, high) in zip(inside, ranges[:2], strict=True)
     )
     return width, height
-
-
-def enlarged(frames: Sequence[Ranges]) -> list[float]:
-    """The enlargement of each layer over the frame that holds all layers; 1 or more."""
-    areas = [float(np.prod([high - low for low, high in ranges])) for ranges in frames]
-    return [float(np.sqrt(max(areas) / area)) for area in areas]
-
-
-def is_enlarged(times: float) -> bool:
-    """True if a layer is enlarged so much that the page should say so."""
-    return round(times, 1) > 1
-
-
-def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
-    """The common frame if the layer fills it, else a frame around the layer.
-
-    That frame has the common shape if the layer fits in it, else the layer's own shape.
-    """
-    if not len(places) or min(fill(places, whole)) >= LEAST:
-        return whole
-    low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
-    size = np.array([end - start for start, end in whole])
-    share = (high - low) / size
-    scale = float(share.min()) / _AIM
-    if not scale or float(share.max()) > scale / (1 + _AIR):
-        return map_ranges(places)
-    middle, half = (low + high) / 2, size * scale / 2
-    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
 
 # --- The hover text of a map's points

@@ -19,12 +19,9 @@ from components.features.map.figures import (
     Ranges,
     axes_of,
     cluster_notes,
-    enlarged,
     font_of,
     groups,
-    is_enlarged,
     kind_of,
-    map_frames,
     map_layout,
     map_ranges,
     mark_rows,
@@ -37,7 +34,7 @@ from components.features.map.figures import (
     write_above,
 )
 from components.figures.frames import add_frames
-from components.figures.theme import SMALLEST, color_of, figure
+from components.figures.theme import color_of, figure
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points
 
@@ -56,7 +53,6 @@ __all__ = [
 MAX_PLAYED_POINTS = 150_000
 """Maximum number of points in all frames together for playback: 1.6 MB."""
 MAX_TRAILS = 12
-_SMALL = {"showarrow": False, "font": {"size": SMALLEST}}
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
 """Parts of a trail: newest and oldest age, in layers before the shown one, and opacity."""
 
@@ -84,7 +80,7 @@ def layers_scatter(
 
     Args:
         points: the points.
-        coordinates: (n_layers, n_points, 2), projected together.
+        coordinates: (n_layers, n_points, 2), each layer starting from the one above.
         layers: the layer of each row of `coordinates`.
         layer: the layer shown.
         color: the column behind the colours.
@@ -107,7 +103,7 @@ def layers_scatter(
     traces = point_traces(points, places[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = [trail_label(marks, trail) for trail in trails]
-    every_range = map_frames(places)
+    every_range = [map_ranges(layer_places) for layer_places in places]
     ranges = every_range[row]
     where = sides(places[row], marks.labels, ranges)
     for trail, name, ink in zip(trails, names, inks, strict=True):
@@ -119,7 +115,7 @@ def layers_scatter(
     layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
     looks = dict(zip(layers, _looks(every_range), strict=True))
-    layout["annotations"] = [*looks[layer]["annotations"], *notes]
+    layout["annotations"] = notes
     whole = figure(traces, layout, title=titles[row], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
     write_above(whole, subtitle=subtitle, narrow=narrow)
@@ -157,21 +153,8 @@ def _checked_layers(
 
 
 def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
-    """The parts of the layout that belong to one layer: axis ranges and enlargement."""
-    return [
-        {
-            "xaxis": {"range": list(x)},
-            "yaxis": {"range": list(y)},
-            "annotations": [_enlarged_note(times)] if is_enlarged(times) else [],
-        }
-        for (x, y), times in zip(every_range, enlarged(every_range), strict=True)
-    ]
-
-
-def _enlarged_note(times: float) -> dict[str, Any]:
-    where = {"x": 0, "xref": "x domain", "xanchor": "left", "xshift": 8}
-    low = {"y": 0, "yref": "y domain", "yanchor": "bottom", "yshift": 6}
-    return {"text": f"enlarged {times:.1f} times", **where, **low, **_SMALL}
+    """The part of the layout that belongs to one layer: the ranges of its axes."""
+    return [{"xaxis": {"range": list(x)}, "yaxis": {"range": list(y)}} for x, y in every_range]
 
 
 def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:

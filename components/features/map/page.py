@@ -53,7 +53,7 @@ from components.features.map.request import by_chosen_words, most_points, reques
 from components.features.map.snippet import redraw_snippet
 from components.features.map.widgets import column_choice, file_panel, kept_panel
 from components.jobs import Job
-from components.maps.engine import LARGE_SECONDS
+from components.maps.engine import LARGE_SECONDS, last_layer
 from components.maps.plan import Plan
 from components.maps.points import Unit
 from components.maps.request import MapRequest, MapSettings, Method, changes
@@ -233,6 +233,10 @@ def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None
     if display.layer < 0:
         st.caption(say("map.no_layers"))
         return
+    job = None if display.is_stale else _missing_layers(display.result.request, card)
+    if job is not None:
+        waiting.follow(job, _place("map"))
+        return
     plays = _plays(display)
     framed = [CHART, OTHER_CHART] if plays else ()
     layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
@@ -260,8 +264,8 @@ def notes(display: MapDisplay) -> None:
     if display.matches is not None:
         parts.append(say("map.notes.found", n=len(display.matches)))
     st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
-    n_layers, _, n_axes = display.result.map.coordinates.shape
-    frame = frame_claims(n_layers, display.layer, display.enlarged, n_axes=n_axes)
+    drawn = display.result.map
+    frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
     if frame and points.n_points > 1 and not display.finding.every_layer:
         st.caption(" ".join(map(str, frame)))
 
@@ -301,7 +305,7 @@ def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
         formula=[
             FORMULA,
             f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
-            *([] if one_layer else [say("map.methods.joint")]),
+            *([] if one_layer else [say("map.methods.linked")]),
         ],
         snippet=snippets,
         passport=result.passport,
@@ -353,7 +357,6 @@ def _point_numbers() -> dict[str, str]:
 def _settings(view: ViewState) -> None:
     """The settings for placing the points."""
     unit = cast("Unit", controls.UNIT.of(view))
-    inputs.select(view, controls.LAYERS)
     if unit != "tokens":
         inputs.select(view, controls.pooling_of(unit))
     left, right = st.columns(2, gap="small")
@@ -377,7 +380,13 @@ other from a small store."""
 
 
 def current_map(
-    request: MapRequest | None, corpus: Corpus | None, card: ModelCard, *, slot: str, height: int
+    request: MapRequest | None,
+    corpus: Corpus | None,
+    card: ModelCard,
+    *,
+    slot: str,
+    height: int,
+    first: MapRequest | None = None,
 ) -> tuple[MapResult | None, bool]:
     """Return the requested map, or the last one, if any; and whether it is stale.
 
@@ -389,6 +398,7 @@ def current_map(
         card: the model's card.
         slot: the name of the map's place on the page.
         height: of the map, in pixels; its space is reserved while the first one is drawn.
+        first: the part of the map that is shown until all of it is there; None for no part.
     """
     # Created in every run: otherwise the browser would see the next element as a new one and redraw
     # it. The run that shows the map empties it first, so the map never appears below old progress.
@@ -406,9 +416,13 @@ def current_map(
     if job is None:
         return _older(last, request)
     if not waiting.shortly(job):
+        part = _finished(first)
+        if part is not None:  # `layer_control` follows the job
+            session.keep(slot, first)
+            return part, False
         with place.container():
             older = _older(last, request)
-            waiting.follow(job, _place(slot))
+            waiting.follow(job, _place(slot), until=lambda: _finished(first) is not None)
             if older[0] is None:
                 waiting.room(say("map.place"), height=height)
         return older
@@ -418,15 +432,27 @@ def current_map(
         return _older(last, request)
     result = maps().result(request)
     if result is None:  # stopped or evicted since `_job` looked it up
-        return current_map(request, corpus, card, slot=slot, height=height)
+        return current_map(request, corpus, card, slot=slot, height=height, first=first)
     session.keep(slot, request)
     return result, False
 
 
 def _last(slot: str) -> MapResult | None:
     """The last map on screen; None if it is no longer cached."""
-    request: MapRequest | None = session.kept(slot)
+    return _finished(session.kept(slot))
+
+
+def _finished(request: MapRequest | None) -> MapResult | None:
+    """The finished map of a request; None if there is no request, or no such map."""
     return None if request is None else maps().result(request)
+
+
+def _missing_layers(shown: MapRequest, card: ModelCard) -> Job | None:
+    """The job that draws the other layers, if the last one is shown until they are there."""
+    awaited: MapRequest | None = session.kept(_awaited("map"))
+    if awaited is None or awaited.layer is not None or last_layer(awaited, card) != shown:
+        return None
+    return maps().find(awaited)
 
 
 def _place(slot: str) -> str:
@@ -549,8 +575,11 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
         file_panel(view, requested.corpus)
     if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
         kept_panel(view)
+    request, first = requested.request, None
+    if request is not None and request.layer is None and view.layer in {None, card.n_layers}:
+        first = last_layer(request, card)
     result, is_stale = current_map(
-        requested.request, requested.corpus, card, slot="map", height=HEIGHT
+        request, requested.corpus, card, slot="map", height=HEIGHT, first=first
     )
     return None if result is None else map_display(view, result, is_stale=is_stale)
 

@@ -21,6 +21,7 @@ from components.maps.agreement import RISK, Agreement, agreement, share_interval
 from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
 from components.maps.points import Points, Unit
+from components.maps.request import Method
 
 __all__ = [
     "MapReading",
@@ -315,18 +316,20 @@ def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
     return claim(f"map.near.several_{unit}", n=len(names), names=f"{listed}{more}")
 
 
-def frame_claims(n_layers: int, layer: int, times: float, *, n_axes: int = 2) -> list[Claim]:
-    """The way in which layers share a map's frame; nothing for one layer's own map.
+def frame_claims(moved: Sequence[float], layers: Sequence[int], method: Method) -> list[Claim]:
+    """The way in which a map's layers belong together; nothing for one layer's own map.
 
     Args:
-        n_layers: the number of layers drawn together.
-        layer: the shown layer.
-        times: its enlargement over the frame that holds all layers.
-        n_axes: the number of axes; in three dimensions nothing is rotated.
+        moved: how far points move from each layer to the next, as shares of the map's diagonal.
+        layers: the layers of the map.
+        method: its method.
     """
-    if n_layers < 2:
+    if not moved:
         return []
-    claims = [claim("map.frame.turned" if n_axes == 2 else "map.frame.centred")]
-    if round(times, 1) > 1:
-        claims.append(claim("map.frame.enlarged", layer=layer, times=times))
-    return claims
+    most = int(np.argmax(moved))
+    case = "pca" if method == "pca" else "linked"
+    steps = {"share": float(np.median(moved)), "most": moved[most]}
+    return [
+        claim(f"map.frame.{case}"),
+        claim("map.frame.moved", first=layers[most], last=layers[most + 1], **steps),
+    ]

@@ -12,7 +12,6 @@ from components.features.map.controls import (
     DIMS,
     EFFORT,
     EVERY_WORD,
-    LAYERS,
     METHOD,
     METRIC,
     MIN_DIST,
@@ -26,6 +25,7 @@ from components.features.map.controls import (
     pooling_of,
     word_of,
 )
+from components.maps.plan import can_gather_all_layers
 from components.maps.points import Unit
 from components.maps.request import Effort, MapRequest, MapSettings, Method
 from components.maps.vector_space import Metric
@@ -36,7 +36,7 @@ __all__ = ["by_chosen_words", "most_points", "request_of", "settings_of"]
 
 
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
-    """The map that a view asks for.
+    """The map that a view asks for: all layers, or the shown one if their points are too many.
 
     Args:
         view: the current view.
@@ -45,7 +45,8 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
-    is_joint = LAYERS.of(view) == "joint" and pooling != "pooler"
+    most = min(int(AT_MOST.of(view)), most_points())
+    has_all_layers = pooling != "pooler" and can_gather_all_layers(most, card)
     return MapRequest(
         model=view.model,
         corpus=corpus,
@@ -55,8 +56,8 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         only=_only(view),
         every_word=unit == "words" and EVERY_WORD.of(view),
         special=unit == "tokens" and SPECIAL.of(view),
-        most=min(int(AT_MOST.of(view)), most_points()),
-        layer=None if is_joint else _layer(view, card, pooling),
+        most=most,
+        layer=None if has_all_layers else _layer(view, card, pooling),
         settings=settings_of(view),
     )
 

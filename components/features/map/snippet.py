@@ -24,105 +24,95 @@ __all__ = [
 
 # --- A similar map, from the vectors that the page offers for download
 
-_ONE_LAYER = """\
-with numpy.load({file}) as download:  # from this page
-    vectors, page = download["vectors"], download["coordinates"]
-rows = vectors
-
-"""
-_ALL_LAYERS = """\
+_LOAD = """\
 with numpy.load({file}) as download:  # from this page
     vectors, page = download["all_vectors"], download["all_coordinates"]
-n_layers, n, n_dims = vectors.shape
 
-# Each layer with its mean taken off and at one scale; then all of them are one set of points.
-centred = vectors - vectors.mean(axis=1, keepdims=True, dtype=numpy.float64)
-sizes = numpy.sqrt((centred**2).sum(axis=2).mean(axis=1))[:, None, None]
-sizes = numpy.where(sizes > 1e-6 * numpy.abs(vectors).max(), sizes, numpy.inf)
-rows = (centred / sizes).reshape(-1, n_dims).astype(numpy.float32)
-
+places = []
+for rows in vectors[::-1]:  # from the last layer down, each starts from the layer above
 """
 _DRAW: dict[Method, tuple[str, str]] = {
     "umap": (
         "import umap\n",
         """\
-# This gives a similar map, not the same points, because Contextlens' own optimiser places them.
-{links}places = umap.UMAP(
-    n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
-    min_dist={min_dist}, init="pca", random_state={seed}, n_jobs=1,
-).fit_transform(rows)
+    # This gives a similar map, not the same: Contextlens' own optimiser places the points.
+    drawn = umap.UMAP(
+        n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
+        min_dist={min_dist}, init=places[-1] if places else "pca", random_state={seed}, n_jobs=1,
+    ).fit_transform(rows)
 """,
     ),
     "tsne": (
         "from openTSNE import TSNE\n",
         """\
-# This gives a similar map, not the same points: Contextlens has settings of its own.
-places = numpy.asarray(TSNE(
-    n_components={n_components}, perplexity={n_neighbors}, metric="{metric}",
-    initialization="pca", negative_gradient_method="bh", random_state={seed},
-).fit(rows))
+    # This gives a similar map, not the same points: Contextlens has settings of its own.
+    drawn = numpy.asarray(TSNE(
+        n_components={n_components}, perplexity={n_neighbors}, metric="{metric}",
+        initialization=places[-1] / places[-1].std() * 1e-4 if places else "pca",
+        negative_gradient_method="bh", random_state={seed},
+    ).fit(rows))
 """,
     ),
     "pca": (
         "",
         """\
-# PCA: the same map, but axes may point the other way. Under cosine each vector has length one.
-lengths = numpy.linalg.norm(rows, axis=1, keepdims=True)
-rows = rows / numpy.where(lengths > 0, lengths, 1) if "{metric}" == "cosine" else rows
-rows = rows - rows.mean(axis=0)
-axes = numpy.linalg.svd(rows, full_matrices=False)[2][:{n_components}]
-places = rows @ axes.T
+    # PCA: the same map, but axes may point the other way. Under cosine each vector has length one.
+    lengths = numpy.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / numpy.where(lengths > 0, lengths, 1) if "{metric}" == "cosine" else rows
+    rows = rows - rows.mean(axis=0)
+    axes = numpy.linalg.svd(rows, full_matrices=False)[2][:{n_components}]
+    drawn = rows @ axes.T
 """,
     ),
 }
-_LINKS = """\
-# The page's map has more links: within each layer's own space, and from each point to itself at the
-# next layer.
+_ALIGN = """\
+    if places:  # rotated onto the layer above
+        drawn, above = drawn - drawn.mean(axis=0), places[-1].mean(axis=0)
+        drawn = drawn @ orthogonal_procrustes(drawn, places[-1] - above)[0] + above
+    places.append(drawn)
+places = numpy.stack(places[::-1])
 """
 _MEASURE = """
-# How far the page's map, and then this one, can be trusted. Where distances are equal the page has
-# the mean over all orders of equals, scikit-learn takes one order.
+# How far each layer of the page's map, and then of this one, can be trusted. Where distances are
+# equal the page has the mean over all orders of equals, scikit-learn takes one order.
 trusted = [
-    trustworthiness(vectors, drawn, n_neighbors={k}, metric="{metric}") for drawn in (page, places)
+    [trustworthiness(*layer, n_neighbors={k}, metric="{metric}") for layer in zip(vectors, drawn)]
+    for drawn in (page, places)
 ]
 print(trusted)
 """
 
 
 def redraw_snippet(result: MapResult, *, file: str = "map.npz") -> str:
-    """A script that draws a similar map with the method's own library and stores it in `places`.
+    """A script that draws a similar map with the method's own library.
 
-    For one layer, `places` is (points, axes), and `trusted` holds the trustworthiness of the page's
-    map and of this one. For all layers together, `places` is (layers, points, axes).
+    It stores the map in `places`, (layers, points, axes), and the trustworthiness of each layer of
+    the page's map and of this one in `trusted`.
 
     Args:
         result: the map on the page.
         file: the name of the downloaded file.
     """
-    settings, n_points, is_joint = (
-        result.request.settings,
-        result.points.n_points,
-        len(result.layers) > 1,
-    )
-    quality = result.map.quality[0]
+    settings, n_points = result.request.settings, result.points.n_points
+    measured = [quality for quality in result.map.quality if quality is not None]
+    is_measured = bool(measured) and all(q.n_measured == n_points for q in measured)
     max_neighbors = (n_points - 1) // 3 if result.map.method == "tsne" else n_points - 1
     imports, draw = _DRAW[result.map.method]
-    is_measured = not is_joint and quality is not None and quality.n_measured == n_points
     values = {
         **settings.as_dict(),
         "file": literal(file),
         "n_neighbors": min(settings.n_neighbors, max_neighbors),
-        "links": _LINKS if is_joint else "",
-        "k": 0 if quality is None else quality.k,
+        "k": measured[0].k if measured else 0,
     }
     parts = [
         "import numpy\n",
         imports,
+        "from scipy.linalg import orthogonal_procrustes\n",
         "from sklearn.manifold import trustworthiness\n" if is_measured else "",
         "\n",
-        _ALL_LAYERS if is_joint else _ONE_LAYER,
+        _LOAD,
         draw,
-        "places = places.reshape(n_layers, n, -1)\n" if is_joint else "",
+        _ALIGN,
         _MEASURE if is_measured else "",
     ]
     return "".join(part if part in {"\n", ""} else part.format(**values) for part in parts)

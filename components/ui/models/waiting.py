@@ -58,6 +58,7 @@ def follow(
     note: str = "",
     below: bool = False,
     on_over: Callable[[], None] = st.rerun,
+    until: Callable[[], bool] = lambda: False,
 ) -> None:
     """Draw the progress of a job, with a way to stop it.
 
@@ -69,12 +70,13 @@ def follow(
         note: a line of text shown meanwhile.
         below: True to put the button under the line, not beside it.
         on_over: called when the job is over.
+        until: called at each poll; True ends the wait before the job is over.
     """
 
     @st.fragment(run_every=_POLL_SECONDS)
     def watch() -> None:
         status = job.look(current_visitor(key))
-        if status.is_over:
+        if status.is_over or until():
             on_over()
         line, button = _places(below or not cancel)
         _progress(status, line, is_counted=job.kind in _COUNTED)

@@ -74,9 +74,9 @@ CHOICES: dict[str, tuple[dict[str, Any], int]] = {
     "sentences": ({"unit": "sentences"}, 4),
     "pooler": ({"unit": "sentences", "sentences_pooling": "pooler"}, 4),
     "Euclidean": ({"metric": "euclidean"}, 18),
-    "one layer": ({"footing": "one", "layer": 2}, 18),
+    "one layer": ({"at_most": "50000", "layer": 2}, 18),
     "3-D": ({"dims": "3-D"}, 18),
-    "one layer in 3-D": ({"dims": "3-D", "footing": "one"}, 18),
+    "one layer in 3-D": ({"dims": "3-D", "at_most": "50000"}, 18),
 }
 
 
@@ -86,7 +86,7 @@ def test_every_choice_can_be_shown(service: EncoderService, name: str) -> None:
     shown = shown_of(service, map_view(*TEXTS, **{**QUICK, **controls}))
     assert shown.points.n_points == n == len(shown.places)
     assert shown.places.shape[1] == (3 if "3-D" in name else 2)
-    one_layer = name == "pooler" or "footing" in controls
+    one_layer = name == "pooler" or "at_most" in controls
     assert len(shown.result.layers) == (1 if one_layer else 7)
     assert (shown.layer == -1) == (name == "pooler")
     assert shown.result.n_able == (3 if name == "some words" else 4)
@@ -109,7 +109,7 @@ def test_every_choice_can_be_shown(service: EncoderService, name: str) -> None:
 def test_few_points_are_shown_with_the_reason(
     service: EncoderService, texts: tuple[str, ...], unit: str
 ) -> None:
-    view = map_view(*texts, unit=unit, neighbors=5, footing="one", **QUICK)
+    view = map_view(*texts, unit=unit, neighbors=5, **QUICK)
     shown = shown_of(service, view)
     assert np.isfinite(shown.places).all()
     assert shown.title
@@ -405,7 +405,7 @@ def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None
     adjectives = ("old", "new", "long", "short", "slow", "fast", "odd", "good", "bad", "big")
     texts = [topic.format(f"{a} {b}") for topic in topics for a in adjectives for b in adjectives]
     corpus = Corpus("two topics", tuple(texts))
-    view = map_view(source="file", unit="sentences", footing="one", **QUICK)
+    view = map_view(source="file", unit="sentences", **QUICK)
     shown = map_display(view, drawn_map(service, view, corpus))
     labels = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
     assert any(labels.values())

@@ -327,11 +327,14 @@ def test_what_is_near_to_a_typed_text_is_told() -> None:
 
 def test_layers_that_share_a_frame_are_told_how() -> None:
     said_all = Said()
-    assert frame_claims(1, 6, 3.0) == []
-    assert [own.key for own in said_all(frame_claims(7, 6, 1.04))] == ["map.frame.turned"]
-    centred = said_all(frame_claims(7, 0, 1.55, n_axes=3))
-    assert str(centred[0]).startswith("Layers are centred so that they can be compared")
-    assert str(centred[1]) == ("Layer 0 is drawn 1.6 times larger, to fill the frame.")
+    assert frame_claims((), (6,), "umap") == []
+    linked, moved = said_all(frame_claims((0.02, 0.2, 0.05), (0, 1, 2, 3), "tsne"))
+    assert linked.key == "map.frame.linked"
+    assert str(moved) == (
+        "Half of the points move less than 5% of the map's diagonal from one layer to the next "
+        "(20% between layers 1 and 2)."
+    )
+    assert said_all(frame_claims((0.1,), (0, 1), "pca"))[0].key == "map.frame.pca"
     said_all.assert_all("map.frame")
 
 

@@ -15,7 +15,6 @@ from components.features.map.controls import (
     AT_MOST,
     DIMS,
     EFFORT,
-    LAYERS,
     METHOD,
     METRIC,
     MIN_DIST,
@@ -39,7 +38,7 @@ NAMES = (
     *("words_pooling", "sentences_pooling", "tokens_pooling"),
 )
 WORDS = (
-    *UNITS, *LAYERS.options, *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, MOST),
+    *UNITS, "joint", "one", *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, MOST),
     *("2-D", "3-D", "cosine", "euclidean", "quick", "full", "0.1", "nan", "inf", "-1", "1e999"),
     *("all", "python, bank", ",,,", "", "9" * 200, "aligned"),
 )  # fmt: skip
@@ -99,10 +98,10 @@ def requested(card: ModelCard, **controls: Any) -> MapRequest:
         ({"unit": "tokens", "words_pooling": "first"}, {"unit": "tokens", "only": ()}),
         ({"at_most": "20000"}, {"most": 20_000}),
         ({"at_most": "20001"}, {}),
-        ({"footing": "aligned"}, {}),  # as old addresses have it
-        ({"footing": "one"}, {"layer": 6}),
-        ({"footing": "one", "layer": 0}, {"layer": 0}),
-        ({"footing": "one", "layer": 99}, {"layer": 6}),
+        ({"footing": "one"}, {}),  # as old addresses have it
+        ({"at_most": "50000"}, {"most": 50_000, "layer": 6}),  # too many to keep at all layers
+        ({"at_most": "50000", "layer": 0}, {"most": 50_000, "layer": 0}),
+        ({"at_most": "50000", "layer": 99}, {"most": 50_000, "layer": 6}),
         ({"layer": 2}, {}),
     ],
     ids=str,
@@ -152,7 +151,7 @@ def test_settings_are_those_of_the_view_within_their_bounds(
 
 def test_every_choice_of_a_control_is_one_that_maps_take(card: ModelCard) -> None:
     """The toolbar offers only what can be drawn, and no two choices ask for the same."""
-    for control in (METHOD, METRIC, MIN_DIST, DIMS, EFFORT, LAYERS, AT_MOST, UNIT):
+    for control in (METHOD, METRIC, MIN_DIST, DIMS, EFFORT, AT_MOST, UNIT):
         requests = [requested(card, **{control.name: value}) for value in control.options]
         assert len(set(requests)) == len(control.options)
         assert requested(card, **{control.name: control.default}) == USUAL
@@ -190,7 +189,6 @@ CONTROLS = st.fixed_dictionaries(
         "unit": st.sampled_from(UNITS),
         "word": st.sampled_from(["python", "bank", "all"]),
         "at_most": st.sampled_from(["1000", "5000"]),
-        "footing": st.sampled_from(list(LAYERS.options)),
         "method": st.sampled_from(METHODS),
         "neighbors": st.integers(2, 5),
         "seed": st.integers(0, 3),
@@ -225,7 +223,7 @@ def test_only_equal_requests_share_a_name(
 def test_the_same_points_are_known_however_they_are_placed(
     card: ModelCard, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
-    placing = ("footing", "method", "neighbors", "seed")
+    placing = ("method", "neighbors", "seed")
     assume(first.get("sentences_pooling") != "pooler")
     moved = {**first, **{name: second[name] for name in placing if name in second}}
     assert requested(card, **first).points_key == requested(card, **moved).points_key
@@ -242,7 +240,7 @@ def test_the_same_points_are_known_however_they_are_placed(
         ({"only": (), "every_word": True}, ("which words",)),
         ({"special": True}, ("special tokens",)),
         ({"most": 1_000}, ("how many points",)),
-        ({"layer": 2}, ("how layers are drawn", "the layer")),
+        ({"layer": 2}, ("the layer",)),
         ({"settings": MapSettings(seed=1)}, ("the map's settings",)),
     ],
     ids=str,

@@ -145,13 +145,10 @@ CASES: dict[str, dict[str, Any]] = {
     "all layers": {"neighbors": 10},
     "all layers, PCA": {"method": "pca"},
     "all layers, t-SNE": {"method": "tsne", "neighbors": 40, "metric": "euclidean"},
-    "one layer": {"footing": "one", "layer": 3, "neighbors": 200, "effort": "full"},
-    "one layer, PCA": {"footing": "one", "method": "pca"},
-    "one layer, PCA in 3-D": {
-        "footing": "one", "method": "pca", "metric": "euclidean", "dims": "3-D",
-    },
-    "one layer, t-SNE": {"footing": "one", "method": "tsne", "neighbors": 5},
-    "few points": {"only": "python", "footing": "one"},
+    "all layers, PCA in 3-D": {"method": "pca", "metric": "euclidean", "dims": "3-D"},
+    "one layer": {"at_most": "50000", "layer": 3, "neighbors": 200, "effort": "full"},
+    "one layer, t-SNE": {"at_most": "50000", "method": "tsne", "neighbors": 5},
+    "few points": {"only": "python"},
     "one point": {"only": "coding"},
 }  # fmt: skip
 
@@ -168,20 +165,19 @@ def test_a_library_alone_draws_a_similar_map_from_the_download(
     (tmp_path / "map.npz").write_bytes(to_npz(arrays, picture.passport))
     code = redraw_snippet(picture, file=str(tmp_path / "map.npz"))
     found = run(code, tmp_path)
-    is_joint = len(picture.layers) > 1
     drawn, places = found["page"], found["places"]
-    assert places.shape[:-1] == drawn.shape[:-1]
+    assert places.shape == drawn.shape
     assert np.isfinite(places).all()
     assert ("similar map, not the same points" in code) == (picture.map.method != "pca")
     assert ("own optimiser" in code) == (picture.map.method == "umap")
     if picture.map.method == "pca" and picture.points.n_points > 2:
-        layers = zip(drawn, places, strict=True) if is_joint else [(drawn, places)]
-        assert max(procrustes(*pair)[2] for pair in layers) < 1e-6
-    if not is_joint and picture.map.quality[0] is not None:
-        assert found["trusted"][0] == pytest.approx(
-            picture.map.quality[0].trustworthiness, abs=1e-6
-        )
-        assert found["trusted"][1] > found["trusted"][0] - 0.1
+        assert max(procrustes(*pair)[2] for pair in zip(drawn, places, strict=True)) < 1e-6
+    measured = [quality.trustworthiness for quality in picture.map.quality if quality]
+    if measured:
+        theirs, ours = np.array(found["trusted"])
+        # Layer 0 has equal vectors, whose order scikit-learn and the page take differently.
+        assert theirs[-1] == pytest.approx(measured[-1], abs=1e-6)
+        assert (ours > theirs - 0.1).all()
     else:
         assert "trusted" not in found
 
@@ -191,9 +187,8 @@ def test_a_map_that_was_measured_on_a_sample_is_not_measured_by_the_script(
 ) -> None:
     """scikit-learn would need the square of the number of points in memory."""
     with app_settings(ALLOW_DOWNLOADS="0"):
-        picture = drawn_map(service, map_view(*FOUR_TEXTS, footing="one", method="pca"))
-    quality = picture.map.quality[0]
-    assert quality is not None
+        picture = drawn_map(service, map_view(*FOUR_TEXTS, method="pca"))
     assert "trustworthiness" in redraw_snippet(picture)
-    sampled = replace(picture, map=replace(picture.map, quality=(replace(quality, n_measured=9),)))
+    quality = [replace(own, n_measured=9) for own in picture.map.quality if own is not None]
+    sampled = replace(picture, map=replace(picture.map, quality=tuple(quality)))
     assert "trustworthiness" not in redraw_snippet(sampled)

@@ -13,7 +13,7 @@ from components.core import BUNDLED_ID, Encoding, ModelCard
 from components.corpus.corpus import Corpus
 from components.maps import plan, projection, vectors
 from components.maps import stability as stabilities
-from components.maps.engine import Maps
+from components.maps.engine import Maps, last_layer
 from components.maps.points import UNITS
 from components.maps.request import MapSettings
 from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
@@ -68,16 +68,6 @@ def test_of_too_many_texts_the_same_random_ones_are_read(
             assert first.points.labels["number"][i] == text.split()[1]
 
 
-def test_fewer_points_are_drawn_where_each_stands_for_every_layer(
-    draw: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plan, "_MAX_JOINT", 7 * 40)
-    corpus = many(101)
-    assert draw(corpus, unit="sentences").points.n_points == 40
-    alone = draw(corpus, unit="sentences", layer=4)
-    assert alone.points.n_points == 101
-
-
 # Pictures
 
 
@@ -105,19 +95,34 @@ def test_points_are_gathered_as_requested(
 
 
 def test_places_neighbours_and_measures_are_the_analysis_s(draw: Any) -> None:
-    joint = draw(FEW)
-    expected = projection.project(joint.vectors, PCA)
-    np.testing.assert_array_equal(joint.map.coordinates, expected.coordinates)
-    assert joint.map.quality == expected.quality
-    for near, other in zip(joint.map.neighbors, expected.neighbors, strict=True):
+    every = draw(FEW)
+    expected = projection.project(every.vectors, PCA)
+    np.testing.assert_array_equal(every.map.coordinates, expected.coordinates)
+    assert every.map.quality == expected.quality
+    for near, other in zip(every.map.neighbors, expected.neighbors, strict=True):
         np.testing.assert_array_equal(near.indices, other.indices)
     alone = draw(FEW, layer=5)
-    expected = projection.project(joint.vectors[5], PCA)
+    expected = projection.project(every.vectors[5], PCA)
     np.testing.assert_array_equal(alone.map.coordinates, expected.coordinates)
-    np.testing.assert_array_equal(alone.vectors[0], joint.vectors[5])
+    np.testing.assert_array_equal(alone.vectors[0], every.vectors[5])
     assert alone.map.quality == expected.quality
     assert [alone.index_of(layer) for layer in (5, 3, None)] == [0, 0, 0]
-    assert [joint.index_of(layer) for layer in (5, 0, None, 99)] == [5, 0, 6, 6]
+    assert [every.index_of(layer) for layer in (5, 0, None, 99)] == [5, 0, 6, 6]
+
+
+def test_a_map_of_all_layers_continues_from_that_of_the_last_one(
+    maps: Maps, draw: Any, card: ModelCard
+) -> None:
+    corpus = many(20)
+    every = draw(corpus, settings=MapSettings(n_neighbors=5))
+    last = maps.result(last_layer(every.request, card))
+    assert last is not None, "it has a job of its own"
+    assert last is draw(corpus, settings=MapSettings(n_neighbors=5), layer=LAST)
+    assert last.gathered is every.gathered
+    np.testing.assert_array_equal(every.map.coordinates[LAST], last.map.coordinates[0])
+    assert every.map.quality[LAST] == last.map.quality[0]
+    assert every.map.method == "umap"
+    assert len(every.map.moved) == LAST
 
 
 def test_a_picture_s_passport_says_how_to_get_it_again(draw: Any, card: ModelCard) -> None:
@@ -128,7 +133,7 @@ def test_a_picture_s_passport_says_how_to_get_it_again(draw: Any, card: ModelCar
     assert own["map"] == settings.as_dict()
     assert own["method"] == "pca"  # so few points
     assert (own["unit"], own["pooling"], own["layers"]) == ("sentences", "mean", [1])
-    assert (own["footing"], own["corpus"]) == ("one", "few")
+    assert own["corpus"] == "few"
     assert own["corpus_sha256"] == FEW.digest
     assert {"umap-learn", "openTSNE", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
     assert passport["checksum"] == card.checksum

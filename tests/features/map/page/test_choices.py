@@ -83,7 +83,7 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
     own = picture(app)
     app = to_layer(app, 1)
     assert_whole(app)
-    assert picture(app) is own  # another layer of the joint map needs no new one
+    assert picture(app) is own  # another layer of the map needs no new one
     assert shown_view(app).layer == 1
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[1]))
     arrays = arrays_in(files["map.npz"]())
@@ -107,7 +107,6 @@ def test_choices_are_written_into_the_address() -> None:
         "unit": ("button_group", "sentences"),
         "source": ("selectbox", "sentences"),
         "metric": ("selectbox", "euclidean"),
-        "footing": ("selectbox", "one"),
         "at_most": ("selectbox", "1000"),
         "dims": ("button_group", "3-D"),
         "effort": ("button_group", "full"),

@@ -186,7 +186,7 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
 
 
 def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
-    several = {"every_word": True, "at_most": "5000", "footing": "one", "beside": "seed", **QUICK}
+    several = {"every_word": True, "at_most": "5000", "beside": "seed", **QUICK}
     app = on_map(map_view(panel=FIND_SELECT, **several))
     for key in ("map_draw", "map_other_draw"):
         if has_button(app, key):
