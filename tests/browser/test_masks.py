@@ -58,9 +58,7 @@ def switch(here: Visit) -> None:
         here.main.locator(".st-key-masks_mask label, [class*=st-key-masks_mask-] label").click()
 
 
-def test_the_menu_leads_to_the_story_its_files_and_the_mistakes(
-    visit: Callable, service: EncoderService
-) -> None:
+def test_the_menu_leads_to_the_story_and_the_mistakes(visit: Callable) -> None:
     here = visit("/", **DESK)
     here.side.get_by_role("link", name="Padding & masks").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Padding & masks")
@@ -79,8 +77,6 @@ def test_the_menu_leads_to_the_story_its_files_and_the_mistakes(
     here.back()
     assert (here.title, here.reading) == told
     a_click_on_a_case_sets_both_switches(here)
-    here.follow(address_of(mask=False, pad_to="32"))
-    the_downloads_are_files_with_their_passport(here, service)
 
 
 def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
@@ -116,7 +112,10 @@ def the_first_screen_tells_the_story(here: Visit) -> None:
     expect(told).to_contain_text("positions 7 to 21 · ID 0 · mask 0")
 
 
-def the_downloads_are_files_with_their_passport(here: Visit, service: EncoderService) -> None:
+def test_the_downloads_are_files_with_their_passport(
+    visit: Callable, service: EncoderService
+) -> None:
+    here = visit(address_of(mask=False, pad_to="32"), **DESK)
     lab = lab_of(service, A, B)
     lines = here.download("CSV").decode("utf-8-sig").splitlines(keepends=True)
     rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))

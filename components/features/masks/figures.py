@@ -84,7 +84,7 @@ def batch_grid(
     heights = _Heights(max(lab.lengths), lab.pad_to - max(lab.lengths))
     cells = _Cells(lab, layer, named=heights.named)
     layout = {
-        "xaxis": _text_axis(lab),
+        "xaxis": _text_axis(lab, named=heights.named),
         "yaxis": _position_axis(heights),
         "annotations": _padding_labels(lab, heights, averaged=averaged),
         "barmode": "overlay",
@@ -203,10 +203,10 @@ def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[li
     return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
 
 
-def _text_axis(lab: PaddedBatch) -> dict[str, Any]:
+def _text_axis(lab: PaddedBatch, *, named: bool) -> dict[str, Any]:
     n = len(lab.rows)
     return {
-        **_column_names(lab),
+        **_column_names(lab, with_bits=named),
         "side": "top",
         "range": [-0.5, n - 0.5],
         "showgrid": False,
@@ -215,16 +215,16 @@ def _text_axis(lab: PaddedBatch) -> dict[str, Any]:
     }
 
 
-def _column_names(lab: PaddedBatch) -> dict[str, Any]:
+def _column_names(lab: PaddedBatch, *, with_bits: bool) -> dict[str, Any]:
     """The ticks: each text with its length and, if there is room, a name above its bits."""
     n = len(lab.rows)
     if n > _MAX_WIDE:
         return {"tickvals": list(range(n)), "ticktext": [row.label for row in lab.rows]}
     form = "{} · {} tokens" if n <= 2 else "{} · {}"
     names = [form.format(row.label, row.n_real) for row in lab.rows]
-    bits = [say("masks.figure.bit")] * n
+    bits = [say("masks.figure.bit")] * n if with_bits else []
     return {
-        "tickvals": [i - 0.08 for i in range(n)] + [i + _BITS for i in range(n)],
+        "tickvals": [i - 0.08 for i in range(n)] + [i + _BITS for i in range(len(bits))],
         "ticktext": [*names, *bits],
         "tickangle": 0,
     }
