@@ -20,14 +20,15 @@ service = runtime.service()
 with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
-page.choices(masks, view, card, choices)
+page.choices(masks, view, choices)
 page.problems(masks)
 if masks.lab is None:
     page.nothing()
 else:
-    page.picture(masks, view, card)
+    page.picture(masks, view)
     layer_bar(view, masks.lab.layers)
-    page.words(masks)
+    page.words(masks, view)
+    page.over_layers(masks, card)
     looks.closer(masks, view, service, card)
     page.explain(masks, card)
     page.downloads(masks, downloads, partial(masks_of, view, service, card))

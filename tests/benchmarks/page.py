@@ -31,7 +31,7 @@ LONG = replace(DEFAULT, sentences=(Sentence(" ".join(mixed_sentences(60, seed=0)
 PAGES: Mapping[str, tuple[float, ViewState, ViewState]] = {
     "meaning": (50, replace(DEFAULT, layer=5), replace(DEFAULT, layer=6)),
     "tokens": (60, *(TOKENS_LOOK.put(LONG, look) for look in list(TOKENS_LOOK.options)[:2])),
-    "masks": (100, MASK.put(DEFAULT, True), DEFAULT),
+    "masks": (100, MASK.put(DEFAULT, False), DEFAULT),
     "embedding_layer": (
         100, *(EMBEDDING_LOOK.put(DEFAULT, look) for look in list(EMBEDDING_LOOK.options)[:2])
     ),

@@ -33,9 +33,11 @@ def address(view: ViewState = DEFAULT, **controls: str | int) -> str:
 def test_the_first_screen_and_every_closer_look_fit_a_desk(visit: Callable) -> None:
     here = visit(address(replace(DEFAULT, sentences=(Sentence(LONG),))), **DESK)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Embedding layer")
-    picture_and_reading_are_in_the_first_screen(here, row=0.5)
+    picture_and_reading_are_in_the_first_screen(here)
     here.follow(address())
-    picture_and_reading_are_in_the_first_screen(here, row=5.5 / 7, token="python")
+    picture_and_reading_are_in_the_first_screen(here)
+    a_click_on_a_row_follows_its_token(here, "love", row=2)
+    a_click_on_a_row_follows_its_token(here, "pet", row=4)
     every_closer_look_fits(here)
 
 
@@ -52,28 +54,34 @@ def test_a_dark_phone_has_every_closer_look_a_second_text_and_the_other_sentence
     expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
 
 
-def picture_and_reading_are_in_the_first_screen(
-    here: Visit, *, row: float, token: str = ""
-) -> None:
-    """And a row of the picture, at this height of it, says its token."""
+def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()  # it is not scrolled
     reading = box(here.main.locator(".st-key-reading"))
+    assert box(here.figure)["y"] < 260
     assert box(here.figure)["bottom"] <= reading["y"] + 1
     assert reading["bottom"] <= 900
-    strip = box(here.figure.locator(".heatmaplayer image").first)
-    here.page.mouse.move(strip["x"] + strip["width"] / 2, strip["y"] + strip["height"] * row)
+
+
+def a_click_on_a_row_follows_its_token(here: Visit, token: str, *, row: int) -> None:
+    name = box(here.figure.locator(".ytick text").nth(row))
+    column = box(here.figure.locator(".nsewdrag").first)
+    place = (column["x"] + column["width"] * 0.9, name["y"] + name["height"] / 2)
+    here.page.mouse.move(*place)
     hover = here.figure.locator(".hoverlayer .hovertext")
-    expect(hover).to_contain_text("word, dimension")
-    expect(hover).to_contain_text(token)
+    expect(hover).to_contain_text(f"{token}, position {row}")
+    with here.rerun():
+        here.page.mouse.click(*place)
+    assert here.title == f"“{token}” = own vector + position {row} + segment 0"
 
 
 def every_closer_look_fits(here: Visit) -> None:
-    names = ("word", "position", "segment", "sum", "layer 0", "share")
+    names = ("its own", "its", "sum", "normalised:")
     labels = here.figure.locator(".annotation-text")
-    found = {text.text_content(): box(text) for text in labels.all()}
-    places = [found[name] for name in names]
-    for a, b in pairwise(places):  # beside each other, or in two lines
-        assert a["right"] <= b["x"] + 1 or a["bottom"] <= b["y"] + 1 or b["bottom"] <= a["y"] + 1
+    heads = [box(text) for text in labels.all() if text.text_content().startswith(names)]
+    assert len(heads) == 5
+    assert max(head["bottom"] for head in heads) - min(head["bottom"] for head in heads) <= 2
+    for a, b in pairwise(heads):
+        assert a["right"] <= b["x"] + 4 or a["bottom"] <= b["y"] + 20
     for section in SECTION.options:
         here.choose(section)
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -58,46 +58,64 @@ def switch(here: Visit) -> None:
         here.main.locator(".st-key-masks_mask label, [class*=st-key-masks_mask-] label").click()
 
 
-def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
-    visit: Callable, service: EncoderService
-) -> None:
+def test_the_menu_leads_to_the_story_and_the_mistakes(visit: Callable) -> None:
     here = visit("/", **DESK)
     here.side.get_by_role("link", name="Padding & masks").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Padding & masks")
     here.wait()
     the_first_screen_tells_the_story(here)
-    the_downloads_are_files_with_their_passport(here, service)
     told = here.title, here.reading
     with here.still(FIGURES):
         switch(here)
-    assert here.title == "With the mask, padding changes no token's direction"
-    assert "With the mask, padding changes no token's direction in sentence A" in here.reading
-    healed = here.title, here.reading
-    here.choose("64")
-    assert (here.title, here.reading) not in (told, healed)
+    assert here.title == "Mask off (all 1): tokens attend to padding"
+    assert "The mask is off: the average vector of sentence A" in here.reading
+    off = here.title, here.reading
+    here.choose("All positions")
+    assert "Mask off and padding averaged in" in here.reading
     here.back()
-    assert (here.title, here.reading) == healed
+    assert (here.title, here.reading) == off
     here.back()
     assert (here.title, here.reading) == told
+    a_click_on_a_case_sets_both_switches(here)
+
+
+def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
+    cases = here.main.locator(".st-key-masks_cases")
+    area = box(cases.locator(".nsewdrag"))
+    for right, below, told in (
+        (0.75, 0.75, "Mask off and padding averaged in"),
+        (0.75, 0.25, "Padding is averaged in"),
+        (0.25, 0.25, "Mask on, padding left out"),
+    ):
+        place = (area["x"] + area["width"] * right, area["y"] + area["height"] * below)
+        here.page.mouse.move(*place)
+        expect(cases.locator(".hovertext")).to_be_visible()
+        with here.rerun():
+            here.page.mouse.click(*place)
+        assert here.reading.startswith(told)
 
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
-    assert here.title == "Mask off: A keeps a similarity of 0.79"
-    assert "78% of the 64 positions are padding" in here.reading
+    assert here.title == "Mask on (1, 0): no token attends to padding"
+    assert "keeps a similarity (cosine) of 1.000 to A read alone" in here.reading
+    assert box(here.figure)["y"] < 260
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
-    assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
+    assert box(here.main.locator(".st-key-reading p.said").first)["bottom"] <= 900
     assert_fits(here)
     area = box(here.figure.locator(".nsewdrag").first)
-    told = here.main.locator(".hovertext").first
-    here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 10)
+    told = here.figure.locator(".hovertext").first
+    here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 8)
     expect(told).to_contain_text("A: [CLS]")
     expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
-    expect(told).to_contain_text("layer 6: similarity 0.8584")
+    expect(told).to_contain_text("layer 6: similarity 1.0000")
     here.page.mouse.move(area["x"] + area["width"] / 4, area["bottom"] - 20)
-    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 1")
+    expect(told).to_contain_text("positions 7 to 21 · ID 0 · mask 0")
 
 
-def the_downloads_are_files_with_their_passport(here: Visit, service: EncoderService) -> None:
+def test_the_downloads_are_files_with_their_passport(
+    visit: Callable, service: EncoderService
+) -> None:
+    here = visit(address_of(mask=False, pad_to="32"), **DESK)
     lab = lab_of(service, A, B)
     lines = here.download("CSV").decode("utf-8-sig").splitlines(keepends=True)
     rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
@@ -165,9 +183,8 @@ def test_a_dark_phone_s_reader_edits_switches_and_has_eight_texts(visit: Callabl
     edit = here.menu("Edit")
     here.type("Second text of A", "A snake, I think.", within=edit)
     here.leave_menu()
-    assert "67% of the 64 positions" in here.reading
     switch(here)
-    assert here.title == "With the mask, padding changes no token's direction"
+    assert here.title == "Mask off (all 1): tokens attend to padding"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.follow(address_of(*EIGHT))
     eight_texts_fit_and_their_tokens_can_be_read(here)

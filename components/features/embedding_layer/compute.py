@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,9 +29,6 @@ from components.features.embedding_layer.controls import (
     POSITIONS,
     SEGMENT_ONLY,
     SENTENCE,
-    WIDTH,
-    first_dim_in,
-    first_token_in,
     token_in,
 )
 from components.features.embedding_layer.figures import Panel
@@ -52,7 +49,7 @@ from components.features.embedding_layer.measures import (
     summands,
 )
 from components.figures.frames import signed_bound
-from components.ui.state.controls import sentence_index
+from components.ui.state.controls import Choice, sentence_index
 from components.ui.state.view import Sentence, ViewState, letter
 
 __all__ = [
@@ -103,10 +100,8 @@ class EmbeddingView:
         normalization: the operations after the sum.
         rebuilt: (n_tokens, n_dims) layer 0 as recomputed here.
         contributions: the contribution of each part to each token.
-        picked: the token shown alone; None for all tokens.
-        focus: the token in the reading: the picked one, or the chosen word's first.
-        window: the tokens to draw if none is picked.
-        dims: the first dimension to draw, and the number of dimensions.
+        following: the choice of the token to follow; by default the chosen word's first.
+        focus: the position of the followed token.
     """
 
     index: int
@@ -119,15 +114,27 @@ class EmbeddingView:
     normalization: Normalization
     rebuilt: FloatArray
     contributions: Mapping[str, Contribution]
-    picked: int | None
+    following: Choice
     focus: int
-    window: slice
-    dims: tuple[int, int]
 
     @property
     def n_tokens(self) -> int:
         """The number of tokens in the text, including added ones."""
         return self.parts.tokens.n_tokens
+
+    @property
+    def segment(self) -> int | None:
+        """The segment of the followed token; None if the model adds none."""
+        segments = self.parts.tokens.token_type_ids
+        if self.parts.segment is None:
+            return None
+        return 0 if segments is None else int(segments[self.focus])
+
+    @property
+    def window(self) -> slice:
+        """The tokens to draw: up to `MAX_ROWS`, with the followed one in the middle."""
+        first = max(0, min(self.focus - MAX_ROWS // 2, self.n_tokens - MAX_ROWS))
+        return slice(first, min(self.n_tokens, first + MAX_ROWS))
 
     @property
     def layer_0(self) -> FloatArray:
@@ -145,11 +152,6 @@ class EmbeddingView:
         return self.difference <= _AGREE * max(1.0, float(np.abs(self.layer_0).max(initial=0)))
 
     @property
-    def shares(self) -> dict[str, FloatArray]:
-        """Each part's projection share of the sum, (n_tokens,)."""
-        return {name: part.share for name, part in self.contributions.items()}
-
-    @property
     def passport(self) -> Passport:
         """The passport with which to reproduce these numbers."""
         encoded = self.encoding.passport
@@ -157,7 +159,7 @@ class EmbeddingView:
         return replace(encoded, settings=settings)
 
     def panels(self) -> list[Panel]:
-        """The steps of the sum, limited to the tokens and dimensions to draw."""
+        """The steps of the sum, limited to the tokens to draw."""
         parts = self.parts
         steps = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
         sum_steps = [*steps, ("=", "sum", parts.total)]
@@ -170,10 +172,7 @@ class EmbeddingView:
         ]
 
     def _panel(self, sign: str, name: str, rows: FloatArray, bound: float) -> Panel:
-        first, n = self.dims
-        begin = min(first, max(0, rows.shape[1] - n))  # tables are narrower before a projection
-        drawn = self.window if self.picked is None else slice(self.picked, self.picked + 1)
-        return Panel(sign, name, rows[drawn, begin : begin + n], begin, bound)
+        return Panel(sign, name, rows[self.window], bound)
 
 
 def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) -> EmbeddingView:
@@ -185,7 +184,7 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
     vocabulary = service.vocabulary(view.model)
     names = labels(parts.tokens, vocabulary)
     normalization = normalization_of(view.model, service, parts)
-    picked = _picked(view, names)
+    following = token_in(names, focus_of(parts, sentence))
     return EmbeddingView(
         index=index,
         sentence=sentence,
@@ -197,10 +196,8 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
         normalization=normalization,
         rebuilt=rebuild(list(summands(parts).values()), normalization),
         contributions=contributions(parts, normalization),
-        picked=picked,
-        focus=focus_of(parts, sentence) if picked is None else picked,
-        window=_window(view, len(names)),
-        dims=_dims(view, card.n_dims),
+        following=following,
+        focus=int(following.of(view)),
     )
 
 
@@ -276,22 +273,6 @@ def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
 def _projection(parameters: tuple[Parameter, ...]) -> str:
     names = {parameter.name for parameter in parameters}
     return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
-
-
-def _picked(view: ViewState, names: Sequence[str]) -> int | None:
-    position = token_in(names).of(view)
-    return int(position) if position else None
-
-
-def _window(view: ViewState, n_tokens: int) -> slice:
-    first = first_token_in(n_tokens).of(view)
-    return slice(first, min(n_tokens, first + MAX_ROWS))
-
-
-def _dims(view: ViewState, n_dims: int) -> tuple[int, int]:
-    width = WIDTH.of(view)
-    n = n_dims if width == WIDTH.default else min(int(width), n_dims)
-    return first_dim_in(n_dims, n).of(view), n
 
 
 # --- A closer look at word rows

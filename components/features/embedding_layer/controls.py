@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.ui.state.controls import Choice, Number, choice, number, sentence_choice
+from components.ui.state.controls import Choice, choice, sentence_choice
 
 __all__ = [
     "ALONE",
     "CHANGE",
     "FEW",
-    "FIRST_DIM",
-    "FIRST_TOKEN",
     "MAX_ROWS",
     "NEAR",
     "OTHER",
@@ -22,25 +20,19 @@ __all__ = [
     "SEGMENT_ONLY",
     "SENTENCE",
     "TOKEN",
-    "WIDTH",
     "change_in",
-    "first_dim_in",
-    "first_token_in",
     "near_in",
     "token_in",
 ]
 
 PAGE = "embedding_layer"
-MAX_ROWS = 24
-"""Maximum tokens to draw: more would leave no room for names and take megabytes of values."""
+MAX_ROWS = 14
+"""Maximum tokens to draw: more would leave no room for their names."""
 FEW = 64
 """Up to this many rows or dimensions of a table can be told apart."""
 
 SENTENCE = sentence_choice(PAGE)
-TOKEN = choice(PAGE, "token", ("",))
-WIDTH = choice(PAGE, "width", ("All", "64", "16", "8"))
-FIRST_DIM = number(PAGE, "first_dim", between=(0, 0), default=0)
-FIRST_TOKEN = number(PAGE, "first_token", between=(0, 0), default=0)
+TOKEN = choice(PAGE, "token", ())  # `token_in` adds the tokens
 SECTION = choice(
     PAGE, "section", ("Same word", "Neighbours", "Positions", "Segments", "What is learned")
 )
@@ -51,24 +43,14 @@ PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
 CHANGE = choice(PAGE, "change", (PAIR, SEGMENT_ONLY, ALONE))
 
 
-def token_in(labels: Sequence[str]) -> Choice:
-    """All tokens of a text, or one of them by its position."""
-    return TOKEN.among({**TOKEN.options, **_numbered(labels)})
+def token_in(labels: Sequence[str], default: int) -> Choice:
+    """The token to follow, by its position in a text."""
+    return TOKEN.among(_numbered(labels), default=str(default))
 
 
 def near_in(labels: Sequence[str], focus: int) -> Choice:
     """A token of a text by its position; by default the token in focus."""
     return NEAR.among({"": f"{labels[focus]} (chosen)", **_numbered(labels)})
-
-
-def first_dim_in(n_dims: int, n_shown: int) -> Number:
-    """The first dimension to draw, limited so that `n_shown` dimensions follow."""
-    return FIRST_DIM.between(0, n_dims - n_shown)
-
-
-def first_token_in(n_tokens: int) -> Number:
-    """The first token to draw, limited so that `MAX_ROWS` tokens follow if possible."""
-    return FIRST_TOKEN.between(0, max(0, n_tokens - MAX_ROWS))
 
 
 def change_in(n_segments: int) -> Choice:

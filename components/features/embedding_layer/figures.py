@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from components.content.language import say
+from components.content.wording import percent
 from components.core.schema import FloatArray
 from components.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
-from components.figures.theme import CATEGORICAL, SEQUENTIAL, SIGNED, figure, plain, values
+from components.figures.theme import (
+    CATEGORICAL,
+    INK,
+    MUTED,
+    SEQUENTIAL,
+    SIGNED,
+    SMALLEST,
+    figure,
+    plain,
+    values,
+)
 
 __all__ = [
-    "PART_COLORS",
     "Panel",
     "moved_bars",
     "neighbour_bars",
     "position_curve",
     "position_heatmap",
-    "sum_strips",
-    "token_strips",
+    "sum_flow",
     "word_row_heatmap",
 ]
 
 
-# --- The main pictures
+# --- The main picture
 
-PART_COLORS: Mapping[str, str] = {
-    "word": CATEGORICAL[2],
-    "position": CATEGORICAL[4],
-    "segment": CATEGORICAL[9],
-}
-"""The colours of the parts; blue and orange stand for signs in the strips beside them."""
-_GAP = 0.022
-_SHARE_WIDTH = 0.16
-_ROOMY = 3  # up to this many adjacent strips have room for their names on a phone
-_LINE = 16  # height of a line of names, in pixels
-_MAX_NAMES = 17  # the most rows that have room for every name
-_MAX_NUMBERS = 16  # the most dimensions across with room for a number in each cell
+_GAP = 0.045  # between two columns, with room for a sign on a phone
+_GRID, _SHARES = (0.2, 1.0), (0.0, 0.1)  # heights of the rows, and of the bars below them
+_MUTED_ROW = 0.35  # opacity of the tokens that are not followed
+_LEFT = 92  # pixels of the margin with the names
+_NAME = 12  # characters of a token
+_ONE_LINE = 46  # characters of a title that a phone has room for
+_TRACK = "rgba(128,128,128,0.16)"
+_INSIDE = 0.7  # the least share with room for its number inside its bar on a phone
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,208 +56,229 @@ class Panel:
     Attributes:
         sign: the sign before it: "", "+", "=" or "→".
         name: its name: "word", "layer 0".
-        rows: (n_tokens, n_dims) float32, the tokens and dimensions shown.
-        first: the number of the first dimension shown.
+        rows: (n_tokens, n_dims) float32, the tokens shown.
         bound: the colours run from -bound to bound.
     """
 
     sign: str
     name: str
     rows: FloatArray
-    first: int
     bound: float
 
 
-def sum_strips(
+def sum_flow(
     panels: Sequence[Panel],
     contributions: Mapping[str, Contribution],
     names: Sequence[str],
     *,
     title: str,
-    chosen: int | None = None,
-    height: int = 400,
+    focus: int,
+    first: int = 0,
+    height: int = 450,
 ) -> go.Figure:
-    """Tokens down, the steps of the sum side by side, and each part's share on the right.
+    """The steps of the sum in equal columns with signs between them, one token's row strong.
+
+    Below the columns of the parts stand the shares that they contribute to this token. The points
+    on the rows are invisible: they carry the hovers, and a click on one picks its token.
 
     Args:
         panels: the steps, all of the same tokens.
-        contributions: the contribution of each part to these tokens; its share is drawn, the rest
-            appears on hover.
+        contributions: the contribution of each part to these tokens.
         names: each token's name; a user's text, escaped here.
         title: the finding.
-        chosen: the row with a mark before its name.
+        focus: the row of the followed token.
+        first: the position of the first row's token in its text.
         height: in pixels.
     """
     domains = _domains(len(panels))
-    rows = [("▸ " if i == chosen else "") + plain(name, 12) for i, name in enumerate(names)]
-    traces = [_strip(panel, f"x{i}") for i, panel in enumerate(panels, start=1)]
-    last = f"x{len(panels) + 1}"
-    traces += [_bars(name, part, last) for name, part in contributions.items()]
-    layout: dict[str, Any] = {
-        "title_y": 0.975,  # above the names of the steps
-        "title_yanchor": "top",
-        **{
-            f"xaxis{i}": _across(panel, domain)
-            for i, (panel, domain) in enumerate(zip(panels, domains, strict=False), start=1)
+    edges = _edges(len(names), focus)
+    middles = ((edges[:-1] + edges[1:]) / 2).tolist()
+    shares = {name: float(part.share[focus]) for name, part in contributions.items()}
+    shares |= {"sum": round(sum(shares.values()), 3)}
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {}
+    for i, (panel, domain) in enumerate(zip(panels, domains, strict=True), start=1):
+        traces += _strips(panel, f"x{i}", edges, focus)
+        traces.append(_points(panel, f"x{i}", middles, names, contributions, first))
+        layout[f"xaxis{i}"] = {**_HIDDEN, "domain": domain, "range": [0, panel.rows.shape[1]]}
+        if panel.name in shares:
+            axis = i + len(panels)
+            traces.append(_share_bar(panel.name, shares[panel.name], f"x{axis}"))
+            layout[f"xaxis{axis}"] = {
+                **_HIDDEN,
+                "domain": domain,
+                "range": [min(0.0, *shares.values()), max(1.0, *shares.values())],
+                "anchor": "y2",
+            }
+    layout |= {
+        "yaxis": _row_axis(names, middles, edges, focus),
+        "yaxis2": {
+            **_HIDDEN,
+            "showticklabels": True,
+            "domain": _SHARES,
+            "range": [-0.5, 0.5],
+            "tickvals": [0],
+            "ticktext": [say("embedding_layer.head.share")],
         },
-        f"xaxis{len(panels) + 1}": _share_axis(domains[-1], contributions),
-        "yaxis": _down(rows),
-        "barmode": "relative",
-        "bargap": 0.25,
-        "margin": {"r": 10, "t": 76 if len(panels) <= _ROOMY else 92, "b": 66},
-        "annotations": [*_heads(panels, domains), _foot(panels)],
+        "barmode": "overlay",
+        "bargap": 0,
+        "hoverdistance": -1,
+        "margin": {"l": _LEFT, "r": 20, "t": 90, "b": 42},
+        "annotations": [*_heads(panels, domains, middles[focus]), _foot(panels)],
+        "title_y": 0.98,
+        "title_yanchor": "top",
     }
-    return figure(traces, layout, title=title, height=height)
+    narrow = len(title) > _ONE_LINE
+    return figure(traces, layout, title=title, height=height, narrow=narrow)
 
 
-def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> go.Figure:
-    """One token's sum: its steps one below the other, dimensions across, with numbers if they fit.
-
-    Args:
-        panels: the steps, each with one row.
-        title: the finding.
-        height: in pixels.
-    """
-    traces = [
-        {
-            **_strip(panel, f"x{i}"),
-            "yaxis": f"y{i}",
-            "y": [0],
-            "ygap": 0,
-            "hovertemplate": (f"{panel.name}<br>dimension %{{x}}: %{{z:.4f}}<extra></extra>"),
-            **({"texttemplate": "%{z:.3f}"} if panel.rows.shape[1] <= _MAX_NUMBERS else {}),
-        }
-        for i, panel in enumerate(panels, start=1)
-    ]
-    n_panels = len(panels)
-    layout: dict[str, Any] = {"margin": {"l": 100, "r": 10, "t": 44, "b": 66}}
-    for i, panel in enumerate(panels, start=1):
-        top = 1 - (i - 1) / n_panels
-        layout[f"yaxis{i}"] = {
-            **_down([f"{panel.sign} {panel.name}".strip()]),
-            "domain": [top - 0.84 / n_panels, top],
-            "anchor": f"x{i}",
-        }
-        layout[f"xaxis{i}"] = {
-            **_across(panel, (0.0, 1.0)),
-            "anchor": f"y{i}",
-            "showticklabels": i == n_panels,
-            "nticks": 16,
-        }
-    layout["annotations"] = [_foot(panels)]
-    return figure(traces, layout, title=title, height=height)
+_HIDDEN = {"showgrid": False, "zeroline": False, "ticks": "", "showticklabels": False}
 
 
-def _domains(n_panels: int) -> list[tuple[float, float]]:
-    """The horizontal ranges of the strips, from left to right, and of the shares."""
-    width = (1 - _SHARE_WIDTH - n_panels * _GAP) / n_panels
+def _domains(n_panels: int) -> list[list[float]]:
+    """The horizontal ranges of the columns, equally wide, from left to right."""
+    width = (1 - (n_panels - 1) * _GAP) / n_panels
     starts = [i * (width + _GAP) for i in range(n_panels)]
-    return [(start, start + width) for start in starts] + [(1 - _SHARE_WIDTH, 1.0)]
+    return [[start, min(1.0, start + width)] for start in starts]
 
 
-def _strip(panel: Panel, axis: str) -> dict[str, Any]:
-    return {
+def _edges(n_rows: int, focus: int) -> NDArray[np.float64]:
+    """(n_rows + 1,) the edges of the rows; the followed one is at least twice as high."""
+    heights = np.ones(n_rows)
+    heights[focus] = max(2.0, n_rows / 6)
+    return np.concatenate([[0.0], np.cumsum(heights)])
+
+
+def _strips(
+    panel: Panel, axis: str, edges: NDArray[np.float64], focus: int
+) -> Iterator[dict[str, Any]]:
+    """One column: its muted rows, if there are any, and the strong one."""
+    rows = np.round(panel.rows, 5).astype(np.float32)
+    drawn = {
         "type": "heatmap",
-        "z": np.round(panel.rows, 5).astype(np.float32),
-        "x0": panel.first,
         "dx": 1,
+        "x0": 0.5,
         "xaxis": axis,
         "yaxis": "y",
         "zmin": -panel.bound,
         "zmax": panel.bound,
         **SIGNED,
         "showscale": False,
-        "ygap": 1,
+        "hoverinfo": "skip",
         "name": panel.name,
-        "hovertemplate": (f"%{{y}}<br>{panel.name}, dimension %{{x}}: %{{z:.4f}}<extra></extra>"),
+    }
+    others = rows.copy()
+    others[focus] = np.nan
+    if len(rows) > 1:
+        yield {**drawn, "z": others, "y": edges.tolist(), "ygap": 1, "opacity": _MUTED_ROW}
+    strong = [float(edges[focus]), float(edges[focus + 1])]
+    yield {**drawn, "z": rows[focus : focus + 1], "y": strong, "ygap": 1}
+
+
+def _points(
+    panel: Panel,
+    axis: str,
+    middles: Sequence[float],
+    names: Sequence[str],
+    contributions: Mapping[str, Contribution],
+    first: int,
+) -> dict[str, Any]:
+    """Invisible points on one column's rows, with each token's position and its hover."""
+    hidden = {"marker": {"opacity": 0}}
+    part = contributions.get(panel.name)
+    norms = np.linalg.norm(panel.rows, axis=1).tolist()
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [panel.rows.shape[1] / 2] * len(middles),
+        "y": middles,
+        "xaxis": axis,
+        "yaxis": "y",
+        "customdata": [
+            [first + i, plain(name), norms[i], *([] if part is None else part.numbers(i))]
+            for i, name in enumerate(names)
+        ],
+        "hovertemplate": _hover(panel.name, is_part=part is not None),
+        **hidden,
+        "selected": hidden,
+        "unselected": hidden,
+        "name": panel.name,
     }
 
 
-def _bars(name: str, part: Contribution, axis: str) -> dict[str, Any]:
-    hover = zip(values(part.norm), values(part.moved), values(part.turned), strict=True)
+def _hover(name: str, *, is_part: bool) -> str:
+    text = (
+        f"%{{customdata[1]}}, position %{{customdata[0]}}<br>{name}: length %{{customdata[2]:.4f}}"
+    )
+    if is_part:
+        text += (
+            "<br>%{customdata[3]:.1%} of the sum's length, along its direction<br>left out: layer 0"
+            " moves by %{customdata[4]:.1%} of its length<br>(1 - cosine %{customdata[5]:.4f})"
+        )
+    return f"{text}<extra></extra>"
+
+
+def _share_bar(name: str, share: float, axis: str) -> dict[str, Any]:
+    """The share of one part, with its number in the bar or beside it."""
+    is_inside = share >= _INSIDE
     return {
         "type": "bar",
         "orientation": "h",
-        "x": values(part.share),
-        "y": list(range(len(part.share))),
-        "customdata": [list(token_values) for token_values in hover],
+        "x": [round(share, 5)],
+        "y": [0],
+        "width": 1,
         "xaxis": axis,
-        "yaxis": "y",
+        "yaxis": "y2",
         "name": name,
-        "marker": {"color": PART_COLORS[name], "line": {"width": 0}},
-        "hovertemplate": (
-            f"%{{y}}<br>{name}: %{{x:.1%}} of the sum's length, along its direction<br>"
-            "norm %{customdata[0]:.4f}<br>left out: layer 0 moves by %{customdata[1]:.1%} of its "
-            "length (1 - cosine %{customdata[2]:.4f})<extra></extra>"
-        ),
+        "marker": {"color": CATEGORICAL[0], "line": {"width": 0}},
+        "text": [percent(share)],
+        "textposition": "inside" if is_inside else "outside",
+        "insidetextanchor": "start",
+        "textfont": {"size": SMALLEST, "color": "#ffffff" if is_inside else INK},
+        "constraintext": "none",
+        "cliponaxis": False,
+        "textangle": 0,
+        "hoverinfo": "skip",
     }
 
 
-def _across(panel: Panel, domain: tuple[float, float]) -> dict[str, Any]:
-    last = panel.first + panel.rows.shape[1] - 1
-    return {
-        "domain": list(domain),
-        "range": [panel.first - 0.5, last + 0.5],
-        "nticks": 3,
-        "showgrid": False,
-        "zeroline": False,
-    }
-
-
-def _down(names: Sequence[str]) -> dict[str, Any]:
-    step = -(-len(names) // _MAX_NAMES) or 1
-    return {
-        "tickvals": list(range(0, len(names), step)),
-        "ticktext": list(names[::step]),
-        "range": [len(names) - 0.5, -0.5],
-        "ticks": "",
-        "showgrid": False,
-        "zeroline": False,
-    }
-
-
-def _share_axis(
-    domain: tuple[float, float], contributions: Mapping[str, Contribution]
+def _row_axis(
+    names: Sequence[str], middles: Sequence[float], edges: NDArray[np.float64], focus: int
 ) -> dict[str, Any]:
-    shares = [part.share for part in contributions.values()]
-    low = min([0.0, *(float(share.min()) for share in shares if share.size)])
+    shown = [plain(name, _NAME) for name in names]
+    shown[focus] = f'<b style="color:{INK}">{shown[focus]}</b>'
     return {
-        "domain": list(domain),
-        "range": [low, max(1.0, 1.0 - low)],
-        "tickformat": ".0%",
-        "nticks": 3,
-        "showgrid": False,
-        "zeroline": False,
+        **_HIDDEN,
+        "showticklabels": True,
+        "domain": _GRID,
+        "tickvals": middles,
+        "ticktext": shown,
+        "range": [float(edges[-1]), 0.0],
     }
 
 
-def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
-    """The name above each step, and one line higher its sign and the colour dot of its share.
-
-    On a phone a name is as wide as its strip, so signs and dots need their own line; with many
-    strips, the names alternate between two lines.
-    """
-    step = _LINE if len(panels) > _ROOMY else 0
-    heads = [_note("share", sum(domains[-1]) / 2, 1.01, "bottom")]
-    for i, (panel, (start, end)) in enumerate(zip(panels, domains, strict=False)):
-        middle = (start + end) / 2
-        large = {"yshift": _LINE + step, "font": {"size": 14}}
-        name = _note(panel.name, middle, 1.01, "bottom")
-        heads.append({**name, "yshift": step * (i % 2)})
-        color = PART_COLORS.get(panel.name)
-        if color:
-            dot = f'<span style="color:{color}">●</span>'
-            heads.append(_note(dot, middle, 1.01, "bottom") | large)
+def _heads(
+    panels: Sequence[Panel], domains: Sequence[Sequence[float]], middle: float
+) -> list[dict[str, Any]]:
+    """The names above the columns, all on one level, and the signs beside the strong row."""
+    heads = []
+    is_projected = any(panel.name == "LayerNorm" for panel in panels)
+    keys = [panel.name for panel in panels[:-1]] + ["projected" if is_projected else "layer 0"]
+    for panel, key, (start, end) in zip(panels, keys, domains, strict=True):
+        text = say(f"embedding_layer.head.{key}").replace("|", "<br>")
+        heads.append(_note(text, (start + end) / 2, 1.01, "bottom") | {"font": {"color": INK}})
         if panel.sign:
-            heads.append(_note(f"<b>{panel.sign}</b>", start - _GAP / 2, 1.01, "bottom") | large)
+            sign = _note(f"<b>{panel.sign}</b>", start - _GAP / 2, middle, "middle")
+            heads.append({**sign, "yref": "y", "font": {"size": 24, "color": INK}})
     return heads
 
 
 def _foot(panels: Sequence[Panel]) -> dict[str, Any]:
-    """The title of the horizontal axis, and the ends of the two colour scales."""
+    """The meaning of a stripe's colour, with the ends of the two scales."""
     first, last = panels[0], panels[-1]
-    text = f"dimension<br>colours: sum and parts ±{first.bound:.2g}, {last.name} ±{last.bound:.2g}"
-    return {**_note(text, 0.5, 0, "top"), "yshift": -26}
+    text = say("embedding_layer.scale", n=first.rows.shape[1], sums=first.bound, last=last.bound)
+    note = {**_note(text.replace("|", "<br>"), 0, 0, "top"), "font": {"color": MUTED}}
+    return {**note, "align": "left", "xanchor": "left", "xshift": 8 - _LEFT, "yshift": -4}
 
 
 def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
@@ -269,6 +297,7 @@ def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
 # --- Pictures of the position table, and of the movement at layer 0
 
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+_MAX_NUMBERS = 16  # the most bars with room for a number above each
 
 
 def position_heatmap(

@@ -80,6 +80,10 @@ class Contribution:
             self.share[tokens], self.norm[tokens], self.moved[tokens], self.turned[tokens]
         )
 
+    def numbers(self, token: int) -> list[float]:
+        """One token's share, and the effect on its layer 0 as `moved` and `turned`."""
+        return [round(float(array[token]), 5) for array in (self.share, self.moved, self.turned)]
+
 
 def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     """The rows that are added, by name; without the segment if the model has none."""

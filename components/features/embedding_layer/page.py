@@ -16,17 +16,9 @@ from components.features.embedding_layer.compute import (
     token_table,
     value_table,
 )
-from components.features.embedding_layer.controls import (
-    MAX_ROWS,
-    SENTENCE,
-    TOKEN,
-    WIDTH,
-    first_dim_in,
-    first_token_in,
-    token_in,
-)
+from components.features.embedding_layer.controls import MAX_ROWS, SENTENCE, TOKEN
 from components.features.embedding_layer.explain import FORMULA
-from components.features.embedding_layer.figures import sum_strips, token_strips
+from components.features.embedding_layer.figures import sum_flow
 from components.features.embedding_layer.measures import (
     constant_parts,
     part_rows,
@@ -35,9 +27,9 @@ from components.features.embedding_layer.measures import (
 from components.features.embedding_layer.reading import (
     embedding_reading,
     embedding_title,
-    token_title,
 )
 from components.features.embedding_layer.snippet import embedding_snippet
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
@@ -48,37 +40,38 @@ _FILE = "embedding-layer"
 
 
 def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
-    """The choice of sentence, and of one token or all; texts and zoom in popovers."""
+    """The choice of the sentence and of the token to follow; the texts in a popover."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.container(width=132):
-            inputs.select(view, token_in(embedding.labels))
+            inputs.select(view, embedding.following)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)
             sentences.pair_field(view, embedding.index, key="page_pair")
-        with st.popover("Zoom", icon=":material/zoom_in:", type="tertiary"):
-            inputs.choice(view, WIDTH)
-            inputs.number(view, first_dim_in(embedding.card.n_dims, embedding.dims[1]))
-            inputs.number(view, first_token_in(embedding.n_tokens))
 
 
 def picture(embedding: EmbeddingView) -> None:
-    """The sum as strips, of all tokens or of one."""
-    if embedding.picked is None:
-        title = str(embedding_title(embedding.shares))
-        window = embedding.window
-        figure = sum_strips(
-            embedding.panels(),
-            {name: part.of(window) for name, part in embedding.contributions.items()},
-            embedding.labels[window],
-            title=title,
-            chosen=embedding.focus - window.start,
-        )
-    else:
-        title = str(token_title(embedding.shares, embedding.picked, embedding.labels))
-        figure = token_strips(embedding.panels(), title=title)
-    kit.chart(figure, key=_CHART, alt=say("embedding_layer.alt", title=title))
+    """The sum as a flow, one token's row strong; a click on another row follows its token."""
+    window = embedding.window
+    title = str(embedding_title(embedding.labels, embedding.focus, embedding.segment))
+    flow = sum_flow(
+        embedding.panels(),
+        {name: part.of(window) for name, part in embedding.contributions.items()},
+        embedding.labels[window],
+        title=title,
+        focus=embedding.focus - window.start,
+        first=window.start,
+    )
+    kit.chart(flow, key=_CHART, alt=say("embedding_layer.alt", title=title), on_select=_follow)
     _left_out(embedding)
+
+
+def _follow() -> None:
+    """Follow the token whose row was clicked."""
+    points = (session.value(_CHART) or {}).get("selection", {}).get("points", [])
+    if points:
+        position = str(points[0]["customdata"][0])
+        session.write(TOKEN.put(session.current(), position))
 
 
 def reading(embedding: EmbeddingView) -> None:
@@ -133,7 +126,7 @@ def _left_out(embedding: EmbeddingView) -> None:
     n_tokens = embedding.n_tokens
     first, end = embedding.window.start, embedding.window.stop
     notes = []
-    if embedding.picked is None and n_tokens > MAX_ROWS:
+    if n_tokens > MAX_ROWS:
         notes.append(say("embedding_layer.window", first=first, last=end - 1, n=n_tokens))
     if n_lost := embedding.parts.tokens.n_truncated:
         texts = "text" if embedding.parts.tokens.pair is None else "pair"

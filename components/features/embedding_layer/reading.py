@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from components.content.language import Claim, claim, say
-from components.content.wording import escape, leading, occurrence, placed, quoted, several, two
+from components.content.wording import escape, leading, placed, quoted, several, shortened, two
 from components.core.schema import FloatArray, Parameter, PartState
 from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
 from components.features.embedding_layer.measures import (
@@ -38,10 +38,10 @@ __all__ = [
     "same_rows_reading",
     "same_rows_title",
     "segment_rows_claim",
-    "token_title",
 ]
 
 Claims: TypeAlias = list[Claim]
+_LONGEST = 20  # characters of a token in the title
 _SAME = 1e-5  # differences of layer 0 up to this one can come from rounding
 _FAR = 50  # positions apart that count as far
 _FEWEST = 3  # the fewest positions that can be compared
@@ -51,17 +51,18 @@ _APART = 0.1  # the least difference at which one mean similarity is called high
 # The sum
 
 
-def embedding_title(shares: Mapping[str, FloatArray]) -> Claim:
-    """The finding of the main picture: the row that contributes most on average."""
-    means, top = _means(shares)
-    return claim(f"embedding_layer.title.{top}", share=means.get(top))
+def embedding_title(labels: Sequence[str], focus: int, segment: int | None) -> Claim:
+    """One token's sum in a line, with the numbers of its rows; the label is not escaped here.
 
-
-def token_title(shares: Mapping[str, FloatArray], token: int, labels: Sequence[str]) -> Claim:
-    """The finding of one token's picture: its shares; the label is not escaped here."""
-    token_shares = _ranked({name: float(rows[token]) for name, rows in shares.items()})
-    name = occurrence(labels[token], token, labels)
-    return claim("embedding_layer.title.token", token=name, shares=token_shares)
+    Args:
+        labels: the tokens.
+        focus: the position of the followed token.
+        segment: its segment; None if the model adds none.
+    """
+    numbers = {"token": shortened(labels[focus], _LONGEST), "position": focus}
+    if segment is None:
+        return claim("embedding_layer.title.two", **numbers)
+    return claim("embedding_layer.title.three", segment=segment, **numbers)
 
 
 def embedding_reading(
@@ -74,30 +75,30 @@ def embedding_reading(
     state: PartState,
     constant: Sequence[str],
 ) -> tuple[Claims, Claims]:
-    """The row that contributes most, one token's shares, and one caution.
+    """The part that contributes most to one token, the average of all tokens, and one caution.
 
     Args:
         contributions: the contribution of each row to each token.
         labels: the tokens.
-        focus: the position of the token to describe.
+        focus: the position of the followed token.
         difference: the largest difference between our layer 0 and the model's.
         agrees: True if rounding explains the difference.
         state: the training state of the embedding layer.
         constant: the rows that are the same for every token.
     """
-    means, top = _means({name: part.share for name, part in contributions.items()})
-    others = _ranked({name: share for name, share in means.items() if name != top})
-    focus_shares = {name: float(part.share[focus]) for name, part in contributions.items()}
-    moved = {name: float(part.moved[focus]) for name, part in contributions.items()}
     token = placed(labels[focus], focus, labels)
-    verdict = "shares" if any(focus_shares.values()) else "zeros"
+    shares = {name: float(part.share[focus]) for name, part in contributions.items()}
+    means = {
+        name: float(np.mean(part.share, dtype=np.float64)) for name, part in contributions.items()
+    }
+    moved = {name: float(part.moved[focus]) for name, part in contributions.items()}
     agreement = claim(
         f"embedding_layer.agreement.{'close' if agrees else 'off'}", difference=difference
     )
-    caution = claim("embedding_layer.claim.caution") if agrees else agreement
+    caution = claim("embedding_layer.caution") if agrees else agreement
     claims = [
-        claim(f"embedding_layer.claim.{top}", share=means.get(top), others=others),
-        claim(f"embedding_layer.focus.{verdict}", token=token, shares=_ranked(focus_shares)),
+        _most(token, shares),
+        claim("embedding_layer.average", n=len(labels), shares=_ranked(means)),
         *(_cautions(state) or [caution]),
     ]
     sure = [claim("embedding_layer.removed", token=token, shifts=_ranked(moved)), agreement]
@@ -107,11 +108,16 @@ def embedding_reading(
     return claims, sure
 
 
-def _means(shares: Mapping[str, FloatArray]) -> tuple[dict[str, float], str]:
-    """Each row's mean share, and the name of the largest; "even" if none is clearly largest."""
-    means = {name: float(np.mean(rows, dtype=np.float64)) for name, rows in shares.items()}
-    first = leading(list(means.values()))
-    return means, list(means)[first[0]] if len(first) == 1 else "even"
+def _most(token: str, shares: Mapping[str, float]) -> Claim:
+    """The part with the largest share of one token's sum, if one is clearly the largest."""
+    if not any(shares.values()):
+        return claim("embedding_layer.focus.zeros", token=token)
+    first = leading(list(shares.values()))
+    if len(first) > 1:
+        return claim("embedding_layer.focus.even", token=token, shares=_ranked(shares))
+    top = list(shares)[first[0]]
+    others = _ranked({name: share for name, share in shares.items() if name != top})
+    return claim(f"embedding_layer.focus.{top}", token=token, share=shares[top], others=others)
 
 
 def _ranked(shares: Mapping[str, float]) -> str:

@@ -11,32 +11,31 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
 from components.core.schema import Mask, Passport, Tokens
 from components.features.masks.controls import (
-    COLORS,
     LONGEST,
     MASK,
     PAD_TO,
     REPEAT,
     SENTENCE,
-    color_within,
     pad_within,
     repeat_within,
 )
-from components.features.masks.figures import Color
 from components.features.masks.measures import (
     Damage,
+    FourCases,
     PaddedBatch,
     PaddedText,
     Saving,
     damage,
+    four_cases,
     saving,
 )
 from components.ui.state.controls import Choice, Number
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
 
 __all__ = [
+    "EXAMPLE",
     "Masks",
     "OverLimit",
-    "color_of_cells",
     "encode_both",
     "masks_of",
     "over_limit",
@@ -45,6 +44,10 @@ __all__ = [
     "sample_saving",
 ]
 
+EXAMPLE = (
+    "The next morning it slept on the warm stones by the river until the rain came and woke it."
+)
+"""The long text beside a visitor's sentence if all of theirs have one length: 22 tokens in BERT."""
 _BATCH = 32  # texts of the sample in a batch
 
 
@@ -54,14 +57,18 @@ class Masks:
 
     Attributes:
         lab: the batch; None if every sentence is blank.
+        other: the same batch with the mask switched; None with `lab`.
         row: the text whose layers are shown.
+        example: the letter of the example in the batch; "" without it.
         padding: the possible lengths of the batch.
         left_out: letters of the blank sentences.
         unfit: a requested length that is too short or too long, or "".
     """
 
     lab: PaddedBatch | None
+    other: PaddedBatch | None
     row: PaddedText | None
+    example: str
     layer: int
     padding: Choice
     left_out: tuple[str, ...]
@@ -73,6 +80,16 @@ class Masks:
         if self.lab is None or self.row is None:
             raise ValueError("Every text is blank, so there is no batch; ask `lab` first.")
         return self.lab, self.row
+
+    @property
+    def batches(self) -> tuple[PaddedBatch, ...]:
+        """The batch and, with the mask switched, the same batch."""
+        return tuple(batch for batch in (self.lab, self.other) if batch is not None)
+
+    @property
+    def cases(self) -> FourCases | None:
+        """The four cases of the described text; None without padding."""
+        return four_cases(self.batches, self.batch[1], self.layer)
 
     @property
     def passport(self) -> Passport:
@@ -97,22 +114,37 @@ class OverLimit:
 
 
 def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
-    """Encode the sentences alone and padded, with or without the mask, and compare them."""
+    """Encode the sentences alone and padded, with and without the mask, and compare them.
+
+    If all have one length, padding to the longest would add nothing. Then the chosen sentence
+    stands beside a longer example.
+    """
     named = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
     usable = {label: sentence for label, sentence in named.items() if sentence.text.strip()}
-    longest = _longest(view, service, list(usable.values()))
+    lengths = _lengths(view, service, list(usable.values()))
+    longest = max(lengths, default=1)
     padding, requested = pad_within(longest, card.max_length), PAD_TO.asked(view) or ""
-    chosen = padding.of(view)
-    lab = None
-    if usable:
-        pad_to = longest if chosen == LONGEST else int(chosen)
-        lab = _padded_batch(view, service, usable, pad_to=pad_to)
+    chosen, example = padding.of(view), ""
+    if chosen == LONGEST and len(set(lengths)) == 1:
+        label, example = SENTENCE.among(usable).of(view), letter(len(named))
+        usable = {label: usable[label], example: Sentence(EXAMPLE)}
+        longest = max(longest, *_lengths(view, service, [usable[example]]))
+    pad_to = longest if chosen == LONGEST else int(chosen)
+    batches = {
+        masked: _padded_batch(view, service, usable, pad_to=pad_to, masked=masked)
+        for masked in (True, False)
+        if usable
+    }
+    masked = MASK.of(view)
+    lab = batches.get(masked)
     return Masks(
         lab=lab,
+        other=batches.get(not masked),
         row=None if lab is None else _chosen_row(view, lab),
+        example=example,
         layer=view.layer_among(range(card.n_layers + 1)),
         padding=padding,
-        left_out=tuple(label for label in named if label not in usable),
+        left_out=tuple(label for label, sentence in named.items() if not sentence.text.strip()),
         unfit=requested
         if requested.isascii() and requested.isdigit() and requested != chosen
         else "",
@@ -133,11 +165,6 @@ def encode_both(
     mask: Mask = "model" if masked else "ones"
     padded = service.encode(model, texts, pairs=pairs, pad_to=pad_to, mask=mask)
     return [(a, p, damage(a, p)) for a, p in zip(alone, padded, strict=True)]
-
-
-def color_of_cells(view: ViewState, card: ModelCard) -> Color:
-    """The quantity behind the batch's colours; the cosine if the view names no valid one."""
-    return COLORS[color_within(card).of(view)]
 
 
 def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
@@ -177,17 +204,21 @@ def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: 
     )
 
 
-def _longest(view: ViewState, service: EncoderService, sentences: Sequence[Sentence]) -> int:
+def _lengths(view: ViewState, service: EncoderService, sentences: Sequence[Sentence]) -> list[int]:
     texts, pairs = _texts(sentences)
-    tokenized = service.tokenize(view.model, texts, pairs=pairs)
-    return max((tokens.n_tokens for tokens in tokenized), default=1)
+    tokenized = service.tokenize(view.model, texts, pairs=pairs) if texts else ()
+    return [tokens.n_tokens for tokens in tokenized]
 
 
 def _padded_batch(
-    view: ViewState, service: EncoderService, named: Mapping[str, Sentence], *, pad_to: int
+    view: ViewState,
+    service: EncoderService,
+    named: Mapping[str, Sentence],
+    *,
+    pad_to: int,
+    masked: bool,
 ) -> PaddedBatch:
     texts, pairs = _texts(list(named.values()))
-    masked = MASK.of(view)
     both = encode_both(service, view.model, texts, pairs=pairs, pad_to=pad_to, masked=masked)
     rows = (PaddedText(label, *encodings) for label, encodings in zip(named, both, strict=True))
     return PaddedBatch(tuple(rows), pad_to, masked)

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.content.language import say
-from components.features.masks.measures import PaddedBatch, PaddedText, token_labels
+from components.features.masks.measures import FourCases, PaddedBatch, PaddedText, token_labels
 from components.figures.frames import spread
 from components.figures.theme import (
     CATEGORICAL,
+    INK,
+    MUTED,
     NEUTRAL,
     SEQUENTIAL,
+    SMALLEST,
     figure,
     ink_on,
     plain,
     values,
 )
 
-__all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "token_heatmap"]
+__all__ = [
+    "batch_grid",
+    "cases_grid",
+    "layer_lines",
+    "limit_bar",
+    "mask_range",
+    "token_heatmap",
+]
 
 
 # --- The picture of a batch
 
-Color = Literal["cosine", "mask", "segment"]
-
-_DARK = "#111111"  # on the light colours of masks and segments
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _MAX_ROWS = 23  # tokens that still have room for their names
 _MAX_WIDE = 4  # columns; with more, names are smaller
 _MAX_VALUES = 3  # columns that still have room for numbers beside the names
+_BITS = 0.4  # from a column's middle to its bits, in widths of a column
 
 
 @dataclass(frozen=True)
@@ -58,22 +66,35 @@ def batch_grid(
     lab: PaddedBatch,
     layer: int,
     *,
-    color: Color,
     scale: tuple[float, float],
+    averaged: bool,
     title: str,
-    height: int = 430,
+    height: int = 420,
 ) -> go.Figure:
-    """The batch, a column for each text and a row for each position, with padding hatched."""
+    """The batch: a column for each text, with each token's bit of the mask; padding hatched.
+
+    Args:
+        lab: the batch.
+        layer: the layer whose cosines colour the tokens.
+        scale: the ends of the colour scale.
+        averaged: True if padding is averaged in.
+        title: the finding.
+        height: in pixels.
+    """
     heights = _Heights(max(lab.lengths), lab.pad_to - max(lab.lengths))
-    cells = _Cells(lab, layer, color, named=heights.named)
+    cells = _Cells(lab, layer, named=heights.named)
     layout = {
-        "xaxis": _text_axis(lab),
+        "xaxis": _text_axis(lab, named=heights.named),
         "yaxis": _position_axis(heights),
-        "annotations": _padding_labels(lab, heights, color),
+        "annotations": _padding_labels(lab, heights, averaged=averaged),
         "barmode": "overlay",
-        "margin": {"l": 63, "r": 8, "t": 64, "b": 60 if cells.needs_scale else 8},
+        "margin": {"l": 63, "r": 8, "t": 66, "b": 60 if cells.needs_scale else 8},
+        "title_y": 0.98,
+        "title_yanchor": "top",
     }
     traces = [cells.heatmap(scale), *_padding(lab, layer, heights)]
+    if heights.named:
+        traces.append(_bits(lab, layer, heights, scale))
     return figure(traces, layout, title=title, height=height)
 
 
@@ -83,7 +104,6 @@ class _Cells:
 
     lab: PaddedBatch
     layer: int
-    color: Color
     named: bool
 
     def heatmap(self, scale: tuple[float, float]) -> dict[str, Any]:
@@ -111,33 +131,18 @@ class _Cells:
     def _column(self, row: PaddedText) -> tuple[NDArray[Any], list[str]]:
         """The colours of one text's cells, and their hover texts."""
         cosines = row.damage.tokens[row.damage.layers.index(self.layer)]
-        return self._numbers(row), self._hovers(row, cosines)
-
-    def _numbers(self, row: PaddedText) -> NDArray[Any]:
-        """(n_real,) the numbers behind the colours of one text's cells."""
-        kinds = row.padded.token_type_ids
-        numbers: NDArray[Any] = row.mask
-        if self.color == "cosine":
-            numbers = row.damage.tokens[row.damage.layers.index(self.layer)]
-        elif self.color == "segment":
-            numbers = np.zeros(row.n_real) if kinds is None else kinds
-        return numbers[: row.n_real]
+        return cosines, self._hovers(row, cosines)
 
     def _texts(self, row: PaddedText, scale: tuple[float, float]) -> list[str]:
         """Names, and numbers if there is room, in a colour that is readable on the cell."""
         n = len(self.lab.rows)
-        low, high = scale
-
-        def ink(value: float) -> str:
-            return ink_on((value - low) / (high - low)) if self.color == "cosine" else _DARK
-
-        form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
-        longest = 14 if n <= 2 else 9 if n <= 4 else 5
-        both = zip(token_labels(row.alone), self._numbers(row).tolist(), strict=False)
+        cosines, _ = self._column(row)
+        form = "  {:.2f}" if n <= _MAX_VALUES else ""
+        longest = 9 if n <= 2 or n == 4 else 5
         return [
-            f'<span style="color:{ink(value)}">'
+            f'<span style="color:{_ink(value, scale)}">'
             f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
-            for name, value in both
+            for name, value in zip(token_labels(row.alone), cosines.tolist(), strict=False)
         ]
 
     def _hovers(self, row: PaddedText, cosines: NDArray[Any]) -> list[str]:
@@ -154,18 +159,43 @@ class _Cells:
     @property
     def needs_scale(self) -> bool:
         """True if a colour bar is needed because the cells have no numbers."""
-        return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.named)
+        return len(self.lab.rows) > _MAX_VALUES or not self.named
 
     def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
-        if self.color == "cosine":
-            name = {"text": say("masks.figure.similarity"), "side": "bottom"}
-            place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
-            bar = {"thickness": 8, "title": name, **place}
-            drawn = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
-            return {"zmin": scale[0], "zmax": scale[1], **drawn}
-        first, second = CATEGORICAL[5], CATEGORICAL[1]
-        steps = [[0, first], [1, second if self.color == "segment" else first]]
-        return {"zmin": 0, "zmax": 1, "colorscale": steps, "showscale": False}
+        name = {"text": say("masks.figure.similarity"), "side": "bottom"}
+        place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
+        bar = {"thickness": 8, "title": name, **place}
+        drawn = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
+        return {"zmin": scale[0], "zmax": scale[1], **drawn}
+
+
+def _ink(value: float, scale: tuple[float, float]) -> str:
+    """The colour of text on a cell of this value."""
+    return ink_on((value - scale[0]) / (scale[1] - scale[0]))
+
+
+def _bits(
+    lab: PaddedBatch, layer: int, heights: _Heights, scale: tuple[float, float]
+) -> dict[str, Any]:
+    """The mask's bit beside each token, and beside the padding of the drawn positions."""
+    spots = []
+    for x, row in enumerate(lab.rows):
+        cosines = row.damage.tokens[row.damage.layers.index(layer)].tolist()
+        inks = [_ink(value, scale) for value in cosines] + [INK] * row.n_padding
+        spots += [(x + _BITS, i + 0.5, row.mask[i], inks[i]) for i in range(heights.longest)]
+        if heights.padded:
+            rest = (heights.longest + heights.whole) / 2
+            spots.append((x + _BITS, rest, row.mask[-1], INK))
+    size = SMALLEST if len(lab.rows) <= _MAX_WIDE else 10
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [x for x, *_ in spots],
+        "y": [y for _, y, *_ in spots],
+        "text": [f'<b style="color:{ink}">{bit}</b>' for *_, bit, ink in spots],
+        "textfont": {"size": size},
+        "hoverinfo": "skip",
+    }
 
 
 def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:
@@ -173,11 +203,10 @@ def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[li
     return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
 
 
-def _text_axis(lab: PaddedBatch) -> dict[str, Any]:
+def _text_axis(lab: PaddedBatch, *, named: bool) -> dict[str, Any]:
     n = len(lab.rows)
     return {
-        "tickvals": list(range(n)),
-        "ticktext": [_column_name(row, n) for row in lab.rows],
+        **_column_names(lab, with_bits=named),
         "side": "top",
         "range": [-0.5, n - 0.5],
         "showgrid": False,
@@ -186,10 +215,19 @@ def _text_axis(lab: PaddedBatch) -> dict[str, Any]:
     }
 
 
-def _column_name(row: PaddedText, n: int) -> str:
-    if n > 4:
-        return row.label
-    return f"{row.label} · {row.n_real} tokens" if n <= 2 else f"{row.label} · {row.n_real}"
+def _column_names(lab: PaddedBatch, *, with_bits: bool) -> dict[str, Any]:
+    """The ticks: each text with its length and, if there is room, a name above its bits."""
+    n = len(lab.rows)
+    if n > _MAX_WIDE:
+        return {"tickvals": list(range(n)), "ticktext": [row.label for row in lab.rows]}
+    form = "{} · {} tokens" if n <= 2 else "{} · {}"
+    names = [form.format(row.label, row.n_real) for row in lab.rows]
+    bits = [say("masks.figure.bit")] * n if with_bits else []
+    return {
+        "tickvals": [i - 0.08 for i in range(n)] + [i + _BITS for i in range(len(bits))],
+        "ticktext": [*names, *bits],
+        "tickangle": 0,
+    }
 
 
 def _position_axis(heights: _Heights) -> dict[str, Any]:
@@ -246,21 +284,120 @@ def _padding_hover(row: PaddedText, layer: int) -> str:
     )
 
 
-def _padding_labels(lab: PaddedBatch, heights: _Heights, color: Color) -> list[dict[str, Any]]:
-    few = len(lab.rows) <= 4
+def _padding_labels(lab: PaddedBatch, heights: _Heights, *, averaged: bool) -> list[dict[str, Any]]:
+    few = len(lab.rows) <= _MAX_WIDE
+    ending = f"<br>{say('masks.figure.averaged')}" if averaged and few else ""
     return [
         {
-            "text": f"{row.n_padding} × {plain(row.pad_token)}"
-            + (f" · {row.mask[-1]}" if color == "mask" else "")
-            if few
-            else f"{row.n_padding} pad",
+            "text": (f"{row.n_padding} × {plain(row.pad_token)}" if few else f"{row.n_padding} pad")
+            + ("" if heights.named else f"<br>{say('masks.figure.bit')} {row.mask[-1]}")
+            + ending,
             "x": i,
-            "y": (max(row.n_real, heights.whole - heights.whole / 3) + heights.whole) / 2,
+            "y": (row.n_real + heights.whole) / 2,
             "showarrow": False,
+            "font": {"color": INK if averaged else MUTED},
         }
         for i, row in enumerate(lab.rows)
         if heights.whole - row.n_real >= 0.06 * heights.whole
     ]
+
+
+# --- The four cases: mask on or off, padding averaged in or not
+
+_OTHERS = 0.4  # opacity of the three cases that are not the present one
+
+
+def cases_grid(
+    cases: FourCases,
+    *,
+    masked: bool,
+    averaged: bool,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 420,
+) -> go.Figure:
+    """Two rows, mask on and off, and two columns, without padding and with it; one cell strong.
+
+    The points in the cells are invisible; they carry the case that a click chooses.
+
+    Args:
+        cases: the four similarities.
+        masked: True if the present case has the mask on.
+        averaged: True if the present case averages padding in.
+        scale: the ends of the colour scale.
+        title: the finding.
+        height: in pixels.
+    """
+    values_of = np.array([cases.on, cases.off])
+    y, x = int(not masked), int(averaged)
+    faint, strong = values_of.copy(), np.full((2, 2), np.nan)
+    faint[y, x], strong[y, x] = np.nan, values_of[y, x]
+    cells = {
+        "type": "heatmap",
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xgap": 6,
+        "ygap": 6,
+    }
+    places = [(i, j) for i in (0, 1) for j in (0, 1)]
+    hidden = {"marker": {"opacity": 0}}
+    points = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [j for _, j in places],
+        "y": [i for i, _ in places],
+        "customdata": [[i == 0, j == 1, float(values_of[i, j])] for i, j in places],
+        "hovertemplate": f"{plain(cases.label)}: %{{customdata[2]:.4f}}<extra></extra>",
+        **hidden,
+        "selected": hidden,
+        "unselected": hidden,
+    }
+    axis = {"showgrid": False, "zeroline": False, "ticks": "", "tickvals": [0, 1]}
+    layout = {
+        "xaxis": {
+            **axis,
+            "side": "top",
+            "range": [-0.5, 1.5],
+            "ticktext": [say("masks.figure.real"), say("masks.figure.all")],
+            "title": {"text": say("masks.figure.average")},
+        },
+        "yaxis": {
+            **axis,
+            "range": [1.5, -0.5],
+            "ticktext": [say("masks.figure.mask_on"), say("masks.figure.mask_off")],
+        },
+        "annotations": [
+            _case_label(values_of[i, j], i, j, scale, strong=(i, j) == (y, x)) for i, j in places
+        ],
+        "hoverdistance": -1,
+        "margin": {"l": 78, "r": 8, "t": 90, "b": 8},
+        "title_y": 0.98,
+        "title_yanchor": "top",
+    }
+    traces = [
+        {**cells, "z": faint.tolist(), "opacity": _OTHERS},
+        {**cells, "z": strong.tolist()},
+        points,
+    ]
+    return figure(traces, layout, title=title, height=height)
+
+
+def _case_label(
+    value: float, i: int, j: int, scale: tuple[float, float], *, strong: bool
+) -> dict[str, Any]:
+    """The number of a case, and below it what is done wrong."""
+    name = say(f"masks.figure.{('on', 'off')[i]}_{('real', 'all')[j]}")
+    size = 34 if strong else 26
+    return {
+        "text": f'<b style="font-size:{size}px">{value:.3f}</b><br>{name}',
+        "x": j,
+        "y": i,
+        "showarrow": False,
+        "font": {"color": _ink(value, scale) if strong else INK},
+    }
 
 
 # --- The pictures of a padded text
@@ -270,9 +407,9 @@ _ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
 _MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
-def mask_range(lab: PaddedBatch) -> tuple[float, float]:
+def mask_range(*batches: PaddedBatch) -> tuple[float, float]:
     """One scale for all of the page's cosines: 0 to 1, lower only if a cosine is negative."""
-    damages = [row.damage for row in lab.rows]
+    damages = [row.damage for lab in batches for row in lab.rows]
     lowest = min(float(min(d.tokens.min(), d.mean_all.min(), d.pooled or 0.0)) for d in damages)
     return min(0.0, float(np.floor(lowest * 5)) / 5), 1.0
 

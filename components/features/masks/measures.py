@@ -17,16 +17,20 @@ from components.core.schema import Encoding, FloatArray, IntArray, ModelCard, To
 __all__ = [
     "SIZES",
     "Damage",
+    "FourCases",
     "PaddedBatch",
     "PaddedText",
     "Saving",
     "arrays",
     "damage",
+    "four_cases",
+    "most_changed",
     "pad_sizes",
     "padding_share",
     "saving",
     "shape_steps",
     "summary_rows",
+    "text_to_describe",
     "token_labels",
     "token_rows",
 ]
@@ -57,6 +61,11 @@ class Damage:
     mean_all: FloatArray
     pooled: float | None
     lengths: FloatArray
+
+    def means(self, layer: int) -> tuple[float, float]:
+        """The mean's cosine at a layer, over the real tokens and over all positions."""
+        at = self.layers.index(layer)
+        return float(self.mean[at]), float(self.mean_all[at])
 
     @property
     def first(self) -> FloatArray:
@@ -122,6 +131,21 @@ class PaddedBatch:
 
 
 @dataclass(frozen=True)
+class FourCases:
+    """A padded text's mean against the text alone: mask on or off, padding averaged in or not.
+
+    Attributes:
+        label: the text's name.
+        on, off: with the mask on and off, the cosine of the mean over real tokens, and of the mean
+            over all positions.
+    """
+
+    label: str
+    on: tuple[float, float]
+    off: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Saving:
     """The saving by sorting by length, in positions, with each batch padded to its longest text."""
 
@@ -170,6 +194,37 @@ def damage(alone: Encoding, padded: Encoding) -> Damage:
         pooled=pooled,
         lengths=_lengths(padded.hidden),
     )
+
+
+def four_cases(batches: Sequence[PaddedBatch], row: PaddedText, layer: int) -> FourCases | None:
+    """The four cases of the text to describe; None if no text has padding.
+
+    Args:
+        batches: the same texts, padded alike, with the mask and without.
+        row: the chosen text, from the first of them.
+        layer: the layer whose vectors are averaged.
+    """
+    described = text_to_describe(batches[0], row, layer)
+    if described is None:
+        return None
+    means = {
+        batch.masked: text.damage.means(layer)
+        for batch in batches
+        for text in batch.rows
+        if text.label == described.label
+    }
+    return FourCases(described.label, on=means[True], off=means[False])
+
+
+def text_to_describe(lab: PaddedBatch, row: PaddedText, layer: int) -> PaddedText | None:
+    """The text to describe: the chosen one, or the most changed one if that has no padding."""
+    return row if row.n_padding else most_changed(lab, layer)
+
+
+def most_changed(lab: PaddedBatch, layer: int) -> PaddedText | None:
+    """The padded text whose mean moved furthest at a layer; None without padding."""
+    padded = [row for row in lab.rows if row.n_padding]
+    return min(padded, key=lambda row: row.damage.means(layer)[0], default=None)
 
 
 def padding_share(lengths: Sequence[int], pad_to: int) -> float:

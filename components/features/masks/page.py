@@ -8,14 +8,20 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.content.language import claim, say
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.features.masks import reading
-from components.features.masks.compute import Masks, color_of_cells
-from components.features.masks.controls import MASK, SENTENCE, color_within
+from components.features.masks.compute import Masks
+from components.features.masks.controls import ALL, AVERAGE, MASK, REAL, SENTENCE
 from components.features.masks.explain import FORMULA
-from components.features.masks.figures import batch_grid, layer_lines, mask_range, token_heatmap
+from components.features.masks.figures import (
+    batch_grid,
+    cases_grid,
+    layer_lines,
+    mask_range,
+    token_heatmap,
+)
 from components.features.masks.measures import (
     PaddedBatch,
     arrays,
@@ -24,6 +30,7 @@ from components.features.masks.measures import (
     token_rows,
 )
 from components.features.masks.snippet import masks_snippet
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
@@ -32,40 +39,43 @@ __all__ = [
     "downloads",
     "explain",
     "nothing",
+    "over_layers",
     "picture",
     "problems",
     "toolbar",
     "words",
 ]
 
-_CHART = "masks_batch"
+_CHART, _CASES = "masks_batch", "masks_cases"
 _FILE = "padding-and-masks"
 
 
 def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the editor, before the model is loaded; return the place for controls that need it."""
+    """Draw the two switches and the editor; return the place for controls that need the model."""
     with kit.box():
-        place = kit.controls()
-    with place, st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
-        st.caption(say("masks.page.pair"))
-        for i in range(len(view.sentences)):
-            sentences.pair_field(view, i, key=f"masks_pair_{i}")
+        place = kit.controls("masks")
+        st.caption(say("masks.watch"))
+    with place:
+        inputs.switch(view, MASK)
+        inputs.choice(view, AVERAGE)
+        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
+            sentences.sentence_editor(view, "sentences", where="page", least=1)
+            st.caption(say("masks.page.pair"))
+            for i in range(len(view.sentences)):
+                sentences.pair_field(view, i, key=f"masks_pair_{i}")
     return place
 
 
-def choices(masks: Masks, view: ViewState, card: ModelCard, place: DeltaGenerator) -> None:
-    """The controls for the mask, the padded length, the sentence and the colours."""
+def choices(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
+    """The controls for the padded length and the sentence."""
     with place:
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            inputs.choice(view, color_within(card))
-        inputs.switch(view, MASK)
-        inputs.choice(view, masks.padding)
+        with st.container(width=112):
+            inputs.select(view, masks.padding)
         inputs.sentence(view, SENTENCE)
 
 
 def problems(masks: Masks) -> None:
-    """Notes on what was left out, cut or impossible, one sentence each."""
+    """Notes on what was left out, cut, impossible or added, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
     claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
     for problem in claims:
@@ -77,23 +87,49 @@ def nothing() -> None:
     st.info(say("masks.page.nothing"), icon=":material/edit:")
 
 
-def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
-    """The batch, and beside it the chosen text over the layers."""
-    lab, _ = masks.batch
-    scale = mask_range(lab)
-    left, right = st.columns([9, 11], gap="medium")
+def picture(masks: Masks, view: ViewState) -> None:
+    """The batch, and beside it the four cases of the chosen text."""
+    left, right = st.columns([11, 9], gap="medium")
     with left:
-        _batch(masks, view, card, scale)
+        _batch(masks, averaged=AVERAGE.of(view) == ALL)
+        if masks.example:
+            n_own = len(view.sentences) - len(masks.left_out)
+            st.caption(str(reading.example_note(masks.example, n_own)))
     with right:
-        _layers(masks, card, scale)
+        _cases(masks, view)
 
 
-def words(masks: Masks) -> None:
+def words(masks: Masks, view: ViewState) -> None:
     """The reading, and the meaning of the hatching."""
     selection = (*masks.batch, masks.layer)
-    kit.reading(reading.masks_reading(*selection), sure=reading.masks_sure(*selection))
+    claims = reading.masks_reading(*masks.batch, masks.cases, _case(view))
+    kit.reading(claims, sure=reading.masks_sure(*selection))
     if note := reading.padding_note(*selection):
         st.caption(str(note))
+
+
+def over_layers(masks: Masks, card: ModelCard) -> None:
+    """The chosen text over the layers: its means and tokens, as lines or as a heatmap."""
+    _, row = masks.batch
+    title, scale = str(reading.layers_title(row)), mask_range(*masks.batches)
+    pooler = _pooler_name(card)
+
+    def lines() -> None:
+        kit.chart(
+            layer_lines(row, masks.layer, scale=scale, pooler=pooler, title=title),
+            key="masks_layers",
+            alt=say("masks.page.lines_alt", title=title),
+        )
+
+    def tokens() -> None:
+        kit.chart(
+            token_heatmap(row, scale=scale, title=title),
+            key="masks_tokens",
+            alt=say("masks.page.tokens_alt", title=title),
+        )
+
+    looks = {say("masks.page.lines"): lines, say("masks.page.tokens"): tokens}
+    kit.one_of(looks, key="masks_looks")
 
 
 def explain(masks: Masks, card: ModelCard) -> None:
@@ -123,42 +159,46 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
         )
 
 
-def _batch(masks: Masks, view: ViewState, card: ModelCard, scale: tuple[float, float]) -> None:
-    lab, row = masks.batch
-    color = color_of_cells(view, card)
-    title = str(
-        reading.batch_title(lab, row, masks.layer)
-        if color == "cosine"
-        else claim("masks.share.title", share=lab.share)
-    )
+def _batch(masks: Masks, *, averaged: bool) -> None:
+    lab, _ = masks.batch
+    title, scale = str(reading.batch_title(lab)), mask_range(*masks.batches)
     kit.chart(
-        batch_grid(lab, masks.layer, color=color, scale=scale, title=title),
+        batch_grid(lab, masks.layer, scale=scale, averaged=averaged, title=title),
         key=_CHART,
         alt=say("masks.page.batch_alt", title=title),
     )
 
 
-def _layers(masks: Masks, card: ModelCard, scale: tuple[float, float]) -> None:
-    _, row = masks.batch
-    title = str(reading.layers_title(row))
-    pooler = _pooler_name(card)
+def _cases(masks: Masks, view: ViewState) -> None:
+    cases = masks.cases
+    if cases is None:
+        return
+    title = str(reading.cases_title(cases, _case(view)))
+    kit.chart(
+        cases_grid(
+            cases,
+            masked=MASK.of(view),
+            averaged=AVERAGE.of(view) == ALL,
+            scale=mask_range(*masks.batches),
+            title=title,
+        ),
+        key=_CASES,
+        alt=say("masks.page.cases_alt", title=title),
+        on_select=_choose_case,
+    )
 
-    def lines() -> None:
-        kit.chart(
-            layer_lines(row, masks.layer, scale=scale, pooler=pooler, title=title),
-            key="masks_layers",
-            alt=say("masks.page.lines_alt", title=title),
-        )
 
-    def tokens() -> None:
-        kit.chart(
-            token_heatmap(row, scale=scale, title=title),
-            key="masks_tokens",
-            alt=say("masks.page.tokens_alt", title=title),
-        )
+def _case(view: ViewState) -> str:
+    return reading.case_of(masked=MASK.of(view), average=AVERAGE.of(view))
 
-    looks = {say("masks.page.lines"): lines, say("masks.page.tokens"): tokens}
-    kit.one_of(looks, key="masks_looks")
+
+def _choose_case() -> None:
+    """Set both switches as in the cell that was clicked."""
+    points = (session.value(_CASES) or {}).get("selection", {}).get("points", [])
+    if points:
+        masked, averaged, _ = points[0]["customdata"]
+        view = MASK.put(session.current(), bool(masked))
+        session.write(AVERAGE.put(view, ALL if averaged else REAL))
 
 
 def _pooler_name(card: ModelCard) -> str:

@@ -11,11 +11,23 @@ from collections.abc import Sequence
 from components.content.language import Claim, claim
 from components.content.wording import escape, percent, placed, quoted, two
 from components.core.schema import Tokens
-from components.features.masks.measures import PaddedBatch, PaddedText, Saving, token_labels
+from components.features.masks.controls import ALL
+from components.features.masks.measures import (
+    FourCases,
+    PaddedBatch,
+    PaddedText,
+    Saving,
+    most_changed,
+    text_to_describe,
+    token_labels,
+)
 
 __all__ = [
     "batch_title",
+    "case_of",
+    "cases_title",
     "cut_title",
+    "example_note",
     "layers_title",
     "limit_reading",
     "masks_reading",
@@ -28,21 +40,27 @@ __all__ = [
 
 _UNCHANGED = two(1.0)
 _LONGEST_QUOTE = 40
+_CASES = ("on_real", "on_all", "off_real", "off_all")
 
 
 # The batch
 
 
-def batch_title(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
-    """The finding of the main picture, for the text to describe (see `_text_to_describe`)."""
-    described = _text_to_describe(lab, row, layer)
-    if described is None:
+def batch_title(lab: PaddedBatch) -> Claim:
+    """The finding of the batch: what its mask does with the padding."""
+    if not lab.share:
         return claim("masks.title.none")
-    padded = [text for text in lab.rows if text.n_padding]
-    if lab.masked and all(_is_unchanged(text, layer) for text in padded):
-        return claim("masks.title.unchanged")
-    mask = "on" if lab.masked else "off"
-    return claim(f"masks.title.{mask}", label=described.label, similarity=_at(described, layer))
+    return claim(f"masks.title.{'on' if lab.masked else 'off'}")
+
+
+def cases_title(cases: FourCases, case: str) -> Claim:
+    """The finding of the four cases: the similarity of the present one."""
+    return claim("masks.case.title", label=cases.label, similarity=_similarity(cases, case))
+
+
+def case_of(*, masked: bool, average: str) -> str:
+    """The name of one of the four cases, such as "on_real"."""
+    return f"{'on' if masked else 'off'}_{average}"
 
 
 def layers_title(row: PaddedText) -> Claim:
@@ -54,33 +72,30 @@ def layers_title(row: PaddedText) -> Claim:
     return claim(f"masks.layers.{case}", label=row.label, similarity=low)
 
 
-def masks_reading(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
-    """The share of padding, its effect on a text, and the effect of averaging it in."""
-    described = _text_to_describe(lab, row, layer)
-    n = len(lab.rows) * lab.pad_to
-    if described is None:
-        return [claim("masks.share.none", n=n)]
-    case = "own" if described is row else "other"
-    return [
-        claim(f"masks.share.{case}", share=lab.share, n=n, label=row.label, other=described.label),
-        _effect_claim(lab, described, layer),
-        claim(
-            "masks.average",
-            label=described.label,
-            pad=escape(described.pad_token),
-            similarity=float(described.damage.mean_all[described.damage.layers.index(layer)]),
-        ),
-    ]
+def masks_reading(
+    lab: PaddedBatch, row: PaddedText, cases: FourCases | None, case: str
+) -> list[Claim]:
+    """The similarity of the present case, and those of the mistakes or of doing it right."""
+    if cases is None:
+        return [claim("masks.share.none", n=len(lab.rows) * lab.pad_to)]
+    numbers = {name: _similarity(cases, name) for name in _CASES}
+    claims = [claim(f"masks.case.{case}", label=cases.label, similarity=numbers[case])]
+    claims.append(claim(f"masks.case.{'mistakes' if case == 'on_real' else 'right'}", **numbers))
+    if cases.label == row.label:
+        return claims
+    return [claim("masks.case.other", label=row.label, other=cases.label), *claims]
 
 
 def masks_sure(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
-    """The compared vectors, the text that changes most, and a note that padding has vectors too."""
-    described, worst = _text_to_describe(lab, row, layer), _worst(lab, layer)
+    """The share of padding, its effect on tokens, the compared vectors, the most changed text."""
+    described, worst = text_to_describe(lab, row, layer), most_changed(lab, layer)
     if described is None or worst is None:
         return []
     lengths = described.damage.lengths[described.damage.layers.index(layer)]
     pad, real = float(lengths[described.n_real :].mean()), float(lengths[: described.n_real].mean())
     claims = [
+        claim("masks.share.some", share=lab.share, n=len(lab.rows) * lab.pad_to),
+        _effect_claim(lab, described, layer),
         claim("masks.sure.compared"),
         claim("masks.sure.lengths", pad=escape(described.pad_token), length=pad, real=real),
     ]
@@ -91,7 +106,7 @@ def masks_sure(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
 
 def padding_note(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim | None:
     """The meaning of the hatching, with the mask on or off; None without padding."""
-    described = _text_to_describe(lab, row, layer)
+    described = text_to_describe(lab, row, layer)
     if described is None:
         return None
     return claim(
@@ -119,18 +134,12 @@ def _effect_claim(lab: PaddedBatch, row: PaddedText, layer: int) -> Claim:
 
 
 def _at(row: PaddedText, layer: int) -> float:
-    return float(row.damage.mean[row.damage.layers.index(layer)])
+    return row.damage.means(layer)[0]
 
 
-def _worst(lab: PaddedBatch, layer: int) -> PaddedText | None:
-    """The padded text whose mean moved furthest at a layer; None without padding."""
-    padded = [row for row in lab.rows if row.n_padding]
-    return min(padded, key=lambda row: _at(row, layer), default=None)
-
-
-def _text_to_describe(lab: PaddedBatch, row: PaddedText, layer: int) -> PaddedText | None:
-    """The text to describe: the chosen one, or the most changed one if that has no padding."""
-    return row if row.n_padding else _worst(lab, layer)
+def _similarity(cases: FourCases, case: str) -> float:
+    mask, _, average = case.partition("_")
+    return (cases.on if mask == "on" else cases.off)[average == ALL]
 
 
 def _is_unchanged(row: PaddedText, layer: int) -> bool:
@@ -162,6 +171,11 @@ def problems(
         claims.append(claim("masks.problem.unfit", asked=escape(unfit), **numbers))
     cut = [(row.label, row.alone.n_truncated) for row in lab.rows if row.alone.n_truncated]
     return claims + [claim("masks.problem.cut", label=label, n=n) for label, n in cut]
+
+
+def example_note(example: str, n_own: int) -> Claim:
+    """The reason for the example in a batch, from the number of the visitor's own sentences."""
+    return claim("masks.problem.example", example=example, n=n_own)
 
 
 def saving_title(measured: Saving) -> Claim:

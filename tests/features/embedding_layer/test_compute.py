@@ -11,7 +11,6 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.features.embedding_layer import compute, controls
 from components.features.embedding_layer.reading import (
-    embedding_title,
     moved_claim,
     same_rows_reading,
     segment_rows_claim,
@@ -31,13 +30,13 @@ def test_the_opening_view_shows_the_model_s_numbers(service: EncoderService) -> 
     embedding = assert_the_model_s(DEFAULT, service)
     assert "embedding_layer.agreement.close" in [each.key for each in claims_of(embedding)]
     table = compute.token_table(embedding)
-    for name, share in embedding.shares.items():
-        np.testing.assert_allclose(table[f"{name} share"], share, atol=1e-6)
-        part = embedding.contributions[name]
+    for name, part in embedding.contributions.items():
+        np.testing.assert_allclose(table[f"{name} share"], part.share, atol=1e-6)
         np.testing.assert_allclose(table[f"{name} norm"], part.norm, atol=1e-6)
         np.testing.assert_allclose(table[f"without {name}: moved"], part.moved, atol=1e-6)
         np.testing.assert_allclose(table[f"without {name}: 1 - cos"], part.turned, atol=1e-6)
-    assert sum(embedding.shares.values()) == pytest.approx(1, abs=1e-4)
+    total = sum(part.share for part in embedding.contributions.values())
+    np.testing.assert_allclose(total, 1, atol=1e-4)
 
 
 def test_the_values_of_the_chosen_word_are_all_there(service: EncoderService) -> None:
@@ -50,31 +49,21 @@ def test_the_values_of_the_chosen_word_are_all_there(service: EncoderService) ->
     assert table["dimension"].tolist() == list(range(384))
 
 
-def test_another_sentence_one_token_and_a_zoom_are_shown(service: EncoderService) -> None:
-    view = controls.SENTENCE.put(controls.WIDTH.put(controls.TOKEN.put(DEFAULT, "3"), "8"), "B")
-    embedding = shown(controls.FIRST_DIM.put(view, 100), service)
-    parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[1].text)
-    np.testing.assert_array_equal(drawn(embedding)["word"], parts.word[3:4, 100:108])
-    np.testing.assert_array_equal(drawn(embedding)["layer 0"], parts.output[3:4, 100:108])
-    assert claims_of(embedding)[1].numbers["token"] == "“coding”"
-
-
-def test_a_zoom_ends_where_narrower_tables_end(tiny_service: EncoderService) -> None:
-    view = replace(on("the bank", width="8", first_dim=9999), model="folder:albert")
-    embedding = shown(view, tiny_service)
-    word, layer_0 = (embedding.panels()[i] for i in (0, -1))
-    assert (word.first, word.rows.shape[1]) == (8, 8)
-    assert (layer_0.first, layer_0.rows.shape[1]) == (24, 8)
+def test_a_token_of_another_sentence_is_followed(service: EncoderService) -> None:
+    embedding = shown(controls.SENTENCE.put(controls.TOKEN.put(DEFAULT, "3"), "B"), service)
+    assert (embedding.focus, embedding.segment) == (3, 0)
+    assert claims_of(embedding)[0].numbers["token"] == "“coding”"
+    share = float(embedding.contributions["word"].share[3])
+    assert claims_of(embedding)[0].numbers["share"] == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        {"token": "999", "width": "7", "first_dim": -5, "first_token": 10_000, "sentence": "Z",
-         "near": "77", "other": "Q"},
-        {"token": "²", "width": "<b>", "first_dim": 10**9, "section": "No", "sentence": "",
-         "change": "Everything", "positions": "First 9000"},
-        {"token": 3, "width": 8, "first_dim": "x", "first_token": 1.5, "sentence": True},
+        {"token": "999", "sentence": "Z", "near": "77", "other": "Q"},
+        {"token": "²", "section": "No", "sentence": "", "change": "Everything",
+         "positions": "First 9000"},
+        {"token": 3, "sentence": True},
     ],
     ids=range(3),
 )  # fmt: skip
@@ -83,7 +72,7 @@ def test_broken_controls_in_the_address_fall_back(
 ) -> None:
     view = on(**broken)
     embedding = assert_the_model_s(view, service)
-    assert (embedding.picked, embedding.focus, embedding.window) == (None, 5, slice(0, 7))
+    assert (embedding.focus, embedding.window) == (5, slice(0, 7))
     assert controls.SECTION.of(view) in controls.SECTION.options
     assert controls.near_in(embedding.labels, embedding.focus).of(view) == ""
     assert controls.OTHER.among(compute.other_texts(view, embedding)).of(view) == "B"
@@ -91,13 +80,15 @@ def test_broken_controls_in_the_address_fall_back(
     assert controls.POSITIONS.of(view) == controls.POSITIONS.default
 
 
-def test_a_long_text_is_drawn_in_part(service: EncoderService) -> None:
-    embedding = shown(controls.FIRST_TOKEN.put(on(LONG), 500), service)
+@pytest.mark.parametrize(("token", "first"), [(0, 0), (7, 0), (300, 293), (511, 498)])
+def test_a_long_text_is_drawn_around_the_followed_token(
+    token: int, first: int, service: EncoderService
+) -> None:
+    embedding = shown(controls.TOKEN.put(on(LONG), str(token)), service)
     parts = service.embedding_parts(BUNDLED_ID, LONG)
-    assert embedding.window == slice(488, 512)
-    np.testing.assert_array_equal(
-        drawn(embedding)["position"], parts.position[-controls.MAX_ROWS :]
-    )
+    window = slice(first, first + controls.MAX_ROWS)
+    assert embedding.window == window
+    np.testing.assert_array_equal(drawn(embedding)["position"], parts.position[window])
     assert len(compute.token_table(embedding)) == 512
 
 
@@ -118,9 +109,10 @@ def test_any_text_is_taken_apart_and_looked_at(text: str, service: EncoderServic
 @pytest.mark.parametrize("family", ALL)
 def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService) -> None:
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
-    view = replace(on(width="64"), model=f"folder:{family}", sentences=sentences)
+    view = replace(DEFAULT, model=f"folder:{family}", sentences=sentences)
     embedding = assert_looks_work(view, tiny_service)
     steps, segments = drawn(embedding), compute.segment_rows(embedding, tiny_service)
+    assert (embedding.segment is None) == ("segment" not in steps)
     assert ("segment" in steps) == (segments is not None) == (family not in {"distilbert", "mpnet"})
     assert ("LayerNorm" in steps) == (family in {"albert", "electra"})
     n_segments = 0 if segments is None else len(segments)
@@ -136,7 +128,7 @@ def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService
 def assert_looks_work(view: ViewState, service: EncoderService) -> compute.EmbeddingView:
     """All that is computed and said of a text; the numbers of the sum are the model's."""
     embedding = assert_the_model_s(view, service)
-    claims = [*claims_of(embedding), embedding_title(embedding.shares)]
+    claims = claims_of(embedding)
     for other in compute.other_texts(view, embedding).values():
         pair = compute.two_texts(embedding, other, service)
         claims += same_rows_reading(pair.shared, in_text=pair.share_text_token)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from plotly import graph_objects as go
 
 from components.features.embedding_layer.figures import (
-    PART_COLORS,
     Panel,
     moved_bars,
     neighbour_bars,
     position_curve,
     position_heatmap,
-    sum_strips,
-    token_strips,
+    sum_flow,
     word_row_heatmap,
 )
 from components.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
@@ -23,10 +23,12 @@ from components.features.embedding_layer.measures import Contribution, RandomBan
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)
 NAMES = ["[CLS]", "<b>x</b>", "y"]
+LAYER_0 = RANDOM.normal(size=(3, 80)).astype(np.float32)
 PANELS = [
-    Panel("", "word", ROWS, 10, 2.0),
-    Panel("+", "position", ROWS / 2, 10, 2.0),
-    Panel("→", "layer 0", RANDOM.normal(size=(3, 80)).astype(np.float32), 20, 5.0),
+    Panel("", "word", ROWS, 2.0),
+    Panel("+", "position", ROWS / 2, 2.0),
+    Panel("=", "sum", ROWS * 1.5, 2.0),
+    Panel("→", "layer 0", LAYER_0, 5.0),
 ]
 PARTS = {
     name: Contribution(np.array(share), *RANDOM.uniform(size=(3, 3)))
@@ -34,40 +36,80 @@ PARTS = {
 }
 
 
-def test_strips_share_their_rows_and_keep_their_own_dimensions_and_scales() -> None:
-    figure = sum_strips(PANELS, PARTS, NAMES, title="A finding", chosen=1)
-    strips = figure.data[:3]
-    for trace, panel in zip(strips, PANELS, strict=True):
-        np.testing.assert_allclose(trace.z, panel.rows, atol=1e-5)
-        assert trace.z.dtype == np.float32
-        assert (trace.zmin, trace.zmax) == (-panel.bound, panel.bound)
-        assert (trace.x0, trace.dx, trace.yaxis) == (panel.first, 1, "y")
-    assert list(figure.layout.yaxis.ticktext) == ["[CLS]", "▸ &lt;b&gt;x&lt;/b&gt;", "y"]
-    assert figure.layout.title.text == "A finding"
-    ends = [figure.layout[f"xaxis{i}"].domain for i in range(1, 5)]
-    assert all(a[1] < b[0] for a, b in pairwise(ends))
-    assert ends[-1][1] == 1
+def flow(focus: int = 1, panels: Sequence[Panel] = PANELS) -> go.Figure:
+    names = NAMES[: len(panels[0].rows)]
+    return sum_flow(panels, PARTS, names, title="A finding", focus=focus, first=10)
 
 
-def test_shares_stand_beside_their_tokens_and_may_be_negative() -> None:
-    figure = sum_strips(PANELS, PARTS, NAMES, title="")
-    for trace, (name, part) in zip(figure.data[3:], PARTS.items(), strict=True):
-        np.testing.assert_allclose(trace.x, part.share)
-        told = np.stack([part.norm, part.moved, part.turned], axis=1)
-        np.testing.assert_allclose(trace.customdata, told, atol=1e-5)
-        assert trace.marker.color == PART_COLORS[name]
-    low, high = figure.layout.xaxis4.range
-    assert low <= -0.2 < 1.2 <= high
-    texts = [note.text for note in figure.layout.annotations]
-    assert any("±2" in text and "layer 0 ±5" in text for text in texts)
+@pytest.mark.parametrize("focus", range(3))
+def test_each_step_is_a_column_with_the_followed_row_strong(focus: int) -> None:
+    figure = flow(focus)
+    strips = [trace for trace in figure.data if trace.type == "heatmap"]
+    for muted, strong, panel in zip(strips[::2], strips[1::2], PANELS, strict=True):
+        others = np.delete(panel.rows, focus, axis=0)
+        np.testing.assert_allclose(np.delete(muted.z, focus, axis=0), others, atol=1e-5)
+        assert np.isnan(muted.z[focus]).all()
+        np.testing.assert_allclose(strong.z, panel.rows[focus : focus + 1], atol=1e-5)
+        assert (strong.opacity, muted.opacity < 0.5) == (None, True)
+        assert (strong.zmin, strong.zmax) == (-panel.bound, panel.bound)
+        assert tuple(strong.y) == (muted.y[focus], muted.y[focus + 1])
+    widths = [
+        end - start for start, end in (figure.layout[f"xaxis{i}"].domain for i in (1, 2, 3, 4))
+    ]
+    np.testing.assert_allclose(widths, widths[0], atol=1e-9)
+    bold = [i for i, name in enumerate(figure.layout.yaxis.ticktext) if name.startswith("<b style")]
+    assert bold == [focus]
+    assert "&lt;b&gt;x&lt;/b&gt;" in figure.layout.yaxis.ticktext[1]
 
 
-def test_one_token_has_numbers_on_its_cells_only_where_they_fit() -> None:
-    wide = [Panel("", "word", ROWS[:1], 0, 1.0)]
-    narrow = [Panel("", "word", ROWS[:1, :8], 0, 1.0)]
-    assert token_strips(wide, title="").data[0].texttemplate is None
-    assert token_strips(narrow, title="").data[0].texttemplate == "%{z:.3f}"
-    np.testing.assert_allclose(token_strips(narrow, title="").data[0].z, ROWS[:1, :8], atol=1e-5)
+def test_heads_are_on_one_level_and_signs_beside_the_followed_row() -> None:
+    figure = flow(2)
+    notes = list(figure.layout.annotations)
+    signs = [note for note in notes if note.yref == "y"]
+    assert [note.text for note in signs] == ["<b>+</b>", "<b>=</b>", "<b>→</b>"]
+    assert {note.y for note in signs} == {figure.layout.yaxis.tickvals[2]}
+    heads = [note for note in notes if note.y == 1.01]
+    words = ["its own<br>word", "its<br>place", "sum", "normalised:<br>layer 0"]
+    assert [note.text for note in heads] == words
+    assert "±2" in notes[-1].text
+    assert "±5" in notes[-1].text
+
+
+def test_the_followed_token_s_shares_stand_in_their_bars_and_may_be_negative() -> None:
+    figure = flow(1)
+    bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
+    assert {name: bar.x[0] for name, bar in bars.items()} == {
+        "word": 1.2, "position": -0.2, "sum": 1.0,
+    }  # fmt: skip
+    assert [bar.text[0] for bar in bars.values()] == ["120%", "-20%", "100%"]
+    for bar in bars.values():
+        low, high = figure.layout[bar.xaxis.replace("x", "xaxis")].range
+        assert low <= -0.2 < 1.2 <= high
+
+
+def test_every_row_can_be_clicked_and_tells_its_numbers() -> None:
+    figure = flow(0)
+    points = {trace.name: trace for trace in figure.data if trace.type == "scatter"}
+    assert list(points) == ["word", "position", "sum", "layer 0"]
+    for panel in PANELS:
+        trace = points[panel.name]
+        assert [entry[0] for entry in trace.customdata] == [10, 11, 12]
+        assert trace.customdata[1][1] == "&lt;b&gt;x&lt;/b&gt;"
+        lengths = [entry[2] for entry in trace.customdata]
+        np.testing.assert_allclose(lengths, np.linalg.norm(panel.rows, axis=1), rtol=1e-5)
+        part = PARTS.get(panel.name)
+        if part is not None:
+            numbers = [part.share[2], part.moved[2], part.turned[2]]
+            np.testing.assert_allclose(trace.customdata[2][3:], numbers, atol=1e-5)
+
+
+def test_a_projected_sum_has_one_more_column_and_one_token_no_muted_rows() -> None:
+    only = [replace(panel, rows=panel.rows[:1]) for panel in PANELS]
+    only.insert(3, Panel("→", "LayerNorm", ROWS[:1], 3.0))
+    figure = flow(0, only)
+    assert sum(trace.type == "heatmap" for trace in figure.data) == 5
+    heads = [note.text for note in figure.layout.annotations if note.y == 1.01]
+    assert heads[3:] == ["normal-<br>ised", "layer 0"]
 
 
 def test_equal_rows_are_marked_in_the_matrix() -> None:

@@ -58,11 +58,14 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
 
 
 def strips(app: AppTest) -> dict[str, np.ndarray]:
-    found = {}
+    """The rows of each column: the muted ones with the strong one in their gap."""
+    found: dict[str, np.ndarray] = {}
     for trace in chart(app, CHART)["data"]:
         if trace["type"] == "heatmap":
             flat = np.frombuffer(base64.b64decode(trace["z"]["bdata"]), trace["z"]["dtype"])
-            found[trace["name"]] = flat.reshape([int(n) for n in trace["z"]["shape"].split(",")])
+            rows = flat.reshape([int(n) for n in trace["z"]["shape"].split(",")])
+            muted = found.get(trace["name"])
+            found[trace["name"]] = rows if muted is None else np.where(np.isnan(muted), rows, muted)
     return found
 
 
@@ -79,15 +82,19 @@ def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbe
     np.testing.assert_allclose(strips(app)["layer 0"], parts.output, atol=1e-5)
     (code,) = [c.value for c in app.code if "word_embeddings" in c.value]
     found = run(code)
-    bars = {t["name"]: t for t in chart(app, CHART)["data"] if t["type"] == "bar"}
+    data = chart(app, CHART)["data"]
+    bars = {t["name"]: t for t in data if t["type"] == "bar"}
+    points = {t["name"]: t for t in data if t["type"] == "scatter"}
     table = frame(app, "word row (ID)")
     for name, share in found["shares"].items():
-        hover = np.transpose([found[key][name] for key in ("norms", "moved", "turned")])
+        told = np.transpose([found[key][name] for key in ("norms", "shares", "moved", "turned")])
         np.testing.assert_allclose(share, table[f"{name} share"], atol=1e-5)
-        np.testing.assert_allclose(share, bars[name]["x"], atol=1e-5)
-        np.testing.assert_allclose(hover, bars[name]["customdata"], atol=2e-5)
-        assert f"{name} {float(share[5]):.0%}" in said(app)
-    title = say("embedding_layer.title.word", share=float(found["shares"]["word"].mean()))
+        hovers = [entry[2:] for entry in points[name]["customdata"]]
+        np.testing.assert_allclose(hovers, told, atol=2e-5)
+        assert bars[name]["x"] == pytest.approx([float(share[5])], abs=1e-5)
+        assert f"{float(share[5]):.0%}" in said(app)
+        assert f"{name} {float(share.mean()):.0%}" in said(app)
+    title = "“python” = own vector + position 5 + segment 0"
     assert chart(app, CHART)["layout"]["title"]["text"] == title
     assert len(frame(app, "layer 0, ours")) == 384
     assert say("embedding_layer.constant", n_tokens=7, rows="segment") in everything_said(app)
@@ -97,8 +104,9 @@ def test_widgets_write_the_view() -> None:
     app = opened()
     app = field(app.selectbox, f"{PAGE}_token").set_value("0").run()
     assert shown_view(app).controls[PAGE] == {"token": "0"}
-    assert chart(app, CHART)["layout"]["title"]["text"].startswith("Shares of [CLS]: position")
-    assert "For “[CLS]”: position" in said(app)
+    title = chart(app, CHART)["layout"]["title"]["text"]
+    assert title == "“[CLS]” = own vector + position 0 + segment 0"
+    assert said(app).startswith("The position contributes most to “[CLS]”: **")
     app = field(app.text_input, "page_pair").set_value("It is a snake").run()
     assert shown_view(app).sentences[0].pair == "It is a snake"
     assert len(frame(app, "segment row")) == 12
@@ -118,10 +126,10 @@ def test_each_closer_look_has_its_parts_and_shows_no_markup(section: str) -> Non
 
 
 def test_no_text_is_no_error_and_a_long_one_is_told_to_be_drawn_in_part() -> None:
-    view = replace(DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"first_token": 500}})
+    view = replace(DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"token": "511"}})
     assert len(frame(opened(replace(DEFAULT, sentences=())), "word row (ID)")) == 2
     captions = " ".join(c.value for c in opened(view).main.caption)
-    assert say("embedding_layer.window", first=488, last=511, n=512) in captions
+    assert say("embedding_layer.window", first=498, last=511, n=512) in captions
     assert say("embedding_layer.cut.text", n=90) in captions
 
 

@@ -88,23 +88,29 @@ def check_sum(chance: Chance, draw: Draw) -> Iterator[Claim]:
         measured, labels, focus, difference=difference, agrees=agrees, state=state,
         constant=constant_parts(parts),
     )  # fmt: skip
-    largest, of_focus, caution = claims
-    title, of_token = reading.embedding_title(shares), reading.token_title(shares, focus, labels)
-    means = {name: float(share.astype(float).mean()) for name, share in shares.items()}
-    first, second = sorted(means.values(), reverse=True)[:2]
-    top = max(means, key=lambda name: means[name]) if first - second > 0.01 else "even"
-    assert (title.key, largest.key) == (f"{PAGE}.title.{top}", f"{PAGE}.claim.{top}")
-    if top != "even":
-        assert largest.numbers["share"] == title.numbers["share"] == pytest.approx(first)
-    others = {name: share for name, share in means.items() if name != top}
-    assert largest.numbers["others"] == in_words(others)
-    verdict = "shares" if parts.total[focus].any() else "zeros"
-    position = f" at position {focus}" if labels.count(labels[focus]) > 1 else ""
-    ranked = in_words({name: float(share[focus]) for name, share in shares.items()})
+    of_focus, average, caution = claims
+    segment = None if parts.segment is None else chance.randrange(2)
+    title = reading.embedding_title(labels, focus, segment)
+    assert title.key.endswith("two" if segment is None else "three")
+    assert title.numbers["position"] == focus
+    assert title.numbers.get("segment") == segment
+    of_token = {name: float(share[focus]) for name, share in shares.items()}
+    first, second = sorted(of_token.values(), reverse=True)[:2]
+    top = max(of_token, key=lambda name: of_token[name])
+    verdict = top if first - second > 0.01 else "even"
+    verdict = verdict if parts.total[focus].any() else "zeros"
     assert of_focus.key == f"{PAGE}.focus.{verdict}"
-    assert of_focus.numbers == {"token": quoted(labels[focus]) + position, "shares": ranked}
-    assert of_token.numbers["shares"] == ranked
-    expected = "untrained" if state is UNTRAINED else "claim.caution" if agrees else "agreement.off"
+    position = f" at position {focus}" if labels.count(labels[focus]) > 1 else ""
+    assert of_focus.numbers["token"] == quoted(labels[focus]) + position
+    others = {name: share for name, share in of_token.items() if name != top}
+    if verdict == top:
+        assert of_focus.numbers["share"] == pytest.approx(first)
+        assert of_focus.numbers["others"] == in_words(others)
+    elif verdict == "even":
+        assert of_focus.numbers["shares"] == in_words(of_token)
+    means = {name: float(share.astype(float).mean()) for name, share in shares.items()}
+    assert average.numbers == {"n": len(labels), "shares": in_words(means)}
+    expected = "untrained" if state is UNTRAINED else "caution" if agrees else "agreement.off"
     assert caution.key == f"{PAGE}.{expected}"
     removed, agreement, *constant = sure
     moved = in_words({name: float(part.moved[focus]) for name, part in measured.items()})
@@ -115,7 +121,7 @@ def check_sum(chance: Chance, draw: Draw) -> Iterator[Claim]:
     several = {name: part for name, part in rows.items() if part is not None and len(part) > 1}
     same = [name for name, part in several.items() if len(np.unique(part, axis=0)) == 1]
     assert [each.numbers["rows"] for each in constant] == ([", ".join(same)] if same else [])
-    yield from [title, of_token, *claims, *sure]
+    yield from [title, *claims, *sure]
 
 
 # Rows of the word table
@@ -280,8 +286,11 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
 
 
 def test_sentences_are_read_whole(service: EncoderService) -> None:
-    of_sentence = shares(service.embedding_parts(BUNDLED_ID, "I love my pet python"))
-    assert str(reading.embedding_title(of_sentence)) == "The word itself contributes most (66%)"
+    parts = service.embedding_parts(BUNDLED_ID, "I love my pet python")
+    assert str(reading.embedding_title(parts.tokens.tokens, 5, 0)) == (
+        "“python” = own vector + position 5 + segment 0"
+    )
+    assert float(shares(parts)["word"][5]) == pytest.approx(0.79, abs=0.005)
     neighbours = [("<b>", 0.404), ("x", 0.396)]
     near, _ = reading.neighbours_reading(
         "py*", neighbours, RandomBand(-0.1, 0.02, 0.15), TRAINED, 9

@@ -6,27 +6,38 @@ import ast
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import (
+    EXAMPLE,
     Masks,
-    color_of_cells,
     masks_of,
     over_limit,
     own_savings,
     repetition,
     sample_saving,
 )
-from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE
-from components.features.masks.figures import batch_grid, layer_lines, mask_range, token_heatmap
+from components.features.masks.controls import AVERAGE, MASK, PAD_TO, PAGE, SENTENCE
+from components.features.masks.figures import (
+    batch_grid,
+    cases_grid,
+    layer_lines,
+    mask_range,
+    token_heatmap,
+)
 from components.features.masks.measures import arrays, summary_rows, token_rows
 from components.features.masks.reading import (
     batch_title,
+    case_of,
+    cases_title,
     layers_title,
     masks_reading,
     padding_note,
@@ -36,6 +47,8 @@ from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
 from components.ui.widgets import export
 from tests.support.texts import TYPED
+
+CAT = "The cat sat on the mat."
 
 
 def view_of(*texts: str, **controls: Value) -> ViewState:
@@ -47,8 +60,16 @@ def shown(view: ViewState, service: EncoderService) -> Masks:
     return masks_of(view, service, service.load(view.model))
 
 
-def said(masks: Masks) -> str:
-    return " ".join(map(str, masks_reading(*masks.batch, masks.layer)))
+def case(view: ViewState) -> str:
+    return case_of(masked=MASK.of(view), average=AVERAGE.of(view))
+
+
+def said(masks: Masks, case: str = "on_real") -> str:
+    return " ".join(map(str, masks_reading(*masks.batch, masks.cases, case)))
+
+
+PADDED = PAD_TO.put(MASK.put(DEFAULT, False), "32")
+"""Both sentences of the opening view with 25 positions of padding each, and the mask off."""
 
 
 def notes(masks: Masks) -> list[str]:
@@ -62,40 +83,92 @@ def assert_whole(view: ViewState, service: EncoderService) -> Masks:
     card = service.load(view.model)
     masks = masks_of(view, service, card)
     lab, row = masks.batch
-    scale, color = mask_range(lab), color_of_cells(view, card)
-    title = str(batch_title(lab, row, masks.layer))
-    grid = batch_grid(lab, masks.layer, color=color, scale=scale, title=title).to_plotly_json()
+    scale, title = mask_range(*masks.batches), str(batch_title(lab))
+    grid = batch_grid(lab, masks.layer, scale=scale, averaged=False, title=title).to_plotly_json()
     cells = grid["data"][0]["z"]
     for column, each in enumerate(lab.rows):
         real = [line[column] for line in cells if line[column] is not None]
         assert len(real) == each.n_real
-        if color == "cosine":
-            np.testing.assert_allclose(real, each.damage.tokens[masks.layer], atol=1e-5)
+        np.testing.assert_allclose(real, each.damage.tokens[masks.layer], atol=1e-5)
         assert len(token_rows(each)) == lab.pad_to == each.padded.n_tokens
     for figure in (
         layer_lines(row, masks.layer, scale=scale, pooler="p", title=str(layers_title(row))),
         token_heatmap(row, scale=scale, title=title),
     ):
         assert json.loads(figure.to_json())["data"]
-    assert said(masks)
+    assert said(masks, case(view))
+    assert (masks.cases is None) == (lab.share == 0)
+    if masks.cases is not None:
+        title = str(cases_title(masks.cases, case(view)))
+        four = cases_grid(masks.cases, masked=True, averaged=False, scale=scale, title=title)
+        assert json.loads(four.to_json())["data"]
     assert (padding_note(lab, row, masks.layer) is None) == (lab.share == 0)
     texts = [(r.label, r.alone.text, r.alone.pair) for r in lab.rows]
     ast.parse(masks_snippet(card, texts, pad_to=lab.pad_to, masked=lab.masked))
     return masks
 
 
-def test_the_opening_view_is_true_and_interesting(service: EncoderService) -> None:
+def test_the_opening_view_has_two_sentences_of_different_length(service: EncoderService) -> None:
     masks = assert_whole(DEFAULT, service)
     lab, row = masks.batch
-    assert (lab.pad_to, lab.masked, masks.layer, row.label) == (32, False, 6, "A")
-    assert said(masks).startswith("**78%** of the 64 positions are padding.")
-    assert "sentence A at layer 6: similarity (cosine) **0.79** to itself unpadded" in said(masks)
-    assert notes(masks) == []
-    assert masks.key == "A: I love my pet python · B: I love coding in python"
+    assert (lab.pad_to, lab.masked, masks.layer, row.label) == (22, True, 6, "A")
+    assert [(each.label, each.n_real) for each in lab.rows] == [("A", 7), ("C", 22)]
+    assert [each.alone.text for each in lab.rows] == [DEFAULT.sentences[0].text, EXAMPLE]
+    assert "similarity (cosine) of **1.000** to A read alone. Forget the mask: **0.8" in said(masks)
+    assert (masks.example, notes(masks)) == ("C", [])
+
+
+def test_the_example_stands_only_beside_sentences_of_one_length(service: EncoderService) -> None:
+    other = shown(SENTENCE.put(DEFAULT, "B"), service)
+    assert [row.label for row in other.batch[0].rows] == ["B", "C"]
+    assert other.batch[1].label == "B"
+    alone = shown(view_of("Rain."), service)
+    assert [row.label for row in alone.batch[0].rows] == ["A", "B"]
+    assert alone.example == "B"
+    for view in (view_of("Rain.", "I love coding in python"), PADDED):
+        masks = assert_whole(view, service)
+        assert [row.label for row in masks.batch[0].rows] == ["A", "B"]
+        assert masks.example == ""
+
+
+def test_the_four_cases_are_those_of_transformers(
+    service: EncoderService, bundled_folder: Path
+) -> None:
+    """Mask on or off, padding averaged in or not: 13 positions of padding behind 9 tokens."""
+    tokenizer = AutoTokenizer.from_pretrained(bundled_folder)
+    model = AutoModel.from_pretrained(bundled_folder).eval()
+
+    def mean(*, pad_to: int, masked: bool, averaged: bool) -> Any:
+        batch = tokenizer(CAT, padding="max_length", max_length=pad_to, return_tensors="pt")
+        mask = batch["attention_mask"]
+        given = mask if masked else torch.ones_like(mask)
+        with torch.inference_mode():
+            rows = model(**{**batch, "attention_mask": given}).last_hidden_state[0]
+        return rows.mean(0) if averaged else rows[mask[0].bool()].mean(0)
+
+    alone = mean(pad_to=9, masked=True, averaged=False)
+    expected = {
+        masked: [
+            float(
+                torch.cosine_similarity(
+                    alone, mean(pad_to=22, masked=masked, averaged=averaged), dim=0
+                )
+            )
+            for averaged in (False, True)
+        ]
+        for masked in (True, False)
+    }
+    masks = shown(view_of(CAT), service)  # beside the example of 22 tokens
+    assert masks.cases is not None
+    np.testing.assert_allclose(masks.cases.on, expected[True], atol=2e-5)
+    np.testing.assert_allclose(masks.cases.off, expected[False], atol=2e-5)
+    four = [f"{value:.3f}" for value in (*masks.cases.on, *masks.cases.off)]
+    assert four == ["1.000", "0.795", "0.860", "0.499"]
+    assert shown(MASK.put(view_of(CAT), False), service).cases == masks.cases
 
 
 def test_the_summary_has_the_numbers_of_its_layer(service: EncoderService) -> None:
-    row = shown(DEFAULT, service).batch[0].rows[1]
+    row = shown(PADDED, service).batch[0].rows[1]
     assert summary_rows(row, 3) == {
         "sentence": "B",
         "tokens": 7,
@@ -109,21 +182,26 @@ def test_the_summary_has_the_numbers_of_its_layer(service: EncoderService) -> No
 
 
 def test_the_mask_heals_the_batch(service: EncoderService) -> None:
-    masks = assert_whole(MASK.put(DEFAULT, True), service)
+    masks = assert_whole(MASK.put(PADDED, True), service)
     lab, _ = masks.batch
     for row in lab.rows:
         np.testing.assert_allclose(row.damage.tokens, 1, atol=1e-5)
     assert masks.passport.settings["mask"] == "model"
-    assert "With the mask, padding changes no token's direction" in said(masks)
+    assert masks.other is not None
+    assert not masks.other.masked
 
 
-@pytest.mark.parametrize(("size", "n"), [("Longest", 7), ("16", 16), ("512", 512)])
+@pytest.mark.parametrize(("size", "n"), [("Longest", 22), ("16", 16), ("512", 512)])
 def test_the_batch_is_padded_as_asked(service: EncoderService, size: str, n: int) -> None:
     masks = assert_whole(PAD_TO.put(DEFAULT, size), service)
-    lab, _ = masks.batch
-    assert lab.pad_to == n
-    assert (f"the {2 * n:,} positions" in said(masks)) == (n > 7)
-    assert said(masks).startswith("All **14** positions") == (n == 7)
+    assert masks.batch[0].pad_to == n
+
+
+def test_without_padding_there_are_no_cases(service: EncoderService) -> None:
+    text = " ".join(["the"] * 14)
+    masks = assert_whole(PAD_TO.put(view_of(text, text), "16"), service)
+    assert masks.cases is None
+    assert said(masks).startswith("All **32** positions hold real tokens")
 
 
 def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService) -> None:
@@ -145,22 +223,11 @@ def test_the_texts_of_the_key_are_cut_short(service: EncoderService) -> None:
     assert second == "B: x"
 
 
-@pytest.mark.parametrize(
-    ("model", "asked", "color"),
-    [
-        (BUNDLED_ID, "Cosine", "cosine"),
-        (BUNDLED_ID, "Mask", "mask"),
-        (BUNDLED_ID, "Segment", "segment"),
-        ("folder:distilbert", "Segment", "cosine"),
-        ("folder:distilbert", "Mask", "mask"),
-    ],
-)
-def test_the_batch_is_coloured_by_what_its_model_has(
-    tiny_service: EncoderService, model: str, asked: str, color: str
+@pytest.mark.parametrize("model", [BUNDLED_ID, "folder:distilbert"])
+def test_a_model_without_segments_and_pooler_has_its_batch(
+    tiny_service: EncoderService, model: str
 ) -> None:
-    view = COLOR.put(replace(DEFAULT, model=model), asked)
-    assert color_of_cells(view, tiny_service.load(model)) == color
-    masks = assert_whole(view, tiny_service)
+    masks = assert_whole(replace(PADDED, model=model), tiny_service)
     lab, row = masks.batch
     bare = model != BUNDLED_ID
     assert (row.damage.pooled is None) == bare
@@ -170,7 +237,7 @@ def test_the_batch_is_coloured_by_what_its_model_has(
 
 
 def test_the_downloads_hold_the_numbers_and_the_passport(service: EncoderService) -> None:
-    masks = shown(DEFAULT, service)
+    masks = shown(PADDED, service)
     lab, row = masks.batch
     rows = [r for each in lab.rows for r in token_rows(each)]
     found = pd.read_csv(io.BytesIO(export.to_csv(rows, masks.passport)), comment="#")
@@ -196,39 +263,34 @@ def test_the_downloads_hold_the_numbers_and_the_passport(service: EncoderService
         {"pad_to": "-5"},
         {"pad_to": 32},
         {"pad_to": "²"},
-        {"sentence": "Z", "color": "<b>", "mask": "yes", "repeat": -3},
-        {"sentence": 3, "color": True, "mask": 7.5, "repeat": "x"},
+        {"sentence": "Z", "average": "<b>", "mask": "yes", "repeat": -3},
+        {"sentence": 3, "average": True, "mask": 7.5, "repeat": "x"},
     ],
     ids=repr,
 )
 def test_a_broken_control_falls_back(service: EncoderService, controls: dict[str, Value]) -> None:
     masks, usual = shown(view_of(**controls), service), shown(DEFAULT, service)
     assert masks.key == usual.key
-    assert (masks.batch[0].pad_to, masks.batch[0].masked) == (32, False)
+    assert (masks.batch[0].pad_to, masks.batch[0].masked) == (22, True)
     assert (masks.batch[1].label, masks.unfit) == ("A", "")
-    card = service.load(BUNDLED_ID)
-    assert color_of_cells(view_of(**controls), card) == "cosine"
 
 
 @pytest.mark.parametrize("size", ["5", "99999999999"])
 def test_a_length_that_cannot_be_is_said_and_not_done(service: EncoderService, size: str) -> None:
-    masks = shown(view_of(pad_to=size), service)
-    assert masks.batch[0].pad_to == 32
+    masks = shown(view_of("Rain.", "I love coding in python", pad_to=size), service)
+    assert masks.batch[0].pad_to == 7
     assert notes(masks) == [
         f"Padding to {size} is impossible: the longest sentence has 7 tokens, and the model's "
-        "limit is 512. The batch is padded to 32."
+        "limit is 512. The batch is padded to 7."
     ]
 
 
-def test_the_usual_length_grows_with_the_text_and_ends_at_the_models(
-    tiny_service: EncoderService,
-) -> None:
+def test_the_lengths_end_at_the_models(tiny_service: EncoderService) -> None:
     card = tiny_service.load("folder:bert")
-    for text, size in (("python", "32"), ("python " * 40, str(card.max_length))):
-        masks = shown(replace(view_of(text), model=card.id), tiny_service)
-        assert masks.padding.default == size
+    for text in ("python", "python " * 40):
+        masks = assert_whole(replace(view_of(text), model=card.id), tiny_service)
+        assert masks.padding.default == "Longest"
         assert list(masks.padding.options)[-1] == str(card.max_length)
-        assert (masks.batch[0].pad_to, masks.unfit) == (int(size), "")
 
 
 @pytest.mark.parametrize("texts", [("",), ("", " \n ")])
@@ -236,7 +298,7 @@ def test_nothing_but_empty_sentences_is_no_batch(
     service: EncoderService, texts: tuple[str, ...]
 ) -> None:
     masks = shown(view_of(*texts), service)
-    assert (masks.lab, masks.row, masks.key) == (None, None, "")
+    assert (masks.lab, masks.other, masks.row, masks.key) == (None, None, None, "")
     assert masks.left_out == ("A", "B")[: len(texts)]
     assert own_savings(masks) == []
     with pytest.raises(ValueError, match="no batch"):
@@ -248,7 +310,8 @@ def test_nothing_but_empty_sentences_is_no_batch(
 def test_any_text_works_or_is_left_out(service: EncoderService, text: str) -> None:
     masks = assert_whole(view_of(text, "I love coding in python"), service)
     assert masks.left_out == (() if text.strip() else ("A",))
-    assert [row.alone.text for row in masks.batch[0].rows][-1] == "I love coding in python"
+    texts = [row.alone.text for row in masks.batch[0].rows]
+    assert text.strip() == "" or texts[0] == text
 
 
 def test_what_sorting_saves_is_counted_from_the_samples_lengths(service: EncoderService) -> None:

@@ -11,23 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.masks.compute import encode_both
-from components.features.masks.controls import COLORS
+from components.core import EncoderService
 from components.features.masks.figures import (
     batch_grid,
+    cases_grid,
     layer_lines,
     limit_bar,
     mask_range,
     token_heatmap,
 )
-from components.features.masks.measures import PaddedBatch, PaddedText
-from components.figures.theme import CATEGORICAL
+from components.features.masks.measures import FourCases, PaddedBatch
 from tests.support.masks import lab_of
 
 A, B = "I love my pet python", "Rain."
 RUDE = "<b>%{y}</b> & <a href='x'>y</a>"
-OURS = re.compile(r'<br>|<extra></extra>|</?span( style="color:#[0-9A-Fa-f]{6}")?>')
+OURS = re.compile(r'<br>|<extra></extra>|</?(span|b)( style="color:#[0-9A-Fa-f]{6}")?>')
 
 
 @pytest.fixture
@@ -35,9 +33,9 @@ def lab(service: EncoderService) -> PaddedBatch:
     return lab_of(service, A, B)
 
 
-def grid(lab: PaddedBatch, layer: int = 6, color: Any = "cosine") -> dict[str, Any]:
+def grid(lab: PaddedBatch, layer: int = 6, *, averaged: bool = False) -> dict[str, Any]:
     scale = mask_range(lab)
-    return batch_grid(lab, layer, color=color, scale=scale, title="T").to_plotly_json()
+    return batch_grid(lab, layer, averaged=averaged, scale=scale, title="T").to_plotly_json()
 
 
 def lines(lab: PaddedBatch, row: int = 0, layer: int = 6) -> dict[str, Any]:
@@ -74,8 +72,11 @@ def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(
 def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: PaddedBatch) -> None:
     whole = replace(lab, rows=lab.rows[:1], pad_to=7)
     unpadded = replace(whole.rows[0], padded=whole.rows[0].alone)
-    assert len(grid(replace(whole, rows=(unpadded,)))["data"]) == 1
-    (bar,) = grid(lab)["data"][1:]
+    assert [t["type"] for t in grid(replace(whole, rows=(unpadded,)))["data"]] == [
+        "heatmap",
+        "scatter",
+    ]
+    _, bar, _ = grid(lab)["data"]
     assert bar["marker"]["pattern"]["shape"] == "/"
     assert bar["base"] == [7, 4]
     ends = {base + y for base, y in zip(bar["base"], bar["y"], strict=True)}
@@ -94,26 +95,50 @@ def test_ticks_are_positions_and_a_column_is_empty_below_its_text(lab: PaddedBat
     assert axis["range"][1] == 0
 
 
-def test_mask_and_segment_colours_are_those_numbers(service: EncoderService) -> None:
-    both = encode_both(service, BUNDLED_ID, [A], pairs=[B], pad_to=32, masked=False)
-    lab = PaddedBatch((PaddedText("A", *both[0]),), 32, False)
-    kinds = lab.rows[0].alone.token_type_ids
-    assert kinds is not None
-    for color, expected in (("mask", np.ones(10)), ("segment", kinds)):
-        cells = grid(lab, color=color)["data"][0]
-        assert [line[0] for line in cells["z"]] == expected.tolist()
-        assert cells["showscale"] is False
-    assert CATEGORICAL[1] in [color for _, color in cells["colorscale"]]
+@pytest.mark.parametrize("masked", [True, False])
+def test_each_position_has_its_bit_of_the_mask(service: EncoderService, masked: bool) -> None:
+    lab = lab_of(service, A, B, masked=masked)
+    bits = next(t for t in grid(lab)["data"] if t.get("mode") == "text")
+    found = [re.sub("<[^>]*>", "", text) for text in bits["text"]]
+    pad = str(int(not masked))
+    assert found == [*"1111111", pad, *"1111", *[pad] * 4]  # the rest of the padding has one
+    assert bits["y"][:7] == [i + 0.5 for i in range(7)]
+    assert grid(lab)["layout"]["xaxis"]["ticktext"][2:] == ["mask", "mask"]
 
 
-@pytest.mark.parametrize("color", COLORS.values())
-def test_a_model_without_segments_has_a_picture_too(
-    tiny_service: EncoderService, color: Any
-) -> None:
+def test_a_label_tells_that_padding_is_averaged_in(lab: PaddedBatch) -> None:
+    texts = [note["text"] for note in grid(lab, averaged=True)["layout"]["annotations"]]
+    assert texts == ["25 × [PAD]<br>averaged, too", "28 × [PAD]<br>averaged, too"]
+
+
+def test_a_model_without_segments_has_a_picture_too(tiny_service: EncoderService) -> None:
     lab = lab_of(tiny_service, "a python", pad_to=16, model="folder:roberta")
-    figure = grid(lab, layer=3, color=color)
+    figure = grid(lab, layer=3)
     assert "segment" not in "".join(strings(figure["data"]))
     assert "&lt;pad&gt;" in figure["layout"]["annotations"][0]["text"]
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("averaged", [True, False])
+def test_the_present_one_of_the_four_cases_is_strong(masked: bool, averaged: bool) -> None:
+    cases = FourCases("<b>", on=(1.0, 0.795), off=(0.86, -0.1))
+    how = {"masked": masked, "averaged": averaged, "scale": (-0.2, 1.0), "title": "T"}
+    figure = cases_grid(cases, **how).to_plotly_json()
+    faint, strong, points = figure["data"]
+    y, x = int(not masked), int(averaged)
+    expected = np.array([cases.on, cases.off])
+    assert strong["z"][y][x] == expected[y, x]
+    assert np.isnan(np.array(strong["z"])).sum() == 3
+    assert np.isnan(faint["z"][y][x])
+    assert faint["opacity"] < 0.5
+    numbers = [re.sub("<[^>]*>", " ", note["text"]) for note in figure["layout"]["annotations"]]
+    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "-0.100"]
+    for j, i, (is_on, with_padding, value) in zip(
+        points["x"], points["y"], points["customdata"], strict=True
+    ):
+        assert (is_on, with_padding) == (i == 0, j == 1)
+        assert value == expected[i, j]
+    assert "&lt;b&gt;" in points["hovertemplate"]
 
 
 def test_many_or_long_texts_keep_the_scale_instead_of_numbers(service: EncoderService) -> None:
@@ -128,7 +153,7 @@ def test_many_or_long_texts_keep_the_scale_instead_of_numbers(service: EncoderSe
 def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> None:
     (row,) = lab_of(service, "python " * 600, pad_to=512).rows
     lab = PaddedBatch(tuple(replace(row, label=label) for label in "ABCDEFGH"), 512, False)
-    size = sum(len(json.dumps(draw(lab))) for draw in (grid, lines, tokens))
+    size = sum(len(json.dumps(draw(lab), default=int)) for draw in (grid, lines, tokens))
     assert size < 1_500_000
 
 

@@ -15,9 +15,22 @@ from streamlit.testing.v1 import AppTest
 from components.content.language import say
 from components.core import EncoderService
 from components.features.masks.compute import masks_of
-from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE, REPEAT, SENTENCE
+from components.features.masks.controls import (
+    ALL,
+    AVERAGE,
+    MASK,
+    PAD_TO,
+    PAGE,
+    REPEAT,
+    SENTENCE,
+)
 from components.features.masks.measures import summary_rows, token_rows
-from components.features.masks.reading import batch_title, masks_reading
+from components.features.masks.reading import (
+    batch_title,
+    case_of,
+    cases_title,
+    masks_reading,
+)
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages
 from tests.support.fields import field
@@ -34,7 +47,9 @@ from tests.support.pages import (
     type_in,
 )
 
-BATCH, LAYERS, TOKENS, LIMIT = "masks_batch", "masks_layers", "masks_tokens", "masks_limit"
+BATCH, CASES, LIMIT = "masks_batch", "masks_cases", "masks_limit"
+LAYERS, TOKENS = "masks_layers", "masks_tokens"
+PADDED = PAD_TO.put(MASK.put(DEFAULT, False), "32")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -69,10 +84,13 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     pd.testing.assert_frame_equal(table(app, "mean of real tokens"), summary, atol=1e-5)
     positions = pd.DataFrame(token_rows(row)).drop(columns="sentence")
     pd.testing.assert_frame_equal(table(app, "position"), positions, atol=1e-5)
-    claims = masks_reading(lab, row, masks.layer)
+    assert masks.cases is not None
+    case = case_of(masked=MASK.of(view), average=AVERAGE.of(view))
+    claims = masks_reading(lab, row, masks.cases, case)
     assert reading(app) == " ".join(map(str, claims)).replace("\\", "")
-    title = str(batch_title(lab, row, masks.layer))
-    assert chart(app, BATCH)["layout"]["title"]["text"] == title
+    assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_title(lab))
+    title = str(cases_title(masks.cases, case))
+    assert chart(app, CASES)["layout"]["title"]["text"] == title
 
 
 @pytest.mark.slow
@@ -80,17 +98,21 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
-    assert "[PAD] positions; tokens attend to them as if they were text (mask 1)" in captions(app)
-    assert set(table(app, "mask")["mask"]) == {1}
-    on = framed(MASK.put(DEFAULT, True))
-    assert "[PAD] positions, which no token attends to (mask 0)" in captions(on)
-    assert table(on, "mask")["mask"].tolist() == [1] * 7 + [0] * 25
+    assert "Press a switch: " in captions(app)
+    assert "C is an example: your 2 sentences are equally long." in captions(app)
+    assert "[PAD] positions, which no token attends to (mask 0)" in captions(app)
+    assert table(app, "mask")["mask"].tolist() == [1] * 7 + [0] * 15
+    off = framed(PADDED)
+    assert_shows(off, service, PADDED)
+    assert "[PAD] positions; tokens attend to them as if they were text (mask 1)" in captions(off)
+    assert "is an example" not in captions(off)
+    assert set(table(off, "mask")["mask"]) == {1}
     for key in (LAYERS, TOKENS, LIMIT):
         assert chart(app, key)["data"]
     _sure, sorting, limit = (b.label for b in app.expander)
     assert sorting.startswith("Sorting by length cuts padding from 4")
     assert limit == "What happens to token 513?"
-    assert table(app, "batch size")["padding when sorted"].tolist() == ["0%", "0%"]
+    assert table(off, "batch size")["padding when sorted"].tolist() == ["0%", "0%"]
     assert {button.label for button in app.get("download_button")} >= {"CSV", "NPZ"}
     assert any(block._block_id.endswith("-downloads") for block in blocks(app))
 
@@ -106,13 +128,14 @@ def test_the_untrained_pooler_is_called_so() -> None:
     meaning = shapes.loc["`output[1]`", "what it is"]
     assert "linear layer and tanh" in meaning
     assert "no sign that it was trained" in meaning
-    assert shapes.loc["`output[0]`", "shape"] == "`[2, 32, 384]`"
+    assert shapes.loc["`output[0]`", "shape"] == "`[2, 22, 384]`"
 
 
 def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderService) -> None:
     app = framed()
-    field(app.toggle, MASK.key).set_value(True)
-    field(app.button_group, PAD_TO.key).set_value("64")
+    field(app.toggle, MASK.key).set_value(False)
+    field(app.button_group, AVERAGE.key).set_value(ALL)
+    field(app.selectbox, PAD_TO.key).set_value("64")
     field(app.button_group, SENTENCE.key).set_value("B")
     field(app.text_input, "masks_pair_0").set_value("A python, I think.")
     field(app.number_input, REPEAT.key).set_value(103)
@@ -121,21 +144,19 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     view = replace(
         view, sentences=(replace(view.sentences[0], pair="A python, I think."), view.sentences[1])
     )
-    for control, value in ((MASK, True), (PAD_TO, "64"), (SENTENCE, "B"), (REPEAT, 103)):
+    for control, value in (
+        (MASK, False), (AVERAGE, ALL), (PAD_TO, "64"), (SENTENCE, "B"), (REPEAT, 103),
+    ):  # fmt: skip
         view = control.put(view, value)
     assert shown_view(app) == view
     assert_shows(app, service, view)
     label = field(app.number_input, REPEAT.key).label
     assert label == "Times to repeat sentence B"
-    app = field(app.button_group, COLOR.key).set_value("Segment").run()
-    assert shown_view(app) == COLOR.put(view, "Segment")
-    cells = chart(app, BATCH)["data"][0]["z"]
-    assert sum(line[0] for line in cells) == 7
     app = press(app, "reset")
     assert not app.exception
     assert shown_view(app) == DEFAULT
-    assert field(app.toggle, MASK.key).value is False
-    assert field(app.button_group, PAD_TO.key).value == "32"
+    assert field(app.toggle, MASK.key).value is True
+    assert field(app.selectbox, PAD_TO.key).value == "Longest"
 
 
 def test_at_the_limit_the_cut_is_computed_live() -> None:
@@ -148,7 +169,7 @@ def test_at_the_limit_the_cut_is_computed_live() -> None:
 
 
 def test_an_empty_sentence_is_asked_for_and_what_is_typed_is_cut_and_no_markup() -> None:
-    broken = {"pad_to": "16", "sentence": "Z", "color": "<b>", "mask": "yes", "repeat": 10**9}
+    broken = {"pad_to": "16", "sentence": "Z", "average": "<b>", "mask": "yes", "repeat": 10**9}
     app = framed(replace(DEFAULT, sentences=(Sentence(" \n "),), controls={PAGE: broken}))
     assert not app.exception
     assert [info.value for info in app.info] == ["Type a sentence: every one here is blank."]
@@ -164,11 +185,10 @@ def test_an_empty_sentence_is_asked_for_and_what_is_typed_is_cut_and_no_markup()
 def test_a_model_without_segments_and_pooler_has_its_page(tiny_root: Path, tmp_path: Path) -> None:
     model = "folder:distilbert"
     with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root), MODELS=model):
-        app = framed(COLOR.put(replace(DEFAULT, model=model), "Segment"))
+        app = framed(replace(DEFAULT, model=model))
         assert not app.exception
         assert not app.error
         assert "**" in reading(app)
-        assert field(app.button_group, COLOR.key).options == ["Cosine", "Mask"]
         shapes = next(t.value for t in app.table)
         assert shapes.loc["`output[1]`", "shape"] == ""
         assert not any("pooler" in t.get("name", "") for t in chart(app, LAYERS)["data"])

@@ -13,10 +13,19 @@ import pytest
 from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Encoding
-from components.features.masks.measures import Damage, PaddedBatch, PaddedText, saving
+from components.features.masks.measures import (
+    Damage,
+    PaddedBatch,
+    PaddedText,
+    four_cases,
+    saving,
+)
 from components.features.masks.reading import (
     batch_title,
+    case_of,
+    cases_title,
     cut_title,
+    example_note,
     layers_title,
     limit_reading,
     masks_reading,
@@ -52,6 +61,19 @@ def encoding(labels: list[str], n_pad: int, *, mask: str, lost: int) -> Encoding
     )
 
 
+CASES = ("on_real", "on_all", "off_real", "off_all")
+
+
+def switched(lab: PaddedBatch, seed: int) -> PaddedBatch:
+    """The same texts with the mask switched, and other numbers."""
+    draw = np.random.default_rng(seed)
+    rows = []
+    for row in lab.rows:
+        mean, mean_all = draw.uniform(-1, 1, (2, 4)).astype(np.float32)
+        rows.append(replace(row, damage=replace(row.damage, mean=mean, mean_all=mean_all)))
+    return PaddedBatch(tuple(rows), lab.pad_to, not lab.masked)
+
+
 def odd_lab(seed: int) -> PaddedBatch:
     """A batch that no model gave: spread, within noise, all the same, about 1, negative."""
     chance, draw = random.Random(seed), np.random.default_rng(seed)
@@ -78,11 +100,13 @@ def reads_as_one(values: Any) -> bool:
     return f"{float(np.min(values)):.2f}" == "1.00"
 
 
-def assert_true(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
+def assert_true(lab: PaddedBatch, row: PaddedText, layer: int, seed: int) -> list[Claim]:
     """All claims of a batch, each checked against its rows."""
     padded = [each for each in lab.rows if each.n_padding]
-    title, over_layers = batch_title(lab, row, layer), layers_title(row)
-    claims, sure = masks_reading(lab, row, layer), masks_sure(lab, row, layer)
+    other = switched(lab, seed)
+    cases, case = four_cases((lab, other), row, layer), CASES[seed % 4]
+    title, over_layers = batch_title(lab), layers_title(row)
+    claims, sure = masks_reading(lab, row, cases, case), masks_sure(lab, row, layer)
     note = padding_note(lab, row, layer)
     low = row.damage.mean.min()
     if not row.n_padding:
@@ -98,19 +122,31 @@ def assert_true(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
     means = {each.label: each.damage.mean[layer] for each in padded}
     worst = min(padded, key=lambda each: means[each.label])
     told = row if row.n_padding else worst
-    share, effect, average = claims
+    assert cases is not None
+    assert title.key == f"masks.title.{'on' if lab.masked else 'off'}"
+    first = masked, unmasked = (lab, other) if lab.masked else (other, lab)
+    assert cases.label == told.label
+    numbers = {}
+    for name, batch in zip(("on", "off"), first, strict=True):
+        (text,) = (each for each in batch.rows if each.label == told.label)
+        numbers[f"{name}_real"] = text.damage.mean[layer]
+        numbers[f"{name}_all"] = text.damage.mean_all[layer]
+    assert (masked.masked, unmasked.masked) == (True, False)
+    of_cases = cases_title(cases, case)
+    present, compared = claims[-2:]
+    for each in (of_cases, present):
+        assert each.numbers == {"label": told.label, "similarity": numbers[case]}
+    assert present.key == f"masks.case.{case}"
+    assert compared.key.endswith("mistakes" if case == "on_real" else "right")
+    assert compared.numbers == numbers
+    assert [each.numbers["other"] for each in claims[:-2]] == ([] if told is row else [told.label])
+    share, effect, *sure = sure
     n_real = sum(each.n_real for each in lab.rows)
     assert share.numbers["share"] == pytest.approx(1 - n_real / (len(lab.rows) * lab.pad_to))
-    assert share.key.endswith(".own") == (told is row)
-    assert (share.numbers["label"], share.numbers["other"]) == (row.label, told.label)
     unchanged = {
         each.label: reads_as_one([means[each.label], each.damage.tokens[layer].min()])
         for each in padded
     }
-    assert title.key.endswith(".unchanged") == (lab.masked and all(unchanged.values()))
-    if not title.key.endswith(".unchanged"):
-        assert title.key.endswith(".on" if lab.masked else ".off")
-        assert title.numbers == {"label": told.label, "similarity": means[told.label]}
     tokens = told.damage.tokens[layer]
     assert effect.numbers["lowest"] == tokens.min()
     assert effect.numbers["label"] == told.label
@@ -122,7 +158,6 @@ def assert_true(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
         assert effect.numbers["similarity"] == means[told.label]
         ties = [i for i, c in enumerate(tokens) if f"{c:.2f}" == f"{tokens.min():.2f}"]
         assert effect.numbers["n"] == len(ties)
-    assert average.numbers["similarity"] == told.damage.mean_all[layer]
     lengths = told.damage.lengths[layer]
     assert sure[1].numbers["length"] == pytest.approx(lengths[told.n_real :].mean())
     assert sure[1].numbers["real"] == pytest.approx(lengths[: told.n_real].mean())
@@ -132,7 +167,7 @@ def assert_true(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
         assert sure[2].numbers == {"label": worst.label, "similarity": means[worst.label]}
     assert note is not None
     assert note.key == f"masks.note.{'on' if lab.masked else 'off'}"
-    return [title, over_layers, *claims, *sure, note]
+    return [title, over_layers, of_cases, *claims, share, effect, *sure, note]
 
 
 @pytest.mark.slow
@@ -141,13 +176,14 @@ def test_every_sentence_is_true_of_any_batch() -> None:
     for seed in range(N_MADE):
         lab, chance = odd_lab(seed), random.Random(seed)
         row, layer = chance.choice(lab.rows), chance.choice(LAYERS)
-        said |= read(assert_true(lab, row, layer))
+        said |= read(assert_true(lab, row, layer, seed))
         blank = tuple("XYZ"[: chance.randrange(4)])
         said |= read(assert_problems(chance.choice((lab, lab, None)), blank, chance.choice("5 ")))
         lengths = [chance.randint(1, 20) for _ in range(chance.randint(1, 9))]
         said |= read(assert_saving(lengths, chance.choice((1, 2, 4))))
         said |= read(assert_limit(chance))
     said |= read([saving_title(saving([99, 100, 99, 100, *[100] * 93, 50], 2))])  # 2 of 9,800
+    said |= read([example_note("C", 1), example_note("C", 2)])
     names = ("masks.column.",)  # a table that is read whole
     assert not [
         key
@@ -212,31 +248,34 @@ def assert_limit(chance: random.Random) -> list[Claim]:
 A, B = "I love my pet python", "I love coding in python"
 
 
-def said(lab: PaddedBatch, layer: int = 6, row: int = 0) -> str:
-    shown = (lab, lab.rows[row], layer)
-    claims = [batch_title(*shown), *masks_reading(*shown)]
-    return " ".join(map(str, claims)).replace("\\", "").replace("**", "")
-
-
-def test_without_the_mask_the_damage_is_said(service: EncoderService) -> None:
-    assert said(lab_of(service, A, B)) == (
-        "Mask off: A keeps a similarity of 0.79 78% of the 64 positions are "
-        "padding. Without the mask, padding changes sentence A at layer 6: similarity (cosine) "
-        "0.79 to itself unpadded. Its most changed token, “[SEP]”, keeps 0.60. Leave [PAD] out of "
-        "averages: with it, the average has a similarity of 0.36 to the unpadded sentence A."
+def test_the_four_cases_are_said(service: EncoderService) -> None:
+    on, off = (lab_of(service, A, B, masked=masked) for masked in (True, False))
+    cases = four_cases((off, on), off.rows[0], 6)
+    assert cases is not None
+    told = {
+        case: " ".join(map(str, masks_reading(off, off.rows[0], cases, case))).replace("**", "")
+        for case in CASES
+    }
+    assert told["on_real"] == (
+        "Mask on, padding left out: the average vector of sentence A keeps a similarity (cosine) "
+        "of 1.000 to A read alone. Forget the mask: 0.790. Average the padding too, the commonest "
+        "mistake: 0.597. Both: 0.364."
     )
+    assert told["off_all"] == (
+        "Mask off and padding averaged in: the average vector of sentence A keeps a similarity "
+        "(cosine) of 0.364 to A read alone. Done right: 1.000."
+    )
+    assert case_of(masked=False, average="all") == "off_all"
 
 
 def test_a_text_without_padding_lets_another_be_told(service: EncoderService) -> None:
-    text = said(lab_of(service, "one two three four five six", "x", pad_to=8))
-    assert "31% of the 16 positions are padding. Sentence A has none, so the numbers are" in text
-    assert "padding changes sentence B at layer" in text
-    assert said(lab_of(service, A, pad_to=7)).startswith("No padding, so the mask has no effect ")
-
-
-def test_roberta_s_padding_has_its_own_name(tiny_service: EncoderService) -> None:
-    lab = lab_of(tiny_service, "a python", model="folder:roberta")
-    assert "Leave <pad> out of averages" in said(lab, layer=lab.layers[-1])
+    labs = [
+        lab_of(service, "one two three four five six", "x", pad_to=8, masked=masked)
+        for masked in (True, False)
+    ]
+    row = labs[0].rows[0]
+    first, *_ = masks_reading(labs[0], row, four_cases(labs, row, 6), "on_real")
+    assert str(first) == "Sentence A has no padding, so the numbers are for sentence B."
 
 
 def test_a_text_over_the_limit_is_quoted(service: EncoderService) -> None:
