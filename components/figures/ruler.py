@@ -111,6 +111,7 @@ def line_ruler(
     *,
     scale: tuple[float, float],
     cut: float | None = None,
+    label: str = "",
     height: int = 104,
 ) -> go.Figure:
     """Return one line from the lowest to the highest cosine, its named parts, and one cosine.
@@ -120,6 +121,7 @@ def line_ruler(
         cosine: the pair's own cosine.
         scale: the lowest and highest cosine of the line.
         cut: a threshold, drawn across the line; None for none.
+        label: the text above the pair's own cosine; "" for "this pair" with the cosine.
         height: in pixels.
     """
     low, high = min(scale[0], cosine), max(scale[1], cosine)
@@ -132,7 +134,7 @@ def line_ruler(
         "y": [0],
         "marker": {"size": 18, "color": _OWN, "line": {"width": 2, "color": "white"}},
         "cliponaxis": False,
-        "hovertemplate": "this pair %{x:.4f}<extra></extra>",
+        "hovertemplate": "%{x:.4f}<extra></extra>",
         "showlegend": False,
     }
     layout = {
@@ -146,7 +148,7 @@ def line_ruler(
         "yaxis": {"range": [-1, 1], "visible": False},
         "margin": {"l": 12, "r": 12, "t": 26, "b": 26},
         "shapes": [track, *parts, *([] if cut is None else [_across(cut)])],
-        "annotations": [_label(cosine), *(_name(part, (low, high)) for part in stretches)],
+        "annotations": [_label(cosine, label), *(_name(part, (low, high)) for part in stretches)],
     }
     return figure([own], layout, title="", height=height)
 
@@ -188,9 +190,9 @@ def _line(cosine: float) -> dict[str, Any]:
     return {"type": "line", **along, "line": {"color": _OWN, "width": 3}}
 
 
-def _label(cosine: float) -> dict[str, Any]:
+def _label(cosine: float, label: str = "") -> dict[str, Any]:
     return {
-        "text": f"<b>this pair {round(cosine, 2) + 0.0:.2f}</b>",
+        "text": f"<b>{label or f'this pair {round(cosine, 2) + 0.0:.2f}'}</b>",
         "x": cosine,
         "y": 1,
         "yref": "paper",

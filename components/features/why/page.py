@@ -314,7 +314,7 @@ def picture(
         draw_switched_off(view, result)
     elif isinstance(result, SwapInResult):
         draw_swapped_in(result)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         if isinstance(result, SharesResult):
             draw_shares(view, result)
