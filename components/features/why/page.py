@@ -61,6 +61,7 @@ from components.features.why.score import (
     Score,
     SentencePairs,
     compared_indices,
+    problem_of,
     score_of,
 )
 from components.features.why.snippet import snippet_of
@@ -112,7 +113,7 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
     if len(view.sentences) == 1:
         _second_field()
     elif VECTOR_KIND.of(view) == WORD:
-        if all(sentence.text.strip() for sentence in view.sentences):
+        if _lacks_word(view):
             _chips(view)
         st.button(
             say("why.missing.whole"),
@@ -155,6 +156,7 @@ def _compare_whole() -> None:
 
 # --- The score on its ruler
 
+_RULER = "why_ruler"
 _RULER_OF_WORDS = 140  # pixels, for ranges of several kinds
 _PAIRS_PLACE = "why_pairs"
 
@@ -205,7 +207,7 @@ def _similarity(score: Score, yardsticks: ScoreYardsticks) -> None:
     ends = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in ranges)
     alt = say("why.score.alt", cosine=score.cosine, ranges=ends)
     st.caption(_name(score))
-    kit.chart(figure, key="why_ruler", alt=alt.strip())
+    kit.chart(figure, key=_RULER, alt=alt.strip())
     st.caption(str(score_claim(score, yardsticks.band, is_english=yardsticks.is_english)))
 
 
@@ -323,10 +325,10 @@ def picture(
         elif isinstance(result, LeaveOutResult):
             draw_left_out(result)
         else:
-            _in_words(result)
+            _in_words(result, yardsticks)
     with right, st.container(key="why_claim"):
         if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
-            _in_words(result)
+            _in_words(result, yardsticks)
         _similarity(score, yardsticks)
 
 
@@ -335,10 +337,11 @@ def is_quick(view: ViewState) -> bool:
     return LOOK.of(view) == SHARES and DEPTH.of(view) == LAYER
 
 
-def _in_words(result: LookResult | None) -> None:
+def _in_words(result: LookResult | None, yardsticks: ScoreYardsticks) -> None:
     """The reading, and notes on what was left out in small type."""
     if result is not None and _has_picture(result):  # otherwise a message says why
-        reading = reading_of(result)
+        is_shares = isinstance(result, SharesResult)
+        reading = reading_of(result, yardsticks.band) if is_shares else reading_of(result)
         kit.reading(reading.sentences, sure=reading.sure)
     for note in getattr(result, "notes", ()):
         st.caption(escape(note))
@@ -399,7 +402,9 @@ def explain(view: ViewState, result: LookResult) -> None:
 def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
     """The page's Download menu; it keeps only the view, and finds the data again on a click."""
     passport = passport_of(result)
-    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+    is_closed = bool(_detail(view, result)[0]) and PANEL.of(view) != DETAIL
+    chart = _RULER if is_closed else CHART
+    with kit.downloads(place, export.caption(passport), chart=chart, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
@@ -494,7 +499,7 @@ def _menus(view: ViewState) -> None:
             inputs.choice(view, controls.FIRST.among(letters))
             inputs.choice(view, controls.SECOND.among(letters))
         inputs.choice(view, VECTOR_KIND)
-        if kind == WORD:
+        if kind == WORD and not _lacks_word(view):  # otherwise they are under the message
             _chips(view)
     with (
         st.popover("Examples", icon=":material/lightbulb:", type="tertiary"),
@@ -518,6 +523,12 @@ def _examples(view: ViewState) -> None:
             navigation.link(
                 navigation.row(controls.PAGE), opened, label=example.title, icon=example.icon
             )
+
+
+def _lacks_word(view: ViewState) -> bool:
+    """True if words are to be compared, and a sentence has none chosen."""
+    is_of_words = VECTOR_KIND.of(view) == WORD and len(view.sentences) > 1
+    return is_of_words and any(problem_of(view, i, WORD) for i in compared_indices(view))
 
 
 def _chips(view: ViewState) -> None:

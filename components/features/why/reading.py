@@ -111,7 +111,8 @@ def _(result: SharesResult) -> Claim:
 
 
 @reading_of.register
-def _(result: SharesResult) -> Reading:
+def _(result: SharesResult, band: Band | None = None) -> Reading:
+    """The reading of shares; `band`: random pairs of sentences at each layer, if they fit."""
     score, sides = result.score, _sums(result)
     if score.vector_kind != "mean":
         return Reading((claim(f"why.shares.{score.vector_kind}", cosine=score.cosine),))
@@ -120,13 +121,15 @@ def _(result: SharesResult) -> Reading:
     largest = (_largest_claim("why.shares", *side, score.cosine) for side in sides)
     special = claim("why.shares.special", first=first, second=second, **letters)
     return Reading(
-        (_summary(result), claim("why.shares.caution")),
+        (_summary(result, band), claim("why.shares.caution")),
         (*largest, claim("why.shares.sum", cosine=score.cosine), special),
     )
 
 
-def _summary(result: SharesResult) -> Claim:
+def _summary(result: SharesResult, band: Band | None) -> Claim:
     """The claim about the one or two words that stand out over both sentences.
+
+    None do in sentences that are no more alike than random ones.
 
     A word stands out if its share is clearly above that of an even split over all words and special
     tokens. It counts wherever it occurs; each pair's share is split evenly between its two words.
@@ -136,8 +139,10 @@ def _summary(result: SharesResult) -> Claim:
     ranked = _word_shares(result)
     if score.are_equal or not ranked:
         return claim(f"why.shares.summary.{'same' if ranked else 'none'}", cosine=cosine, **letters)
-    if round(cosine, 2) <= 0:
-        return claim("why.shares.summary.unlike", cosine=cosine)
+    usual = 0.0 if band is None else float(band.high[score.layer])
+    if round(cosine, 2) <= round(max(usual, 0.0), 2):
+        verdict = "unlike" if band is None else "usual"
+        return claim(f"why.shares.summary.{verdict}", cosine=cosine, usual=usual)
     for n in (2, 1):
         named = ranked[:n]
         runner_up = ranked[n].share if n < len(ranked) else -np.inf

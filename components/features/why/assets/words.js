@@ -12,6 +12,7 @@ const FEW = 48; // words of both together under which each has its number
 const SHORT = 48; // characters of either sentence under which both are set large
 const NAMED = 4; // of the strongest partners, in words
 const DIGITS = 2; // at least
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 export default function render(given) {
   update(Words, ".alike", given);
@@ -55,7 +56,7 @@ class Words {
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
     this.root.classList.toggle("many", n > FEW);
-    this.root.classList.toggle("large", n <= FEW && sides.every(isShort));
+    this.root.classList.toggle("large", !links.length && n <= FEW && sides.every(isShort));
     this.root.classList.toggle("pickable", this.data.pickable);
     this.root.classList.toggle("bare", !links.length);
     const below = make("div", "below");
@@ -227,7 +228,7 @@ function signed(value, digits = DIGITS) {
 
 function row({ letter, color, words }, side, { end, says, pickable }, numbered) {
   const element = make("div", `row ${side}`);
-  element.dir = "auto";
+  element.dir = direction(words);
   element.style.setProperty("--row", color);
   element.setAttribute("role", "group");
   element.setAttribute("aria-label", `Words of sentence ${letter}`);
@@ -272,6 +273,12 @@ function legend({ low, high }, end) {
     make("span", "", `${signed(end, digits)} ${high}`),
   );
   return element;
+}
+
+// That of the first letter of the text: "auto" would go by the sentence's own letter.
+function direction(words) {
+  const text = words.map(({ kind, text }) => (kind === "special" ? "" : text)).join("");
+  return RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
 function isShort({ words }) {
