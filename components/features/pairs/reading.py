@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from components.content.language import Claim, claim, say
@@ -21,10 +23,15 @@ def pair_claims(at_layer: PairsAtLayer, pair: int) -> list[Claim]:
         return [_place(at_layer, cosine, kind), claim("pairs.verdict.no_threshold")]
     called, gold = bool(called_same[pair]), int(pairs.gold[pair])
     case = "unlabelled" if gold == UNKNOWN else "right" if called == (gold == SAME) else "wrong"
-    digits = 2 if two(cosine) != two(cut) else 4
-    numbers = {"cosine": f"{cosine:.{digits}f}", "threshold": f"{cut:.{digits}f}"}
+    numbers: dict[str, Any] = {"cosine": cosine, "threshold": cut}
+    if two(cosine) == two(cut):  # four decimals tell which is greater
+        numbers = {name: _four(value) for name, value in numbers.items()}
     names = {"called": _NAMES[called], "label": _NAMES[gold == SAME]}
     return [claim(f"pairs.verdict.{kind}.{case}", **names, **numbers)]
+
+
+def _four(value: float) -> str:
+    return f"{round(value, 4) + 0.0:.4f}".replace("-", "\N{MINUS SIGN}")
 
 
 _NAMES = {True: "the same", False: "different"}

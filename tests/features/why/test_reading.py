@@ -409,6 +409,8 @@ def test_every_sentence_is_reached_and_whole(results: list[Any], scores: list[Sc
     for result in (*results, *stuck):
         is_edits = isinstance(result, EditsResult)
         reading = edits_reading(result, BAND) if is_edits else reading_of(result)
+        if isinstance(result, SharesResult):
+            claims.append(reading_of(result, BAND).sentences[0])
         claims += [*reading.sentences, *reading.sure, *([] if is_edits else [title_of(result)])]
     assert [key for key in unreached("why", read(claims)) if not key.startswith("why.score.")] == []
 
