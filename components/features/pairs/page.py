@@ -297,8 +297,8 @@ def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
         horizontal=True, width="content", vertical_alignment="center", gap="small", wrap=False
     ):
         outside = "outside" if len(order) else "none"
-        text = say(f"pairs.pair.{'place' if len(places) else outside}", n=len(order),
-                   place=position + 1)  # fmt: skip
+        numbers = {"n": len(order), "place": position + 1, "row": int(at_layer.pairs.rows[pair])}
+        text = say(f"pairs.pair.{'place' if len(places) else outside}", **numbers)
         st.markdown(text, width="content")
         for name, icon, number in (("back", "left", before), ("next", "right", after)):
             st.button(
@@ -326,7 +326,6 @@ def _choose_list(key: str, firsts: Mapping[str, int]) -> None:
 
 def _texts(pairs: PairSet, pair: int) -> None:
     texts = [marked(pairs.text(pair, side), pairs.span(pair, side)) for side in (0, 1)]
-    st.caption(say("pairs.pair.row", n=int(pairs.rows[pair])))
     st.html("".join(f'<p class="use" dir="auto">{text}</p>' for text in texts))
 
 
