@@ -12,7 +12,7 @@ view = session.current()
 downloads = shell.header(controls.PAGE, view)
 pairs = pairs_of(view)
 with kit.box():
-    page.toolbar(view, pairs)
+    place = page.toolbar(view, pairs)
 card = runtime.load(view.model, height=page.HEIGHT)
 if controls.SOURCE.of(view) == "file":
     page.file_panel(view, pairs)
@@ -21,10 +21,9 @@ if pairs is not None and result is not None:
     baseline = runtime.baseline(card)
     at_layer = PairsAtLayer(pairs, result, chosen_layer(view, result.layers))
     if page.has_cosines(at_layer):
-        page.picture(at_layer, baseline)
+        page.picture(view, at_layer, baseline, place)
         layer_bar(view, result.layers)
-        page.in_words(at_layer)
-        looks.look_closer(view, at_layer)
+        looks.look_closer(view, at_layer, baseline)
         page.explain(at_layer, card)
         page.downloads(view, at_layer, downloads)
     if baseline is None:

@@ -21,17 +21,12 @@ with kit.room(controls.PAGE, height=HEIGHT):
 if isinstance(score, NoScore):
     page.explain_no_score(view, score)
 else:
-    yardsticks = page.yardsticks_of(score, card, baseline, ruler)
-    page.score_row(score, yardsticks)
     page.cut_off(score)
     result = page.result_of(view, score)
-    if result is not None:
-        page.picture(view, result)
+    page.picture(view, score, page.yardsticks_of(score, card, baseline, ruler), result)
     layer_bar(view, range(card.n_layers + 1), plays=page.is_quick(view))
+    page.look_closer(view, score, result)
     if result is not None:
-        page.in_words(result)
-        page.against(score, yardsticks)
-        page.look_closer(view, score)
         page.explain(view, result)
         page.downloads(view, result, downloads)
     if score.vector_kind != "word":

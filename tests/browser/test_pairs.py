@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -48,9 +49,14 @@ def computed(here: Visit) -> None:
 def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visit]) -> None:
     here = visit("/pairs", **DESK)
     computed(here)
-    assert here.title.startswith("Layer ")
-    assert box(here.figure)["bottom"] < DESK["viewport"]["height"]
+    assert here.reading.startswith("Wrong: the model calls these two uses")
+    assert box(here.main.locator(".use").first)["y"] <= 260
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
+    first = here.main.locator(".use").first.inner_text()
+    here.click("Next")
+    assert here.main.locator(".use").first.inner_text() != first
+    here.back()
+    expect(here.main.locator(".use").first).to_have_text(first)
     here.choose("A file of pairs")
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": pairs_file()}
     with here.rerun():
@@ -58,10 +64,13 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     expect(here.main.get_by_text("40 rows")).to_be_visible()
     here.click("Compare these pairs")
     computed(here)
-    expect(here.main.locator(".st-key-reading").first).to_contain_text("of the pairs")
-    assert here.title.endswith("best in training: 100% right")
+    whole = here.main.locator(".st-key-reading_whole")
+    expect(whole).to_contain_text("of the pairs")
+    title = re.compile("best in training: 100% right")
+    expect(here.main.get_by_role("figure", name=title)).to_be_visible()
+    assert here.reading.startswith("Right: the model calls these two uses")
     here.to_layer(0)
-    assert here.reading.startswith("Layer 0 judges")
+    expect(whole).to_contain_text("Layer 0 judges")
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.choose("Every pair")
     expect(here.main.get_by_test_id("stDataFrame").filter(visible=True).first).to_be_visible()

@@ -25,7 +25,6 @@ PICTURE = ".st-key-why_chart .js-plotly-plot"
 
 def drawn(here: Visit) -> None:
     here.page.wait_for_selector(PICTURE, timeout=SECONDS * 1000)
-    here.main.locator(".st-key-why_edit_0").wait_for(timeout=SECONDS * 1000)
     here.settle()
 
 
@@ -35,13 +34,11 @@ def title(here: Visit) -> str:
 
 
 def assert_first_screen(here: Visit) -> None:
-    """The number, the picture and its reading; none is cut off."""
-    number = box(here.main.get_by_test_id("stMetric"))
-    picture = box(here.main.locator(PICTURE))
-    words = box(here.main.locator(".st-key-reading p").first)
-    assert number["bottom"] <= picture["y"]
-    assert picture["bottom"] <= words["y"]
-    assert words["bottom"] <= DESK["viewport"]["height"]
+    """The picture from near the top, its reading and the ruler; none is cut off."""
+    picture = box(here.main.locator(".st-key-why_words, .st-key-why_chart").first)
+    assert picture["y"] <= 260
+    for part in (".st-key-reading p", ".st-key-why_ruler"):
+        assert box(here.main.locator(part).first)["bottom"] <= DESK["viewport"]["height"]
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
@@ -53,7 +50,10 @@ def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
     assert_first_screen(here)
     row = here.main.get_by_role("group", name="Words of sentence A")
     first = row.get_by_role("button").first
+    lines = here.main.locator(".alike path")
+    assert lines.count() == 0
     first.focus()
+    assert lines.count() > 0
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
         here.page.keyboard.press(key)
     active = here.main.locator(".word.active")
@@ -71,13 +71,19 @@ def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
         seen.add(title(here))
     assert len(seen) == 4
 
-    second = here.rows[1]
-    here.main.locator(".st-key-why_edit_0").get_by_role("button").click()
-    expect(here.main.locator(".st-key-why_edit_0").get_by_role("button")).to_be_disabled()
+    here.choose("Shares")
     drawn(here)
-    assert here.rows[1] != second
+    here.choose("edits")
+    use = here.main.locator(".st-key-why_edit_0").get_by_role("button")
+    use.wait_for(timeout=SECONDS * 1000)
+    second = here.main.get_by_role("group", name="Words of sentence B")
+    before = second.inner_text()
+    use.click()
+    expect(use).to_be_disabled()
+    here.settle()
+    assert second.inner_text() != before
     here.back()
-    assert here.rows[1] == second
+    expect(second).to_have_text(before, use_inner_text=True)
 
     here.choose("Switch off")
     drawn(here)

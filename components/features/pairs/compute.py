@@ -18,7 +18,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import CorpusError, JobError, RequestError
 from components.core.schema import FloatArray, IntArray, Passport
 from components.corpus.readers import Sheet
-from components.features.pairs.controls import COLUMNS, FILE, SOURCE
+from components.features.pairs.controls import COLUMNS, FILE, PAIR, PLAIN_LISTS, SOURCE, WRONG
 from components.features.pairs.files import (
     PairColumns,
     PairSet,
@@ -32,6 +32,7 @@ from components.maps.vectors import sentence_vectors
 from components.ui.files import uploads
 from components.ui.models.background import jobs
 from components.ui.models.services import service
+from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "comparison_key",
     "comparison_task",
     "layer_rows",
+    "list_of",
     "n_tokens_of",
     "pair_arrays",
     "pair_table",
@@ -55,6 +57,7 @@ __all__ = [
     "restored",
     "seconds_of",
     "share",
+    "shown_pair",
     "to_read",
 ]
 
@@ -398,6 +401,16 @@ class PairsAtLayer:
         """The threshold at the layer."""
         return None if self.scores is None else float(self.scores.thresholds[self.row])
 
+    def cut_of(self, pair: int) -> float | None:
+        """The threshold that judges a pair at the layer; None without one."""
+        scores = self.scores
+        if scores is None:
+            return None
+        (judged,) = np.nonzero(scores.rows == pair)
+        if not len(judged):
+            return self.threshold
+        return float(scores.cuts[self.row, scores.cut_of[judged[0]]])
+
     @cached_property
     def called_same(self) -> NDArray[np.bool_] | None:
         """(n_pairs,) bool, the pairs that are called the same; None without a threshold."""
@@ -432,6 +445,28 @@ def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
     beyond = np.abs(at_layer.cosines[wrong] - at_layer.scores.thresholds[at_layer.row])
     by_distance: IntArray = wrong[np.argsort(-beyond, kind="stable")]
     return by_distance
+
+
+def shown_pair(view: ViewState, at_layer: PairsAtLayer) -> int:
+    """The pair in the picture: the view's, or the first of its list at the best layer.
+
+    That is the clearest error unless another list is chosen. It stays the same at every layer, so
+    that playing the layers moves one pair along its ruler.
+    """
+    chosen = PAIR.of(view) - 1
+    if 0 <= chosen < at_layer.pairs.n and not np.isnan(at_layer.cosines[chosen]):
+        return chosen
+    scores = at_layer.scores
+    best = len(at_layer.result.layers) - 1 if scores is None else scores.best
+    at_best = replace(at_layer, row=best)
+    which = list_of(at_layer).of(view)
+    order = to_read(at_best, which)
+    return int((order if len(order) else to_read(at_best, "most"))[0])
+
+
+def list_of(at_layer: PairsAtLayer) -> Choice:
+    """The control that chooses a list of pairs, with the lists that there are."""
+    return WRONG.among(PLAIN_LISTS) if at_layer.scores is None else WRONG
 
 
 # --- A comparison that can be found again

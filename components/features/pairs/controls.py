@@ -7,17 +7,19 @@ from components.ui.state.controls import choice, number, text
 __all__ = [
     "ALL",
     "COLUMNS",
+    "COSINES",
     "FILE",
     "FILE_NAME",
-    "FROM",
     "GUESSED",
     "LABELLED_PANELS",
+    "LAYERS",
     "PAGE",
+    "PAIR",
     "PANEL",
+    "PLAIN_LISTS",
     "PLAIN_PANELS",
     "ROC",
     "SOURCE",
-    "TO_READ",
     "WRONG",
     "WRONGS",
 ]
@@ -32,12 +34,17 @@ COLUMNS = text(PAGE, "columns", default=GUESSED)
 """The positions of the columns in the order of `files.PairColumns`, separated by commas, or
 `GUESSED`."""
 
-# The panels below the pictures
+# The pair in the picture, and the list in which it stands
 
-ROC, TO_READ, ALL = ("ROC curve", "Pairs to read", "Every pair")
-LABELLED_PANELS = (TO_READ, ROC, ALL)
-PLAIN_PANELS = (TO_READ, ALL)
-PANEL = choice(PAGE, "panel", LABELLED_PANELS)
 WRONGS = ("wrong", "called_same", "called_different", "most", "least")
+PLAIN_LISTS = ("most", "least")
 WRONG = choice(PAGE, "wrong", WRONGS)
-FROM = number(PAGE, "from", between=(1, 100_000), default=1)
+PAIR = number(PAGE, "pair", between=(0, 100_000), default=0)
+"""The number of the pair among the compared ones, from 1; 0 for the most telling one."""
+
+# The panels below the picture
+
+LAYERS, COSINES, ROC, ALL = ("layers", "similarities", "ROC curve", "Every pair")
+LABELLED_PANELS = (LAYERS, COSINES, ROC, ALL)
+PLAIN_PANELS = (LAYERS, COSINES, ALL)
+PANEL = choice(PAGE, "panel", LABELLED_PANELS)

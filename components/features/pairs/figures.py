@@ -14,7 +14,15 @@ from components.core.schema import FloatArray, IntArray
 from components.features.pairs.measures import DIFFERENT, SAME, Scores
 from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 
-__all__ = ["accuracy_lines", "cosine_bands", "cosine_histogram", "cosine_scale", "roc_figure"]
+__all__ = [
+    "DIFFERENT_TINT",
+    "SAME_TINT",
+    "accuracy_lines",
+    "cosine_bands",
+    "cosine_histogram",
+    "cosine_scale",
+    "roc_figure",
+]
 
 
 # --- Lines, ranges and notes that several pictures share
@@ -92,6 +100,8 @@ def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
 # --- The cosines of pairs of either kind at one layer
 
 _SAME, _DIFFERENT, _ALL = CATEGORICAL[2], CATEGORICAL[3], CATEGORICAL[0]
+SAME_TINT, DIFFERENT_TINT = "rgba(0,158,115,0.35)", "rgba(213,94,0,0.25)"
+"""The colours of either kind behind a value."""
 _RANDOM = "rgba(128,128,128,0.55)"
 _TITLE = 14  # pixels from the top to the middle of a title, as for a title without a key
 _N_BINS = 36

@@ -1,121 +1,108 @@
-"""The looks under "Look closer" on Pairs: pairs to read, the ROC curve, and every pair."""
+"""The looks under "Look closer" on Pairs: layers, similarities, the ROC curve, and every pair."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
+from components.analysis.baseline import Baseline
 from components.content.language import say
-from components.content.wording import escape
-from components.core.words import Span
-from components.features.pairs.compute import (
-    LABEL_NAMES,
-    SPLIT_NAMES,
-    PairsAtLayer,
-    pair_table,
-    to_read,
-)
+from components.features.pairs.compute import PairsAtLayer, pair_table
 from components.features.pairs.controls import (
     ALL,
-    FROM,
+    COSINES,
     LABELLED_PANELS,
+    LAYERS,
     PANEL,
     PLAIN_PANELS,
     ROC,
-    TO_READ,
-    WRONG,
-    WRONGS,
 )
-from components.features.pairs.figures import roc_figure
+from components.features.pairs.figures import (
+    accuracy_lines,
+    cosine_bands,
+    cosine_histogram,
+    cosine_scale,
+    roc_figure,
+)
 from components.features.pairs.measures import roc
-from components.features.pairs.reading import roc_claim
-from components.ui.state import session
+from components.features.pairs.reading import pairs_title, roc_claim
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs, kit
+from components.ui.widgets import kit
 
-__all__ = ["look_closer"]
+__all__ = ["CHARTS", "HEIGHT", "look_closer", "random_range", "scale_of"]
 
-_AT_ONCE = 8  # pairs that are shown at once
-_AROUND = 110  # characters shown on either side of a word
+CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
+"""The key of each look's chart."""
+HEIGHT = 340
 _MOST_ROWS = 5_000
 
 
-def look_closer(view: ViewState, at_layer: PairsAtLayer) -> None:
+def look_closer(view: ViewState, at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
     """Draw the chosen closer look."""
     panels = PLAIN_PANELS if at_layer.scores is None else LABELLED_PANELS
     looks = {
-        TO_READ: lambda: _read(view, at_layer),
+        LAYERS: lambda: _layers(at_layer),
+        COSINES: lambda: _cosines(at_layer, baseline),
         ROC: lambda: _roc(at_layer),
         ALL: lambda: _all(at_layer),
     }
     kit.look_closer(view, PANEL.among(panels), {name: looks[name] for name in panels})
 
 
-def _read(view: ViewState, at_layer: PairsAtLayer) -> None:
-    plain = ("most", "least")
-    wrong = WRONG.among(plain if at_layer.scores is None else WRONGS)
-    with kit.controls("read"):
-        which = inputs.select(view, wrong)
-        order = to_read(at_layer, which)
-        start = min(FROM.of(view) - 1, max(0, len(order) - 1))
-        start -= start % _AT_ONCE
-        if len(order) > _AT_ONCE:
-            inputs.steps("pairs", start, len(order), at_once=_AT_ONCE, on_step=_step)
-    if not len(order):
-        st.caption(say("pairs.read.none"))
-    for pair in order[start : start + _AT_ONCE].tolist():
-        _pair(at_layer, pair)
+def _layers(at_layer: PairsAtLayer) -> None:
+    """The accuracy at every layer; without labels, the similarities."""
+    title, result = pairs_title(at_layer), at_layer.result
+    if at_layer.scores is not None:
+        figure = accuracy_lines(
+            result.layers, at_layer.scores, row=at_layer.row, title=title, height=HEIGHT
+        )
+        alt = "accuracy"
+    else:
+        cosines = result.cosines[:, at_layer.compared_pairs]
+        figure = cosine_bands(
+            result.layers,
+            cosines,
+            row=at_layer.row,
+            title=title,
+            scale=cosine_scale(cosines),
+            height=HEIGHT,
+        )
+        alt = "similarities"
+    kit.chart(figure, key=CHARTS[LAYERS], alt=say(f"pairs.alt.{alt}", title=title))
 
 
-def _step(start: int) -> None:
-    session.write(FROM.put(session.current(), start + 1))
-
-
-def _pair(at_layer: PairsAtLayer, pair: int) -> None:
-    """One pair: both texts with their words marked, its cosine, label and verdict."""
-    pairs = at_layer.pairs
-    with st.container(border=True, gap="xsmall"):
-        left, right = st.columns(2, gap="medium")
-        for side, place in enumerate((left, right)):
-            place.markdown(marked(pairs.text(pair, side), pairs.span(pair, side)))
-        st.caption(" · ".join(_known(at_layer, pair)))
-
-
-def _known(at_layer: PairsAtLayer, pair: int) -> list[str]:
-    pairs, called_same = at_layer.pairs, at_layer.called_same
-    known = [say("pairs.read.similarity", cosine=float(at_layer.cosines[pair]))]
-    gold = LABEL_NAMES.get(int(pairs.gold[pair]), "")
-    if gold:
-        known.append(say("pairs.read.label", label=gold))
-    if called_same is not None:
-        known.append(say("pairs.read.judged", label=LABEL_NAMES[int(called_same[pair])]))
-    if pairs.split is not None and int(pairs.split[pair]) in SPLIT_NAMES:
-        known.append(SPLIT_NAMES[int(pairs.split[pair])])
-    return [*known, say("pairs.read.row", n=int(pairs.rows[pair]))]
-
-
-def marked(text: str, span: Span | None) -> str:
-    """A text as Markdown with its word marked; a long text is cut around the word."""
-    if span is None:
-        return escape(_cut(text, 0, 2 * _AROUND))
-    start, end = span
-    before, after = text[:start], text[end:]
-    if len(before) > _AROUND:
-        before = f"…{before[-_AROUND:]}"
-    word = " ".join(text[start:end][:_AROUND].split())
-    return (
-        f"{escape(_flat(before))}:blue-background[**{escape(word)}**]"
-        f"{escape(_flat(_cut(after, 0, _AROUND)))}"
+def _cosines(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
+    """How many pairs have which similarity at the layer."""
+    comparable = at_layer.compared_pairs
+    band = random_range(at_layer, baseline)
+    figure = cosine_histogram(
+        at_layer.cosines[comparable],
+        at_layer.pairs.gold[comparable],
+        threshold=at_layer.threshold,
+        scale=scale_of(at_layer, baseline),
+        band=band,
+        title=say("pairs.title.layer", layer=at_layer.layer),
+        height=HEIGHT,
     )
+    alt = say("pairs.alt.layer", layer=at_layer.layer)
+    kit.chart(figure, key=CHARTS[COSINES], alt=alt)
 
 
-def _flat(text: str) -> str:
-    """The text on one line, with white space at its ends kept."""
-    return "".join(" " if character.isspace() else character for character in text)
+def scale_of(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float]:
+    """One scale for all layers, with room for the cosines of the pairs and of random words."""
+    lowest = 1.0
+    if baseline is not None and at_layer.pairs.has_words:
+        lowest = float(baseline.band("mean", centred=False).low.min())
+    return cosine_scale(at_layer.result.cosines, lowest)
 
 
-def _cut(text: str, start: int, most: int) -> str:
-    return text if len(text) <= most else f"{text[start : start + most]}…"
+def random_range(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float] | None:
+    """The range of cosines of random pairs of words at the layer; None for whole texts."""
+    if baseline is None or not at_layer.pairs.has_words:
+        return None
+    band = baseline.band("mean", centred=False)
+    low, high = float(band.low[at_layer.row]), float(band.high[at_layer.row])
+    return None if np.isnan(low) else (low, high)
 
 
 def _roc(at_layer: PairsAtLayer) -> None:
@@ -133,7 +120,7 @@ def _roc(at_layer: PairsAtLayer) -> None:
     title = say("pairs.roc.title", layer=at_layer.layer, auc=auc)
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        kit.chart(roc_figure(*curve, at=at, title=title), key="pairs_roc", alt=f"{title}.")
+        kit.chart(roc_figure(*curve, at=at, title=title), key=CHARTS[ROC], alt=f"{title}.")
     with right:
         kit.reading([roc_claim(auc)], key="reading_roc")
 

@@ -53,6 +53,8 @@ class Scores:
         rows: (n_judged,) int64, the pairs that were judged.
         same: (n_judged,) bool, True for a pair labelled the same.
         called_same: (n_layers, n_judged) bool, True for a pair at or above the threshold.
+        cuts: (n_layers, n_cuts) the thresholds that judged: one for each fold, or one for a split.
+        cut_of: (n_judged,) int64, the column in `cuts` of the threshold that judged each pair.
         thresholds: (n_layers,) fitted on the training pairs; with folds, on all labelled pairs.
         accuracy, low, high: (n_layers,) the share of judged pairs called right, with its interval.
         train_accuracy: (n_layers,) the share called right of those the threshold was fitted on.
@@ -70,6 +72,8 @@ class Scores:
     rows: IntArray
     same: Bools
     called_same: Bools
+    cuts: FloatArray
+    cut_of: IntArray
     thresholds: FloatArray
     accuracy: FloatArray
     low: FloatArray
@@ -172,6 +176,8 @@ def _by_split(cosines: FloatArray, same: Bools, train: Bools, test: Bools, left_
         n_folds=0,
         n_train=int(train.sum()),
         n_left_out=left_out,
+        cuts=thresholds[:, None],
+        cut_of=np.zeros(len(rows), np.int64),
         thresholds=thresholds,
         train_accuracy=fitted,
         best=int(np.argmax(fitted)),
@@ -184,12 +190,13 @@ def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Sc
     rated, kind = cosines[:, rows], same[rows]
     k = int(min(_FOLDS, kind.sum(), (~kind).sum()))
     folds = StratifiedKFold(k, shuffle=True, random_state=_SEED)
-    called_same = np.zeros(rated.shape, bool)
-    for train, test in folds.split(rows, kind):
-        cuts = np.array(
-            [best_threshold(layer_cosines[train], kind[train]) for layer_cosines in rated]
-        )
-        called_same[:, test] = rated[:, test] >= cuts[:, None]
+    cuts, cut_of = np.zeros((len(rated), k)), np.zeros(len(rows), np.int64)
+    for fold, (train, test) in enumerate(folds.split(rows, kind)):
+        cuts[:, fold] = [
+            best_threshold(layer_cosines[train], kind[train]) for layer_cosines in rated
+        ]
+        cut_of[test] = fold
+    called_same = rated >= cuts[:, cut_of]
     thresholds = np.array([best_threshold(layer_cosines, kind) for layer_cosines in rated])
     return _scores(
         cosines,
@@ -200,6 +207,8 @@ def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Sc
         n_folds=k,
         n_train=len(rows),
         n_left_out=0,
+        cuts=cuts,
+        cut_of=cut_of,
         thresholds=thresholds,
         train_accuracy=((rated >= thresholds[:, None]) == kind).mean(axis=1),
         best=int(np.argmax((called_same == kind).mean(axis=1))),

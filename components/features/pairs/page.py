@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,7 @@ from components.content.language import duration, say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import CorpusError
+from components.core.words import Span
 from components.corpus.readers import FORMATS, Sheet
 from components.features.pairs import compute, controls
 from components.features.pairs.compute import (
@@ -22,21 +24,29 @@ from components.features.pairs.compute import (
     PairsResult,
     comparison_task,
     layer_rows,
+    list_of,
     pair_arrays,
     restored,
     seconds_of,
+    shown_pair,
+    to_read,
 )
-from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, SOURCE
+from components.features.pairs.controls import (
+    COLUMNS,
+    FILE,
+    FILE_NAME,
+    PAIR,
+    PANEL,
+    SOURCE,
+    WRONG,
+)
 from components.features.pairs.explain import FORMULA
-from components.features.pairs.figures import (
-    accuracy_lines,
-    cosine_bands,
-    cosine_histogram,
-    cosine_scale,
-)
+from components.features.pairs.figures import DIFFERENT_TINT, SAME_TINT
 from components.features.pairs.files import PairColumns, PairSet, guess_columns, places
-from components.features.pairs.reading import notes, pairs_claims, pairs_sure, pairs_title
+from components.features.pairs.looks import CHARTS, HEIGHT, random_range, scale_of
+from components.features.pairs.reading import notes, pair_claims, pairs_claims, pairs_sure
 from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
+from components.figures.ruler import Stretch, line_ruler
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.models import waiting
@@ -52,7 +62,6 @@ __all__ = [
     "explain",
     "file_panel",
     "has_cosines",
-    "in_words",
     "picture",
     "result_of",
     "toolbar",
@@ -227,10 +236,10 @@ def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
     session.keep(_COMPARED, dict(list(remembered.items())[-_N_COMPARED:]))
 
 
-# --- The pictures of Pairs and their reading
+# --- The picture: one pair, and the whole file beside it
 
-CHART = "pairs_chart"
-HEIGHT = 340
+RULER = "pairs_ruler"
+_AROUND = 100  # characters shown on either side of a word
 
 
 def has_cosines(at_layer: PairsAtLayer) -> bool:
@@ -240,74 +249,130 @@ def has_cosines(at_layer: PairsAtLayer) -> bool:
     return bool(len(at_layer.compared_pairs))
 
 
-def picture(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
-    """The results at every layer, and beside them the cosines at the selected one."""
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        _layers(at_layer)
-    with right:
-        _cosines(at_layer, baseline)
+def picture(
+    view: ViewState, at_layer: PairsAtLayer, baseline: Baseline | None, place: DeltaGenerator
+) -> None:
+    """One pair with its verdict, and beside it how often verdicts are right.
+
+    Args:
+        view: the current view.
+        at_layer: the pairs at the selected layer.
+        baseline: the cosines of random pairs of words, if they are known.
+        place: for the controls that choose the pair.
+    """
+    pair = shown_pair(view, at_layer)
+    with place:
+        _choose_pair(view, at_layer, pair)
+    left, right = st.columns([5, 3], gap="large")
+    with left, st.container(key="pairs_pair", gap="small"):
+        _texts(at_layer.pairs, pair)
+        _ruler(at_layer, pair, baseline)
+        kit.reading(pair_claims(at_layer, pair))
+    with right, st.container(key="pairs_whole", gap="small"):
+        _whole_file(at_layer)
 
 
-def in_words(at_layer: PairsAtLayer) -> None:
-    """Draw the reading, and in small type the notes on the pairs."""
-    kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer))
+def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
+    control = list_of(at_layer)
+    which, lists = control.of(view), list(control.options)
+    orders = {name: to_read(at_layer, name) for name in lists}
+    firsts = {name: int(order[0]) + 1 if len(order) else 0 for name, order in orders.items()}
+    key = session.bind(control.key, which)
+    st.selectbox(
+        control.label,
+        lists,
+        lists.index(which),
+        format_func=control.options.__getitem__,
+        key=key,
+        width=260,
+        on_change=_choose_list,
+        args=(key, firsts),
+    )
+    order = orders[which]
+    places = np.flatnonzero(order == pair)
+    position = int(places[0]) if len(places) else -1
+    before, after = (order[i].item() + 1 if 0 <= i < len(order) else 0
+                     for i in (position - 1, position + 1))  # fmt: skip
+    with st.container(
+        horizontal=True, width="content", vertical_alignment="center", gap="small", wrap=False
+    ):
+        outside = "outside" if len(order) else "none"
+        numbers = {"n": len(order), "place": position + 1, "row": int(at_layer.pairs.rows[pair])}
+        text = say(f"pairs.pair.{'place' if len(places) else outside}", **numbers)
+        st.markdown(text, width="content")
+        for name, icon, number in (("back", "left", before), ("next", "right", after)):
+            st.button(
+                say(f"pairs.pair.{name}"),
+                icon=f":material/chevron_{icon}:",
+                key=f"pairs_{name}",
+                type="tertiary",
+                disabled=not number,
+                on_click=_choose,
+                args=(number,),
+            )
+
+
+def _choose(number: int) -> None:
+    session.write(PAIR.put(session.current(), number))
+
+
+def _choose_list(key: str, firsts: Mapping[str, int]) -> None:
+    """Write the chosen list, and its first pair, into the view."""
+    if session.is_shown(key):
+        chosen = str(session.value(key))
+        view = WRONG.put(session.current(), chosen)
+        session.write(PAIR.put(view, firsts.get(chosen, 0)))
+
+
+def _texts(pairs: PairSet, pair: int) -> None:
+    texts = [marked(pairs.text(pair, side), pairs.span(pair, side)) for side in (0, 1)]
+    st.html("".join(f'<p class="use" dir="auto">{text}</p>' for text in texts))
+
+
+def marked(text: str, span: Span | None) -> str:
+    """A text as HTML with its word marked; a long text is cut around the word."""
+    start, end = span or (0, 0)
+    before, word, after = text[:start], text[start:end], text[end:]
+    before = before if len(before) <= _AROUND else f"…{before[-_AROUND:]}"
+    most = 2 * _AROUND if span is None else _AROUND
+    word, after = (part if len(part) <= n else f"{part[:n]}…" for part, n in
+                   ((word, _AROUND), (after, most)))  # fmt: skip
+    mark = f"<mark>{html.escape(word)}</mark>" if word else ""
+    return f"{html.escape(before)}{mark}{html.escape(after)}"
+
+
+def _ruler(at_layer: PairsAtLayer, pair: int, baseline: Baseline | None) -> None:
+    cosine, cut = float(at_layer.cosines[pair]), at_layer.cut_of(pair)
+    scale = scale_of(at_layer, baseline)
+    if cut is not None:
+        parts = [
+            Stretch(say("pairs.pair.different"), scale[0], cut, DIFFERENT_TINT),
+            Stretch(say("pairs.pair.same"), cut, scale[1], SAME_TINT),
+        ]
+    else:
+        random = random_range(at_layer, baseline)
+        parts = [] if random is None else [Stretch(say("pairs.pair.random"), *random)]
+        parts.append(Stretch(say("pairs.pair.identical"), 1.0, 1.0))
+    verdict = str(pair_claims(at_layer, pair)[0]).replace("**", "")
+    alt = say("pairs.pair.alt", cosine=cosine, low=scale[0], high=scale[1], verdict=verdict)
+    kit.chart(line_ruler(parts, cosine, scale=scale, cut=cut), key=RULER, alt=alt)
+
+
+def _whole_file(at_layer: PairsAtLayer) -> None:
+    """The share of right verdicts beside that of guessing, in words too, and notes on the file."""
+    scores = at_layer.scores
+    if scores is not None:
+        share = float(scores.accuracy[at_layer.row])
+        guessing = Stretch(say("pairs.whole.guessing", share=scores.majority), 0, scores.majority)
+        st.caption(say("pairs.whole.title"))
+        figure = line_ruler(
+            [guessing], share, scale=(0, 1), label=say("pairs.whole.right", share=share)
+        )
+        alt = say("pairs.whole.alt", share=share, baseline=scores.majority)
+        kit.chart(figure, key="pairs_right", alt=alt)
+    kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer), key="reading_whole")
     for note in notes(at_layer):
         st.caption(escape(note))
-
-
-def _layers(at_layer: PairsAtLayer) -> None:
-    title, result = pairs_title(at_layer), at_layer.result
-    if at_layer.scores is not None:
-        figure = accuracy_lines(
-            result.layers, at_layer.scores, row=at_layer.row, title=title, height=HEIGHT
-        )
-        alt = "accuracy"
-    else:
-        cosines = result.cosines[:, at_layer.compared_pairs]
-        figure = cosine_bands(
-            result.layers,
-            cosines,
-            row=at_layer.row,
-            title=title,
-            scale=cosine_scale(cosines),
-            height=HEIGHT,
-        )
-        alt = "similarities"
-    kit.chart(figure, key=CHART, alt=say(f"pairs.alt.{alt}", title=title))
-
-
-def _cosines(at_layer: PairsAtLayer, baseline: Baseline | None) -> None:
-    comparable = at_layer.compared_pairs
-    band = _random_range(at_layer, baseline)
-    figure = cosine_histogram(
-        at_layer.cosines[comparable],
-        at_layer.pairs.gold[comparable],
-        threshold=at_layer.threshold,
-        scale=_scale(at_layer, baseline),
-        band=band,
-        title=say("pairs.title.layer", layer=at_layer.layer),
-        height=HEIGHT,
-    )
-    alt = say("pairs.alt.layer", layer=at_layer.layer)
-    kit.chart(figure, key="pairs_cosines", alt=alt)
-
-
-def _scale(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float]:
-    """One scale for all layers, with room for the cosines of the pairs and of random words."""
-    lowest = 1.0
-    if baseline is not None and at_layer.pairs.has_words:
-        lowest = float(baseline.band("mean", centred=False).low.min())
-    return cosine_scale(at_layer.result.cosines, lowest)
-
-
-def _random_range(at_layer: PairsAtLayer, baseline: Baseline | None) -> tuple[float, float] | None:
-    """The range of cosines of random pairs of words at the layer; None for whole texts."""
-    if baseline is None or not at_layer.pairs.has_words:
-        return None
-    band = baseline.band("mean", centred=False)
-    low, high = float(band.low[at_layer.row]), float(band.high[at_layer.row])
-    return None if np.isnan(low) else (low, high)
 
 
 # --- The controls and tabs around the picture
@@ -316,13 +381,19 @@ _FILE = "pairs"
 _N_SNIPPET = 3
 
 
-def toolbar(view: ViewState, pairs: PairSet | None) -> None:
-    """The choice of pairs and, for a compared file, of its columns."""
-    with kit.controls():
+def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
+    """The choice of pairs and, for a compared file, of its columns.
+
+    Returns:
+        The place for the controls that choose one pair, once pairs are compared.
+    """
+    with kit.controls("pairs"):
         inputs.choice(view, controls.SOURCE)
+        place = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
         if controls.SOURCE.of(view) == "file" and pairs is not None:
             with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
                 columns(view)
+    return place
 
 
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
@@ -335,7 +406,9 @@ def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
 def downloads(view: ViewState, at_layer: PairsAtLayer, place: DeltaGenerator) -> None:
     """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
     passport = at_layer.result.passport
-    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+    with kit.downloads(
+        place, export.caption(passport), chart=CHARTS.get(PANEL.of(view), RULER), name=_FILE
+    ):
         kit.download_files(
             _FILE,
             passport,

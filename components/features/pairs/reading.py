@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
 from components.features.pairs.compute import PairsAtLayer
-from components.features.pairs.measures import SAME, Scores
+from components.features.pairs.measures import SAME, UNKNOWN, Scores
 
-__all__ = ["notes", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
+__all__ = ["notes", "pair_claims", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
+
+
+def pair_claims(at_layer: PairsAtLayer, pair: int) -> list[Claim]:
+    """The verdict on one pair, beside its label if it has one."""
+    pairs, called_same = at_layer.pairs, at_layer.called_same
+    kind = "words" if pairs.has_words else "texts"
+    cosine, cut = float(at_layer.cosines[pair]), at_layer.cut_of(pair)
+    if cut is None or called_same is None:
+        return [_place(at_layer, cosine, kind), claim("pairs.verdict.no_threshold")]
+    called, gold = bool(called_same[pair]), int(pairs.gold[pair])
+    case = "unlabelled" if gold == UNKNOWN else "right" if called == (gold == SAME) else "wrong"
+    numbers: dict[str, Any] = {"cosine": cosine, "threshold": cut}
+    if two(cosine) == two(cut):  # four decimals tell which is greater
+        numbers = {name: _four(value) for name, value in numbers.items()}
+    names = {"called": _NAMES[called], "label": _NAMES[gold == SAME]}
+    return [claim(f"pairs.verdict.{kind}.{case}", **names, **numbers)]
+
+
+def _four(value: float) -> str:
+    return f"{round(value, 4) + 0.0:.4f}".replace("-", "\N{MINUS SIGN}")
+
+
+_NAMES = {True: "the same", False: "different"}
+
+
+def _place(at_layer: PairsAtLayer, cosine: float, kind: str) -> Claim:
+    """The place of a similarity among those of all pairs at the layer."""
+    cosines = at_layer.cosines[at_layer.compared_pairs]
+    lower = float((cosines < cosine).sum()) / max(1, len(cosines) - 1)
+    verdict = "place" if len(cosines) > 1 else "alone"
+    key = f"pairs.verdict.{kind}.{verdict}"
+    return claim(key, cosine=cosine, share=lower, count=len(cosines) - 1)
 
 
 def pairs_title(at_layer: PairsAtLayer) -> str:

@@ -10,6 +10,8 @@ from components.ui.state.view import letter
 __all__ = [
     "CLS",
     "DEPTH",
+    "DETAIL",
+    "EDITS",
     "FIRST",
     "HIDDEN",
     "HOW_OUT",
@@ -88,4 +90,5 @@ INTO = choice(PAGE, "into", (INTO_FIRST, INTO_SECOND))
 
 # Look closer
 
-PANEL = choice(PAGE, "panel", ("edits",))
+DETAIL, EDITS = ("detail", "edits")
+PANEL = choice(PAGE, "panel", (DETAIL, EDITS))

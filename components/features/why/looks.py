@@ -55,6 +55,9 @@ __all__ = [
     "draw_shares",
     "draw_swapped_in",
     "draw_switched_off",
+    "integrated_chart",
+    "left_out_chart",
+    "shares_chart",
 ]
 
 
@@ -243,19 +246,20 @@ _LEAVE_OUT_CAPTIONS = Captions(
 
 
 def draw_left_out(result: LeaveOutResult) -> None:
-    """Both sentences coloured by the effect of each left-out word, with bars or a pair matrix."""
-    left, right = st.columns([6, 5], gap="medium")
-    with left:
-        changes = [_changes(result, i) for i in (0, 1)]
-        word_lines(
-            row(result.score.first, WORDS, changes[0]),
-            row(result.score.second, WORDS, changes[1]),
-            key="why_words",
-            end=signed_end(*changes),
-            captions=_LEAVE_OUT_CAPTIONS,
-        )
-    with right:
-        _bars(result) if result.pairs is None else _pairs(result, result.pairs)
+    """Both sentences coloured by the effect of each left-out word."""
+    changes = [_changes(result, i) for i in (0, 1)]
+    word_lines(
+        row(result.score.first, WORDS, changes[0]),
+        row(result.score.second, WORDS, changes[1]),
+        key="why_words",
+        end=signed_end(*changes),
+        captions=_LEAVE_OUT_CAPTIONS,
+    )
+
+
+def left_out_chart(result: LeaveOutResult) -> None:
+    """The effect of each left-out word as bars, or of each pair of them as a matrix."""
+    _bars(result) if result.pairs is None else _pairs(result, result.pairs)
 
 
 def _changes(result: LeaveOutResult, index: int) -> Doubles:
@@ -309,28 +313,30 @@ _INPUTS_CAPTIONS = replace(_SHARES_CAPTIONS, between="", hint=say("why.inputs.hi
 
 
 def draw_shares(view: ViewState, result: SharesResult) -> None:
-    """Both sentences with lines, and the matrix of all pairs."""
+    """Both sentences coloured by the share of each word; a word has lines to the other sentence."""
     unit, score = UNIT.of(view), result.score
     first, second = (compared(side, unit) for side in score.sides)
     shares = result.shares(unit)
-    cells = np.where(np.outer(first, second), shares.cells, np.nan)
-    chosen = picked(view, score, unit)
-    left, right = st.columns([6, 5], gap="medium")
-    with left:
-        word_lines(
-            row(score.first, unit, np.where(first, shares.rows, np.nan)),
-            row(score.second, unit, np.where(second, shares.columns, np.nan)),
-            key="why_words",
-            end=signed_end(shares.rows, shares.columns, least=LEAST_SHARE),
-            captions=_SHARES_CAPTIONS
-            if score.vector_kind == "mean"
-            else replace(_SHARES_CAPTIONS, hint=say("why.shares.hint_one")),
-            cells=shares.cells,
-            picked=chosen,
-            on_pick=pick,
-        )
-    with right:
-        _matrix(unit, result, cells, chosen)
+    word_lines(
+        row(score.first, unit, np.where(first, shares.rows, np.nan)),
+        row(score.second, unit, np.where(second, shares.columns, np.nan)),
+        key="why_words",
+        end=signed_end(shares.rows, shares.columns, least=LEAST_SHARE),
+        captions=_SHARES_CAPTIONS
+        if score.vector_kind == "mean"
+        else replace(_SHARES_CAPTIONS, hint=say("why.shares.hint_one")),
+        cells=shares.cells,
+        picked=picked(view, score, unit),
+        on_pick=pick,
+    )
+
+
+def shares_chart(view: ViewState, result: SharesResult) -> None:
+    """The share of each pair of words as a matrix."""
+    unit, score = UNIT.of(view), result.score
+    first, second = (compared(side, unit) for side in score.sides)
+    cells = np.where(np.outer(first, second), result.shares(unit).cells, np.nan)
+    _matrix(unit, result, cells, picked(view, score, unit))
 
 
 def _matrix(
@@ -358,32 +364,33 @@ def _axes(score: Score) -> tuple[str, str]:
 
 
 def draw_integrated(view: ViewState, result: InputsResult) -> None:
-    """Both sentences coloured by the shares of their typed words, and the strongest as bars."""
+    """Both sentences coloured by the shares of their typed words."""
     unit, score = UNIT.of(view), result.score
     values = [_typed(inputs, unit) for inputs in result.sides]
-    left, right = st.columns([6, 5], gap="medium")
-    with left:
-        word_lines(
-            row(score.first, unit, values[0]),
-            row(score.second, unit, values[1]),
-            key="why_words",
-            end=signed_end(*values),
-            captions=_INPUTS_CAPTIONS,
-        )
-    with right:
-        title = str(title_of(result))
-        figure = word_bars(
-            [
-                WordBar(name, inputs.side.letter, float(value))
-                for inputs, side_values in zip(result.sides, values, strict=True)
-                for name, value in zip(names(inputs.side, unit), side_values, strict=True)
-                if not np.isnan(value)
-            ],
-            quantity=say("why.inputs.quantity"),
-            title=title,
-            height=HEIGHT,
-        )
-        kit.chart(figure, key=CHART, alt=say("why.inputs.alt", title=title))
+    word_lines(
+        row(score.first, unit, values[0]),
+        row(score.second, unit, values[1]),
+        key="why_words",
+        end=signed_end(*values),
+        captions=_INPUTS_CAPTIONS,
+    )
+
+
+def integrated_chart(view: ViewState, result: InputsResult) -> None:
+    """The strongest typed words as bars."""
+    unit, title = UNIT.of(view), str(title_of(result))
+    figure = word_bars(
+        [
+            WordBar(name, inputs.side.letter, float(value))
+            for inputs in result.sides
+            for name, value in zip(names(inputs.side, unit), _typed(inputs, unit), strict=True)
+            if not np.isnan(value)
+        ],
+        quantity=say("why.inputs.quantity"),
+        title=title,
+        height=HEIGHT,
+    )
+    kit.chart(figure, key=CHART, alt=say("why.inputs.alt", title=title))
 
 
 def _typed(inputs: InputShares, unit: str) -> Doubles:

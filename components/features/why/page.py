@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,6 @@ from components.content.language import duration, say
 from components.content.wording import escape, two
 from components.core import ModelCard
 from components.core.errors import BusyError, JobError
-from components.core.words import Span
 from components.features.why import controls
 from components.features.why.compute import (
     EditsResult,
@@ -27,7 +27,18 @@ from components.features.why.compute import (
     SwitchOffResult,
     shares_at,
 )
-from components.features.why.controls import DEPTH, LAYER, LOOK, PANEL, SHARES, VECTOR_KIND, WORD
+from components.features.why.controls import (
+    DEPTH,
+    DETAIL,
+    EDITS,
+    LAYER,
+    LOOK,
+    MEAN,
+    PANEL,
+    SHARES,
+    VECTOR_KIND,
+    WORD,
+)
 from components.features.why.english import is_english
 from components.features.why.explain import FORMULA, INTEGRATED
 from components.features.why.looks import (
@@ -39,6 +50,9 @@ from components.features.why.looks import (
     draw_shares,
     draw_swapped_in,
     draw_switched_off,
+    integrated_chart,
+    left_out_chart,
+    shares_chart,
 )
 from components.features.why.measures import VectorKind
 from components.features.why.reading import reading_of, score_claim
@@ -47,6 +61,7 @@ from components.features.why.score import (
     Score,
     SentencePairs,
     compared_indices,
+    problem_of,
     score_of,
 )
 from components.features.why.snippet import snippet_of
@@ -59,7 +74,7 @@ from components.features.why.work import (
     rows,
     task_of,
 )
-from components.figures.ruler import ruler_figure
+from components.figures.ruler import Stretch, line_ruler, ruler_figure
 from components.figures.theme import color_of
 from components.jobs import Task
 from components.ui.frame import navigation
@@ -75,18 +90,15 @@ from components.ui.widgets.comparison.compute import chosen_span
 from components.ui.widgets.comparison.ruler import pair_on_ruler
 
 __all__ = [
-    "against",
     "await_pairs",
     "cut_off",
     "downloads",
     "explain",
     "explain_no_score",
-    "in_words",
     "is_quick",
     "look_closer",
     "picture",
     "result_of",
-    "score_row",
     "toolbar",
     "yardsticks_of",
 ]
@@ -101,6 +113,8 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
     if len(view.sentences) == 1:
         _second_field()
     elif VECTOR_KIND.of(view) == WORD:
+        if _lacks_word(view):
+            _chips(view)
         st.button(
             say("why.missing.whole"),
             icon=":material/notes:",
@@ -140,9 +154,10 @@ def _compare_whole() -> None:
     session.write(VECTOR_KIND.put(session.current(), VECTOR_KIND.default))
 
 
-# --- The score: one large number
+# --- The score on its ruler
 
-_RULER_HEIGHT, _RULER_ROW = 82, 14  # pixels; the second for each further row
+_RULER = "why_ruler"
+_RULER_OF_WORDS = 140  # pixels, for ranges of several kinds
 _PAIRS_PLACE = "why_pairs"
 
 
@@ -177,28 +192,22 @@ def yardsticks_of(
     return ScoreYardsticks() if band is None else _of_band(band, score.layer)
 
 
-def score_row(score: Score, yardsticks: ScoreYardsticks) -> None:
-    """The score as a large number, and its ruler."""
-    left, right = st.columns([2, 5], gap="medium", vertical_alignment="center")
-    with left:
-        st.metric(_name(score), two(score.cosine))
-    with right:
-        scale = (min(-0.2, yardsticks.lowest, float(score.cosines.min())), 1.0)
-        height = _RULER_HEIGHT + _RULER_ROW * max(0, len(yardsticks.ranges) - 1)
+def _similarity(score: Score, yardsticks: ScoreYardsticks) -> None:
+    """The score on its ruler, and beside random pairs in words."""
+    scale = (min(-0.2, yardsticks.lowest, float(score.cosines.min())), 1.0)
+    ranges = yardsticks.ranges
+    if len(ranges) > 1:
         figure = ruler_figure(
-            yardsticks.ranges,
-            score.cosine,
-            scale=scale,
-            middle=yardsticks.middle,
-            height=height,
+            ranges, score.cosine, scale=scale, middle=yardsticks.middle, height=_RULER_OF_WORDS
         )
-        ranges = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in yardsticks.ranges)
-        alt = say("why.score.alt", cosine=score.cosine, ranges=ranges)
-        kit.chart(figure, key="why_ruler", alt=alt.strip())
-
-
-def against(score: Score, yardsticks: ScoreYardsticks) -> None:
-    """The score beside random pairs, in words."""
+    else:
+        usual = [Stretch(say("why.score.random"), r.low, r.high) for r in ranges]
+        same = Stretch(say("why.score.same"), 1.0, 1.0)
+        figure = line_ruler([*usual, same], score.cosine, scale=scale)
+    ends = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in ranges)
+    alt = say("why.score.alt", cosine=score.cosine, ranges=ends)
+    st.caption(_name(score))
+    kit.chart(figure, key=_RULER, alt=alt.strip())
     st.caption(str(score_claim(score, yardsticks.band, is_english=yardsticks.is_english)))
 
 
@@ -299,18 +308,28 @@ def _task(view: ViewState, score: Score) -> Task | None:
     return task_of(view, score, uncached(), token_seconds=maps().token_seconds(score.card))
 
 
-def picture(view: ViewState, result: LookResult) -> None:
-    """Draw the picture of a look."""
-    if isinstance(result, SharesResult):
-        draw_shares(view, result)
-    elif isinstance(result, InputsResult):
-        draw_integrated(view, result)
-    elif isinstance(result, LeaveOutResult):
-        draw_left_out(result)
-    elif isinstance(result, SwitchOffResult):
+def picture(
+    view: ViewState, score: Score, yardsticks: ScoreYardsticks, result: LookResult | None
+) -> None:
+    """The picture of a look, its reading, and the score on its ruler."""
+    if isinstance(result, SwitchOffResult):
         draw_switched_off(view, result)
-    else:
+    elif isinstance(result, SwapInResult):
         draw_swapped_in(result)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        if isinstance(result, SharesResult):
+            draw_shares(view, result)
+        elif isinstance(result, InputsResult):
+            draw_integrated(view, result)
+        elif isinstance(result, LeaveOutResult):
+            draw_left_out(result)
+        else:
+            _in_words(result, yardsticks)
+    with right, st.container(key="why_claim"):
+        if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
+            _in_words(result, yardsticks)
+        _similarity(score, yardsticks)
 
 
 def is_quick(view: ViewState) -> bool:
@@ -318,16 +337,17 @@ def is_quick(view: ViewState) -> bool:
     return LOOK.of(view) == SHARES and DEPTH.of(view) == LAYER
 
 
-def in_words(result: LookResult) -> None:
+def _in_words(result: LookResult | None, yardsticks: ScoreYardsticks) -> None:
     """The reading, and notes on what was left out in small type."""
-    if has_picture(result):  # otherwise a message in place of the picture says why
-        reading = reading_of(result)
+    if result is not None and _has_picture(result):  # otherwise a message says why
+        is_shares = isinstance(result, SharesResult)
+        reading = reading_of(result, yardsticks.band) if is_shares else reading_of(result)
         kit.reading(reading.sentences, sure=reading.sure)
     for note in getattr(result, "notes", ()):
         st.caption(escape(note))
 
 
-def has_picture(result: LookResult) -> bool:
+def _has_picture(result: LookResult) -> bool:
     """True if there is a picture, and not only a sentence on why there is none."""
     if isinstance(result, SwapInResult):
         return result.problem is None
@@ -341,9 +361,27 @@ _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "rema
 _MOST_ROWS = 5_000
 
 
-def look_closer(view: ViewState, score: Score) -> None:
-    """Edits of the first sentence."""
-    kit.look_closer(view, PANEL, {"edits": lambda: _edits(score)})
+def look_closer(view: ViewState, score: Score, result: LookResult | None) -> None:
+    """The chart behind the coloured words, if the look has one, and edits of the first sentence."""
+    looks: dict[str, Callable[[], None]] = {EDITS: lambda: _edits(score)}
+    titles = {EDITS: PANEL.options[EDITS]}
+    kind, draw = _detail(view, result)
+    if kind:
+        titles = {DETAIL: say(f"why.detail.{kind}"), **titles}
+        looks[DETAIL] = draw
+    kit.look_closer(view, PANEL.among(titles), looks)
+
+
+def _detail(view: ViewState, result: LookResult | None) -> tuple[str, Callable[[], None]]:
+    """The name of a look's chart, and the function that draws it; "" for none."""
+    if isinstance(result, SharesResult):
+        return "pairs", lambda: shares_chart(view, result)
+    if isinstance(result, InputsResult):
+        return "words", lambda: integrated_chart(view, result)
+    if isinstance(result, LeaveOutResult):
+        kind = "words" if result.pairs is None else "pairs"
+        return kind, lambda: left_out_chart(result)
+    return "", lambda: None
 
 
 def _edits(score: Score) -> None:
@@ -364,7 +402,9 @@ def explain(view: ViewState, result: LookResult) -> None:
 def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
     """The page's Download menu; it keeps only the view, and finds the data again on a click."""
     passport = passport_of(result)
-    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+    is_closed = bool(_detail(view, result)[0]) and PANEL.of(view) != DETAIL
+    chart = _RULER if is_closed else CHART
+    with kit.downloads(place, export.caption(passport), chart=chart, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
@@ -416,70 +456,59 @@ def _shapes(result: LookResult) -> list[dict[str, str]]:
     return [{"array": name, "shape": str(array.shape)} for name, array in arrays(result).items()]
 
 
-# --- Above the picture: the two sentences
+# --- Above the picture
 
-_OPTIONS: dict[str, tuple[Choice, ...]] = {
-    controls.SHARES: (controls.UNIT,),
-    controls.LEAVE_OUT: (controls.OUT_OF,),
-    controls.SWITCH_OFF: (controls.OFF_TO,),
-}
-_LONG = 400  # characters of both sentences together, above which they scroll
-_TOOLBAR_HEIGHT = 150  # pixels, of sentences that scroll
 _READY = ("python", "bank", "negation", "order")
 """The keys of the examples that are offered here."""
 
 
 def toolbar(view: ViewState) -> None:
-    """The sentences as chips, and the controls."""
-    _chips(view)
-    look = controls.LOOK.of(view)
+    """The choice of the look, and menus for the sentences, examples and options."""
     with kit.controls("why"):
         inputs.choice(view, controls.LOOK)
-        for control in _look_controls(view, look):
-            inputs.choice(view, control)
         with st.container(horizontal=True, gap="small", width="content"):
-            _menus(view, look)
+            _menus(view)
 
 
-def _look_controls(view: ViewState, look: str) -> tuple[Choice, ...]:
-    """The controls that a look has of its own."""
+def _options(view: ViewState) -> tuple[Choice, ...]:
+    """The controls that the chosen look has of its own."""
+    look = controls.LOOK.of(view)
     if look == controls.SHARES:
-        return (controls.DEPTH,)
+        return controls.DEPTH, controls.UNIT
     if look == controls.LEAVE_OUT:
-        return (controls.HOW_OUT,)
+        return controls.HOW_OUT, controls.OUT_OF
     if look == controls.SWITCH_OFF:
-        return (controls.OVER,) if len(view.sentences) > 2 else ()
+        return (*((controls.OVER,) if len(view.sentences) > 2 else ()), controls.OFF_TO)
     first, second = map(letter, compared_indices(view))
-    return (
-        controls.INTO.among(
-            {
-                controls.INTO_FIRST: f"{second} into {first}",
-                controls.INTO_SECOND: f"{first} into {second}",
-            }
-        ),
-    )
+    into = {
+        controls.INTO_FIRST: f"{second} into {first}",
+        controls.INTO_SECOND: f"{first} into {second}",
+    }
+    return (controls.INTO.among(into),)
 
 
-def _menus(view: ViewState, look: str) -> None:
-    label = controls.VECTOR_KIND.options[controls.VECTOR_KIND.of(view)]
+def _menus(view: ViewState) -> None:
+    kind = VECTOR_KIND.of(view)
+    label = say("why.sentences") if kind == MEAN else VECTOR_KIND.options[kind]
     if len(view.sentences) > 2:
         label += ": {} and {}".format(*map(letter, compared_indices(view)))
-    with st.popover(label, icon=":material/compare_arrows:", type="tertiary", key="why_compared"):
-        inputs.choice(view, controls.VECTOR_KIND)
+    with st.popover(label, icon=":material/edit:", type="tertiary", key="why_compared"):
+        sentences.sentence_editor(view, "sentences", where="page", least=1)
         if len(view.sentences) > 2:
             letters = [letter(i) for i in range(len(view.sentences))]
             inputs.choice(view, controls.FIRST.among(letters))
             inputs.choice(view, controls.SECOND.among(letters))
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
+        inputs.choice(view, VECTOR_KIND)
+        if kind == WORD and not _lacks_word(view):  # otherwise they are under the message
+            _chips(view)
     with (
         st.popover("Examples", icon=":material/lightbulb:", type="tertiary"),
         st.container(key="why_examples", gap="small"),
     ):
         _examples(view)
-    if look in _OPTIONS:
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            for control in _OPTIONS[look]:
-                inputs.choice(view, control)
+    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        for control in _options(view):
+            inputs.choice(view, control)
 
 
 def _examples(view: ViewState) -> None:
@@ -496,31 +525,22 @@ def _examples(view: ViewState) -> None:
             )
 
 
+def _lacks_word(view: ViewState) -> bool:
+    """True if words are to be compared, and a sentence has none chosen."""
+    is_of_words = VECTOR_KIND.of(view) == WORD and len(view.sentences) > 1
+    return is_of_words and any(problem_of(view, i, WORD) for i in compared_indices(view))
+
+
 def _chips(view: ViewState) -> None:
     """The two sentences; a click on a word makes it the compared one."""
-    indices = tuple(dict.fromkeys(compared_indices(view))) if view.sentences else ()
-    is_of_words = controls.VECTOR_KIND.of(view) == controls.WORD
+    indices = tuple(dict.fromkeys(compared_indices(view)))
     texts = [view.sentences[i] for i in indices]
-    is_long = sum(len(sentence.text) for sentence in texts) > _LONG
-    with st.container(
-        height=_TOOLBAR_HEIGHT if is_long else "content", border=False, key="why_sentences"
-    ):
-        word_chips(
-            [
-                ChipRow(
-                    letter(i),
-                    sentence.text,
-                    color_of(i),
-                    chosen_span(sentence) if is_of_words else None,
-                )
-                for i, sentence in zip(indices, texts, strict=True)
-            ],
-            key="chips",
-            on_pick=lambda row, span: _pick(indices[row], span),
-            on_edit=lambda row, text: sentences.retype_row(indices[row], text),
-        )
-
-
-def _pick(index: int, span: Span) -> None:
-    sentences.pick_word(index, span)
-    session.write(controls.VECTOR_KIND.put(session.current(), controls.WORD))
+    word_chips(
+        [
+            ChipRow(letter(i), sentence.text, color_of(i), chosen_span(sentence))
+            for i, sentence in zip(indices, texts, strict=True)
+        ],
+        key="chips",
+        on_pick=lambda row, span: sentences.pick_word(indices[row], span),
+        on_edit=lambda row, text: sentences.retype_row(indices[row], text),
+    )

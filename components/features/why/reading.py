@@ -7,7 +7,7 @@ at most `MARGIN` are tied. The sentences are in `english.toml`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -19,6 +19,7 @@ from components.content.wording import (
     MARGIN,
     are_alike,
     leading,
+    listed_names,
     occurrence,
     placed,
     quoted,
@@ -41,6 +42,8 @@ __all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim"
 
 CONVERGED = 0.001
 """The largest remainder of integrated gradients at which the shares can still be compared."""
+STANDS_OUT = 1.2
+"""How many times its part of an even split a word's share must be to stand out."""
 SOME = 0.05
 """The smallest share of the way from the receiver's vector to the donor's that is mentioned."""
 _MAX_QUOTED = 60  # characters of an edited text
@@ -108,7 +111,8 @@ def _(result: SharesResult) -> Claim:
 
 
 @reading_of.register
-def _(result: SharesResult) -> Reading:
+def _(result: SharesResult, band: Band | None = None) -> Reading:
+    """The reading of shares; `band`: random pairs of sentences at each layer, if they fit."""
     score, sides = result.score, _sums(result)
     if score.vector_kind != "mean":
         return Reading((claim(f"why.shares.{score.vector_kind}", cosine=score.cosine),))
@@ -117,9 +121,70 @@ def _(result: SharesResult) -> Reading:
     largest = (_largest_claim("why.shares", *side, score.cosine) for side in sides)
     special = claim("why.shares.special", first=first, second=second, **letters)
     return Reading(
-        (*largest, claim("why.shares.caution")),
-        (claim("why.shares.sum", cosine=score.cosine), special),
+        (_summary(result, band), claim("why.shares.caution")),
+        (*largest, claim("why.shares.sum", cosine=score.cosine), special),
     )
+
+
+def _summary(result: SharesResult, band: Band | None) -> Claim:
+    """The claim about the one or two words that stand out over both sentences.
+
+    None do in sentences that are no more alike than random ones.
+
+    A word stands out if its share is clearly above that of an even split over all words and special
+    tokens. It counts wherever it occurs; each pair's share is split evenly between its two words.
+    """
+    score, cosine = result.score, result.score.cosine
+    letters = {"a": score.first.letter, "b": score.second.letter}
+    ranked = _word_shares(result)
+    if score.are_equal or not ranked:
+        return claim(f"why.shares.summary.{'same' if ranked else 'none'}", cosine=cosine, **letters)
+    usual = 0.0 if band is None else float(band.high[score.layer])
+    if round(cosine, 2) <= round(max(usual, 0.0), 2):
+        verdict = "unlike" if band is None else "usual"
+        return claim(f"why.shares.summary.{verdict}", cosine=cosine, usual=usual)
+    for n in (2, 1):
+        named = ranked[:n]
+        runner_up = ranked[n].share if n < len(ranked) else -np.inf
+        if not all(map(_stands_out, named)) or named[-1].share - runner_up <= MARGIN:
+            continue
+        words = listed_names([quoted(word.label) for word in named])
+        share, even = sum(word.share for word in named), sum(word.even for word in named)
+        beyond = "_beyond" if round(share, 2) > round(cosine, 2) else ""
+        verdict = ("one", "two")[len(named) - 1] + beyond
+        numbers = {"share": share, "even": even, "cosine": cosine}
+        return claim(f"why.shares.summary.{verdict}", words=words, **numbers)
+    largest = ranked[0]
+    words = quoted(largest.label)
+    return claim("why.shares.summary.even", words=words, share=largest.share, cosine=cosine)
+
+
+@dataclass(frozen=True)
+class _WordShare:
+    """A distinct word: its share over both sentences, and that of an even split."""
+
+    label: str
+    share: float
+    even: float
+
+
+def _word_shares(result: SharesResult) -> list[_WordShare]:
+    """Each distinct word, the one with the largest share first."""
+    words: dict[str, _WordShare] = {}
+    for side, sums in _sums(result):
+        even = result.score.cosine / len(side.units)
+        for i in _word_indices(side):
+            label = side.units[i].label
+            word = words.get(label.casefold(), _WordShare(label, 0.0, 0.0))
+            words[label.casefold()] = replace(
+                word, share=word.share + float(sums[i]) / 2, even=word.even + even / 2
+            )
+    return sorted(words.values(), key=lambda word: -word.share)
+
+
+def _stands_out(word: _WordShare) -> bool:
+    is_shown = round(word.share, 2) > round(word.even, 2)
+    return is_shown and word.share >= STANDS_OUT * word.even
 
 
 @title_of.register

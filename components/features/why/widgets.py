@@ -60,7 +60,8 @@ class Captions:
     Attributes:
         quantity: the name of one word's number: "share".
         between: the name of two words' number; "" if there is none.
-        low, high: the verbs for values below and above zero: "takes away", "adds".
+        low, high: the verbs for values below and above zero: "takes away", "adds"; "" if words
+            have no values.
         hint: the text shown until the pointer is on a word.
     """
 

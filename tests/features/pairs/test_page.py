@@ -22,12 +22,13 @@ from components.features.pairs.controls import (
     FILE,
     FILE_NAME,
     PAGE,
+    PAIR,
     PANEL,
     SOURCE,
     WRONG,
 )
 from components.features.pairs.files import bundled_pairs
-from components.features.pairs.looks import marked
+from components.features.pairs.page import marked
 from components.ui.files.uploads import forget_all
 from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT, ViewState
@@ -41,6 +42,7 @@ from tests.support.pages import (
     plainly_said,
     press,
     reading,
+    said,
     settled,
     shown_view,
     to_layer,
@@ -94,7 +96,7 @@ def numbers(app: AppTest, column: str = "AUC") -> pd.DataFrame:
 
 
 def has_picture(app: AppTest) -> bool:
-    return any(e.proto.id.endswith("pairs_chart") for e in app.get("plotly_chart"))
+    return any(e.proto.id.endswith("pairs_ruler") for e in app.get("plotly_chart"))
 
 
 def whole(app: AppTest) -> AppTest:
@@ -116,35 +118,56 @@ def test_the_ready_made_pairs_are_judged_at_once_at_every_layer() -> None:
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
     assert re.fullmatch(r"Layer \d, best in training: \d+% right", title)
-    assert "of the pairs correctly" in reading(app)
+    assert "of the pairs correctly" in said(app, "reading_whole")
     assert len(numbers(app)) == 7
     assert "The threshold was learned from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
-    before, rows = reading(app), numbers(app)
+    before, rows, texts = reading(app), numbers(app), pair_texts(app)
+    assert before.startswith("Wrong: the model calls these two uses")
     app = whole(settled(to_layer(app, 2)))
     assert reading(app) != before
-    assert "Layer 2 judges" in reading(app)
-    assert f"**{round(100 * rows['accuracy'][2])}%**" in reading(app)
-    assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Similarities at layer 2"
+    assert pair_texts(app) == texts  # the same pair at every layer
+    whole_file = said(app, "reading_whole")
+    assert "Layer 2" in whole_file
+    assert f"**{round(100 * rows['accuracy'][2])}%**" in whole_file
 
 
 @pytest.mark.parametrize("which", ["called_same", "most"])
-def test_pairs_can_be_read_in_order(which: str) -> None:
+def test_pairs_are_read_one_by_one_and_the_address_names_the_shown_one(which: str) -> None:
     app = whole(opened(WRONG.put(DEFAULT, which)))
-    captions = [c.value for c in app.caption if c.value.startswith("similarity **")]
-    assert len(captions) == 8
+    first, cosines, verdicts = everything(app), list[float](), list[str]()
+    for i in range(3):
+        assert f"{i + 1} of " in plainly_said(app)
+        verdicts.append(reading(app))
+        cosines.append(chart(app, "pairs_ruler")["data"][0]["x"][0])
+        app = whole(settled(press(app, "pairs_next")))
     if which == "most":
-        cosines = [float(re.findall(r"-?\d\.\d\d", caption)[0]) for caption in captions]
         assert cosines == sorted(cosines, reverse=True)
     else:
-        assert all("labelled “different” · judged “same”" in caption for caption in captions)
-    first = plainly_said(app)
-    app = settled(press(app, "pairs_next"))
-    assert "9 to 16 of" in plainly_said(app)
-    assert plainly_said(settled(press(app, "pairs_back"))) == first
+        wrong = "Wrong: the model calls these two uses **the same**"
+        assert all(verdict.startswith(wrong) for verdict in verdicts)
+    assert everything(opened(shown_view(app))) == everything(app)
+    for _ in range(3):
+        app = settled(press(app, "pairs_back"))
+    assert everything(app) == first
+    app = settled(field(app.selectbox, WRONG.key).set_value("least").run())
+    assert "1 of " in plainly_said(app)
+    assert chart(app, "pairs_ruler")["data"][0]["x"][0] < min(cosines)
+    assert PAIR.of(shown_view(app)) > 0
+
+
+def pair_texts(app: AppTest) -> str:
+    """The HTML of both texts."""
+    return next(e.proto.body for e in app.get("html") if 'class="use"' in e.proto.body)
+
+
+def everything(app: AppTest) -> tuple[str, str, str]:
+    return pair_texts(app), reading(app), plainly_said(app)
 
 
 def test_every_closer_look_is_there() -> None:
+    app = whole(opened(PANEL.put(DEFAULT, "similarities")))
+    assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Similarities at layer 6"
     app = whole(opened(PANEL.put(DEFAULT, "ROC curve")))
     title = say("pairs.roc.title", layer=6, auc=float(numbers(app)["AUC"][6]))
     assert chart(app, "pairs_roc")["layout"]["title"]["text"] == title
@@ -155,9 +178,8 @@ def test_every_closer_look_is_there() -> None:
 def test_a_word_is_marked_and_nothing_that_was_typed_takes_effect() -> None:
     start = RUDE.index("python")
     text = marked(RUDE, (start, start + 6))
-    assert text.endswith(":blue-background[**python**]")
-    assert "<img" not in text.replace("\\<img", "")
-    assert "**bold**" not in text
+    assert text.endswith("<mark>python</mark>")
+    assert "<img" not in text
     long = "word " * 100 + "python" + " word" * 100
     assert max(len(marked(long, span)) for span in ((500, 506), None)) < 300
 
@@ -193,9 +215,9 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     label = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_label", str(b.key)))
     app = label.set_value(0).run()
     app = whole(settled(press(app, "pairs_columns_use")))
-    assert "; the median is" in reading(app)
+    assert "; the median is" in said(app, "reading_whole")
+    assert reading(app).startswith("These two texts have a similarity of")
     assert "5th percentile" in numbers(app, "median").columns
-    assert not any("labelled" in c.value or "judged" in c.value for c in app.caption)
 
 
 def test_odd_files_are_said_and_the_page_works() -> None:
@@ -316,8 +338,8 @@ def test_what_had_to_make_room_is_computed_again() -> None:
 @pytest.mark.parametrize(
     "controls",
     [
-        {"source": "nowhere", "panel": "none", "wrong": 3, "from": -3, "columns": "9" * 200},
-        {"from": 99_999},
+        {"source": "nowhere", "panel": "none", "wrong": 3, "pair": -3, "columns": "9" * 200},
+        {"pair": 99_999},
         {"file": 7, "source": "file"},
     ],
     ids=str,

@@ -18,8 +18,10 @@ from components.features.pairs.compute import (
     layer_rows,
     pair_arrays,
     pair_table,
+    shown_pair,
     to_read,
 )
+from components.features.pairs.controls import PAIR
 from components.features.pairs.files import WHOLE, pair_set
 from components.features.pairs.measures import (
     DIFFERENT,
@@ -33,11 +35,13 @@ from components.features.pairs.measures import (
 )
 from components.features.pairs.reading import (
     notes,
+    pair_claims,
     pairs_claims,
     pairs_sure,
     pairs_title,
     roc_claim,
 )
+from components.ui.state.view import DEFAULT
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 
@@ -78,6 +82,8 @@ def test_what_is_said_of_pairs_is_so() -> None:
         chance, rng = random.Random(seed), np.random.default_rng(seed)
         n, n_layers = chance.choice((1, 2, 5, 12, 40)), chance.choice((1, 2, 7))
         gold = [chance.choice((SAME, DIFFERENT)) for _ in range(n)]
+        if seed % 6 == 0:
+            gold[0] = UNKNOWN
         if seed % 4 == 0:
             gold = [UNKNOWN] * n
         cosines = np.clip(rng.normal(0.5, chance.choice((0, 1e-4, 0.2)), (n_layers, n)), -1, 1)
@@ -93,13 +99,16 @@ def test_what_is_said_of_pairs_is_so() -> None:
         assert len(pairs_title(pairs)) <= 80
         for row in range(n_layers):
             assert_so(said, PairsAtLayer(pairs.pairs, pairs.result, row))
-    said.assert_all("pairs.claim", "pairs.sure", without=("pairs.claim.caution",))
+    said.assert_all(
+        "pairs.verdict.texts", "pairs.claim", "pairs.sure", without=("pairs.claim.caution",)
+    )
 
 
 def assert_so(said: Said, pairs: PairsAtLayer) -> None:
     """The claims about one layer are true."""
     row, gold, scores = pairs.row, pairs.pairs.gold, pairs.scores
     claims, sure = said(pairs_claims(pairs)), said(pairs_sure(pairs))
+    assert_verdicts_so(said, pairs)
     if scores is None:
         assert_unlabelled(claims, pairs)
         assert sure == []
@@ -120,6 +129,42 @@ def assert_so(said: Said, pairs: PairsAtLayer) -> None:
     else:
         assert_said(sure, "pairs.sure.no_errors")
     assert_said(sure, f"pairs.sure.{scores.how}", n=scores.n_train)
+
+
+def assert_verdicts_so(said: Said, pairs: PairsAtLayer) -> None:
+    """The claim about each pair is true, and so is the threshold that it names."""
+    cosines, gold, scores = np.array(pairs.cosines, float), pairs.pairs.gold, pairs.scores
+    for i, cosine in enumerate(cosines.tolist()):
+        claims = said(pair_claims(pairs, i))
+        if scores is None:
+            n = len(cosines) - 1
+            case = "place" if n else "alone"
+            share = (cosines < cosine).sum() / max(n, 1)
+            assert_said(claims, f"pairs.verdict.texts.{case}", cosine=cosine, share=share, count=n)
+            continue
+        cut = pairs.cut_of(i)
+        assert cut is not None
+        is_same = cosine >= cut
+        if i in scores.rows:
+            assert is_same == scores.called_same[pairs.row, scores.rows.tolist().index(i)]
+        right = "right" if is_same == (gold[i] == SAME) else "wrong"
+        names = {True: "the same", False: "different"}
+        case = f"pairs.verdict.texts.{'unlabelled' if gold[i] == UNKNOWN else right}"
+        assert_said(claims, case, called=names[is_same], label=names[bool(gold[i] == SAME)])
+
+
+def test_the_opening_pair_is_the_clearest_error_at_the_best_layer() -> None:
+    pairs = parted()
+    best = PairsAtLayer(pairs.pairs, pairs.result, 1)
+    for row in (0, 1):
+        shown = PairsAtLayer(pairs.pairs, pairs.result, row)
+        assert shown_pair(DEFAULT, shown) == to_read(best, "wrong")[0]
+        assert shown_pair(PAIR.put(DEFAULT, 7), shown) == 6
+        assert shown_pair(PAIR.put(DEFAULT, 99), shown) == to_read(best, "wrong")[0]
+    right = at_layer([[0.9, 0.1] * 8], [SAME, DIFFERENT] * 8)
+    assert shown_pair(DEFAULT, right) == to_read(right, "most")[0]
+    plain = at_layer([[np.nan, 0.3, 0.9]], [UNKNOWN] * 3)
+    assert shown_pair(PAIR.put(DEFAULT, 1), plain) == shown_pair(DEFAULT, plain) == 2
 
 
 def assert_unlabelled(claims: list[Claim], pairs: PairsAtLayer) -> None:
@@ -157,8 +202,7 @@ def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
 
 def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
     assert list(map(str, pairs_claims(parted()))) == [
-        "Layer 1 judges **90%** of the pairs correctly (always saying “different”: 50%). It "
-        "calls two uses “same” if their similarity reaches a threshold."
+        "Layer 1 judges **90%** of the pairs correctly (always saying “different”: 50%)."
     ]
     assert str(pairs_sure(parted())[2]) == (
         "2 errors. “Different” pairs called “same”: 1; “same” pairs called “different”: 1."

@@ -78,7 +78,10 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     with offered_files() as files:
         app = whole(settled(framed(DEFAULT, controls.PAGE)))
     assert not app.warning
-    assert [metric.value for metric in app.metric] == [f"{cosine:.2f}"]
+    assert f"<b>this pair {cosine:.2f}</b>" in [
+        note["text"] for note in chart(app, "why_ruler")["layout"]["annotations"]
+    ]
+    assert reading(app).startswith("“python” and “love” do most to make them alike: together")
     assert cells(app).sum() == pytest.approx(cosine, abs=1e-5)
     words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
     assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)
@@ -93,7 +96,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert given(app, "why_words")["picked"] == {"side": "second", "index": 5}
     assert len(chart(app, CHART)["layout"]["shapes"]) == 1
     app = whole(to_layer(app, 2))
-    assert app.metric[0].label == say("why.score.name_mean", layer=2)
+    assert say("why.score.name_mean", layer=2) in plainly_said(app)
 
     app = whole(choose(to_layer(app, 6), controls.DEPTH, controls.INPUTS))
     app = whole(choose(app, controls.LOOK, controls.LEAVE_OUT))
@@ -104,7 +107,8 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert cells(app).shape == (7, 7)
     assert controls.LOOK.of(shown_view(app)) == controls.SWAP_IN
 
-    app = settled(press(app, "why_edit_use_0"))
+    app = whole(choose(app, controls.LOOK, controls.SHARES))
+    app = settled(press(choose(app, controls.PANEL, controls.EDITS), "why_edit_use_0"))
     first, second = shown_view(app).sentences
     assert first == DEFAULT.sentences[0]
     assert second.text != DEFAULT.sentences[1].text
@@ -142,7 +146,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     view = replace(DEFAULT, sentences=texts, controls={controls.PAGE: options})
     app = whole(settled(framed(view, controls.PAGE)))
     menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
-    assert "Whole sentences: B and C" in [menu.label for menu in menus]
+    assert "Edit sentences: B and C" in [menu.label for menu in menus]
     assert "were left out" in plainly_said(app)
     sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
     sent += sum(len(e.proto.json) for e in app.get("bidi_component"))

@@ -52,7 +52,7 @@ TEXTS = (
     "a b",
     "\u200b",
 )
-PAIRS = ((0, 1), (1, 0), (2, 4), (3, 2), (4, 5), (0, 0), (5, 6), (6, 0), (7, 1))
+PAIRS = ((0, 1), (1, 0), (2, 4), (3, 2), (4, 5), (0, 0), (5, 6), (6, 0), (7, 1), (7, 7))
 ORDERS = {"same", "opposite", "unrelated", "cannot tell"}
 BAND = Band(*(np.full(9, 0.1, np.float32) for _ in range(3)), "English sentences")
 
@@ -189,13 +189,65 @@ def verdicts(claims: tuple[Claim, ...]) -> list[str]:
 
 def test_shares_name_the_largest_alone(results: list[Any]) -> None:
     for result, title, _, reading in said_of(results, SharesResult):
-        score, claims = result.score, reading.sentences
+        score, claims = result.score, reading.sure
         if score.vector_kind != "mean":
-            assert (verdicts(claims), title) == ([score.vector_kind], "neither")
+            assert (verdicts(reading.sentences), title) == ([score.vector_kind], "neither")
             continue
+        assert_summary(result, reading.sentences[0])
         sums = (result.by_word.rows, result.by_word.columns)
         leads = [leads_alone(*both) for both in zip(score.sides, sums, claims, strict=False)]
         assert title == ("both" if all(leads) else "neither")
+
+
+def assert_summary(result: SharesResult, claim: Claim) -> None:
+    """The one or two words that stand out: above an even split, and above the next word."""
+    shares: dict[str, float] = {}
+    evens: dict[str, float] = {}
+    score = result.score
+    for side, sums in zip(score.sides, (result.by_word.rows, result.by_word.columns), strict=True):
+        for unit, share in zip(side.units, sums, strict=True):
+            if unit.span is not None:
+                word = unit.label.casefold()
+                shares[word] = shares.get(word, 0) + share / 2
+                evens[word] = evens.get(word, 0) + score.cosine / len(side.units) / 2
+    order = sorted(shares, key=lambda word: -shares[word])
+    leading = [
+        n
+        for n in (1, 2)
+        if n <= len(order)
+        and all(shares[w] >= 1.2 * evens[w] and two(shares[w]) > two(evens[w]) for w in order[:n])
+        and shares[order[n - 1]] - max([shares[w] for w in order[n:]], default=-9.0) > 0.01
+    ]
+    if not order or score.are_equal or two(score.cosine) <= 0:
+        case = "same" if score.are_equal else "unlike"
+        assert verdict(claim) == (case if order else "none")
+        return
+    if not leading:
+        assert verdict(claim) == "even"
+        assert claim.numbers["share"] == pytest.approx(shares[order[0]])
+        return
+    n = leading[-1]
+    together = sum(shares[word] for word in order[:n])
+    beyond = "_beyond" if two(together) > two(score.cosine) else ""
+    assert verdict(claim) == ("one", "two")[n - 1] + beyond
+    assert claim.numbers["share"] == pytest.approx(together)
+    assert claim.numbers["even"] == pytest.approx(sum(evens[word] for word in order[:n]))
+
+
+def two(value: float) -> float:
+    return round(float(value), 2)
+
+
+def test_no_word_makes_sentences_alike_that_are_as_alike_as_random_ones(
+    scores: list[Score],
+) -> None:
+    random = Chance(scores, 0)
+    for cosine, expected in ((0.1, "usual"), (0.104, "usual"), (0.11, None), (-0.2, "usual")):
+        score = replace(random.score, cosines=np.full(9, cosine))
+        result = replace(random.shares(), score=score)
+        claim = reading_of(result, BAND).sentences[0]
+        alone = verdict(reading_of(result).sentences[0])
+        assert verdict(claim) == (expected or alone)
 
 
 def leads_alone(side: Side, sums: np.ndarray, claim: Claim) -> bool:
@@ -357,6 +409,8 @@ def test_every_sentence_is_reached_and_whole(results: list[Any], scores: list[Sc
     for result in (*results, *stuck):
         is_edits = isinstance(result, EditsResult)
         reading = edits_reading(result, BAND) if is_edits else reading_of(result)
+        if isinstance(result, SharesResult):
+            claims.append(reading_of(result, BAND).sentences[0])
         claims += [*reading.sentences, *reading.sure, *([] if is_edits else [title_of(result)])]
     assert [key for key in unreached("why", read(claims)) if not key.startswith("why.score.")] == []
 

@@ -1,5 +1,5 @@
-// Two sentences, one above the other: words coloured by what they are worth, lines between them.
-// Pointing at a word shows its lines alone; a click or Enter keeps it.
+// Two sentences, one above the other: words coloured by what they are worth. Pointing at a word
+// shows its lines to the other sentence; a click or Enter keeps them.
 // User text reaches the page through textContent and setAttribute only.
 
 import { floats, update } from "../../../ui/widgets/assets/component.js";
@@ -9,10 +9,10 @@ import { watch } from "../../../ui/widgets/assets/scrolling.js";
 
 const SIDES = ["first", "second"];
 const FEW = 48; // words of both together under which each has its number
-const MOST_LINES = 40; // of the strongest, drawn at once
-const FAINT = 0.06; // of the strongest, below which a line could not be seen
+const SHORT = 48; // characters of either sentence under which both are set large
 const NAMED = 4; // of the strongest partners, in words
 const DIGITS = 2; // at least
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 export default function render(given) {
   update(Words, ".alike", given);
@@ -42,11 +42,10 @@ class Words {
   }
 
   build() {
-    const { sides, cells, says } = this.data;
+    const { sides, cells, links, end, says } = this.data;
     this.cells = cells ? floats(cells) : null;
     this.widest = this.cells?.reduce((end, own) => Math.max(end, Math.abs(own)), 0) || 1;
     this.digits = digitsFor(this.widest);
-    this.links = this.strongest();
     const n = sides[0].words.length + sides[1].words.length;
     this.svg = shape("svg", { "aria-hidden": "true" });
     this.rows = sides.map((side, i) => row(side, SIDES[i], this.data, n <= FEW));
@@ -57,27 +56,17 @@ class Words {
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
     this.root.classList.toggle("many", n > FEW);
+    this.root.classList.toggle("large", !links.length && n <= FEW && sides.every(isShort));
     this.root.classList.toggle("pickable", this.data.pickable);
-    this.root.classList.toggle("bare", !this.cells && !this.links.length);
+    this.root.classList.toggle("bare", !links.length);
     const below = make("div", "below");
-    below.append(this.says, legend(says));
+    below.append(this.says, legend(says, end));
     this.root.replaceChildren(this.area, below);
     this.words = this.rows.flatMap((each) => [...each.querySelectorAll(".word")]);
     this.watcher?.disconnect();
     this.watcher = new ResizeObserver(() => this.draw(this.active));
     this.watcher.observe(inner);
     watch(this.area);
-  }
-
-  // The lines that are drawn while no word is looked at: [first, second, value].
-  strongest() {
-    const { sides, links } = this.data;
-    if (!this.cells) return links.map(([i, j]) => [i, j, null]);
-    const width = sides[1].words.length;
-    const least = FAINT * this.widest;
-    const order = [...this.cells.keys()].filter((k) => Math.abs(this.cells[k]) >= least);
-    order.sort((a, b) => Math.abs(this.cells[b]) - Math.abs(this.cells[a]));
-    return order.slice(0, MOST_LINES).map((k) => [Math.floor(k / width), k % width, this.cells[k]]);
   }
 
   at(place) {
@@ -88,9 +77,14 @@ class Words {
     return this.rows[SIDES.indexOf(side)];
   }
 
+  // The lines that are drawn while no word is looked at.
+  links() {
+    return this.data.links.map(([i, j]) => [i, j, null]);
+  }
+
   // What a word has with each word of the other sentence.
   lines({ side, index }) {
-    if (!this.cells) return this.links.filter((link) => link[SIDES.indexOf(side)] === index);
+    if (!this.cells) return this.links().filter((link) => link[SIDES.indexOf(side)] === index);
     const width = this.data.sides[1].words.length;
     const n = this.data.sides[side === "first" ? 1 : 0].words.length;
     return Array.from({ length: n }, (_, other) => {
@@ -128,7 +122,7 @@ class Words {
     const boxes = this.rows.map((each) =>
       [...each.querySelectorAll(".box")].map((box) => box.getBoundingClientRect()),
     );
-    const lines = active ? this.lines(active) : this.links;
+    const lines = active ? this.lines(active) : this.links();
     const drawn = lines.filter(
       ([, , value]) => value === null || Math.abs(value) > 0.005 * this.widest,
     );
@@ -234,7 +228,7 @@ function signed(value, digits = DIGITS) {
 
 function row({ letter, color, words }, side, { end, says, pickable }, numbered) {
   const element = make("div", `row ${side}`);
-  element.dir = "auto";
+  element.dir = direction(words);
   element.style.setProperty("--row", color);
   element.setAttribute("role", "group");
   element.setAttribute("aria-label", `Words of sentence ${letter}`);
@@ -268,14 +262,25 @@ function chip({ position, text, kind, value, joined }, own) {
   return word;
 }
 
-function legend({ low, high }) {
+// The scale of the colours, from the largest value below zero to the same above it.
+function legend({ low, high }, end) {
   const element = make("div", "legend");
-  for (const [kind, text] of [
-    ["low", low],
-    ["high", high],
-  ]) {
-    if (!text) continue;
-    element.append(make("span", `swatch ${kind}`), make("span", "", text));
-  }
+  if (!high) return element;
+  const digits = digitsFor(end);
+  element.append(
+    make("span", "", `${low} ${signed(-end, digits)}`),
+    make("span", "scale"),
+    make("span", "", `${signed(end, digits)} ${high}`),
+  );
   return element;
+}
+
+// That of the first letter of the text: "auto" would go by the sentence's own letter.
+function direction(words) {
+  const text = words.map(({ kind, text }) => (kind === "special" ? "" : text)).join("");
+  return RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
+}
+
+function isShort({ words }) {
+  return words.reduce((n, { text }) => n + text.length + 1, 0) <= SHORT;
 }
