@@ -65,7 +65,6 @@ from components.ui.state.view import ViewState
 from components.ui.widgets.sense_claims import (
     senses_claim,
     senses_sure,
-    senses_title,
     senses_title_at,
 )
 
@@ -282,7 +281,6 @@ class Finding:
         groups: (n_points,) each point's group on the map, -1 for none.
         group_labels: the names of the groups, if there are enough points.
         titles: the finding at each layer, in one line.
-        course: the summary over all layers, in one line; "" if there is none.
         reading: the finding at this layer, in sentences.
         sure: sentences on the test behind the reading, and on its certainty.
         one_name: True if all points have the same name, as in a map of one word.
@@ -295,7 +293,6 @@ class Finding:
     groups: IntArray
     group_labels: tuple[ClusterLabel, ...]
     titles: tuple[str, ...]
-    course: str
     reading: tuple[str, ...]
     sure: tuple[str, ...]
     one_name: bool
@@ -326,7 +323,6 @@ def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Fi
         groups=groups,
         group_labels=labels if points.n_points >= _LABELLED else (),
         titles=_titles(result, row, column, groups, senses),
-        course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
         reading=tuple(map(str, reading.claims)),
         sure=tuple(map(str, reading.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,

@@ -127,7 +127,7 @@ OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
 # The panel beside the map, and the marked points
 
-PANELS = TRUST, POINT_PANEL, FIND_SELECT = ("Trust", "Point", "Find & select")
+PANELS = FIND_SELECT, POINT_PANEL, TRUST = ("Find & select", "Point", "Trust")
 PANEL = choice(PAGE, "panel", PANELS)
 FIND = text(PAGE, "find")
 NEAR = text(PAGE, "near")

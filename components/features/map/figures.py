@@ -144,9 +144,9 @@ def _headed(legend: str) -> dict[str, Any]:
 
 
 def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
-    """Axes without numbers at one scale, a thin frame, and a legend under the map.
+    """Axes without numbers, a thin frame that fills the width, and a legend under the map.
 
-    The frame has the aspect ratio of the ranges, however much space there is.
+    Each axis has a scale of its own in two dimensions; `map_ranges` bounds how much they differ.
 
     Args:
         ranges: the range of each axis.
@@ -168,7 +168,7 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
             "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
         }
     x, y = ({"range": list(ends), **MAP_AXIS} for ends in ranges)
-    return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
+    return {**layout, "xaxis": x, "yaxis": y}
 
 
 # --- The colours of points
@@ -305,17 +305,25 @@ LEAST = 0.7
 _AIM = 0.72
 _AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
 _THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
+_SHAPES = 0.62, 3.0
+"""Bounds of a frame's width in units of its height: they keep a thin cloud of points thin."""
 
 
 def map_ranges(places: FloatArray) -> Ranges:
-    """The range of each axis: all points, with a margin."""
+    """The range of each axis: all points, with a margin; in two dimensions, of a bounded shape."""
     if not len(places):
         return [(-1.0, 1.0)] * places.shape[1]
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
     spans = high - low
     longest = max(float(spans.max()), 1e-6)
     air = np.clip(_MOST_AIR * spans, _THIN_MARGIN * longest, _AIR * longest)
-    return list(zip((low - air).tolist(), (high + air).tolist(), strict=True))
+    low, high = low - air, high + air
+    if len(spans) == 2:
+        width, height = high - low
+        least, most = _SHAPES
+        missing = np.array([max(0.0, least * height - width), max(0.0, width / most - height)])
+        low, high = low - missing / 2, high + missing / 2
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def map_frames(coordinates: FloatArray) -> list[Ranges]:
@@ -476,8 +484,8 @@ def _lines(text: str) -> list[tuple[int, int]]:
 # --- The names of a map's clusters
 
 MAX_LABELS = 12
-_WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
-_NARROW = (350.0, 460.0)
+_WIDE = (650.0, 430.0)  # a small desk's frame and a phone's, in pixels: labels must not touch there
+_NARROW = (340.0, 300.0)
 _LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
 _LONGEST_LABEL = 18
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
@@ -499,7 +507,7 @@ def cluster_notes(
         narrow: True if the map has a phone's width, which has room for fewer names.
     """
     frame = _NARROW if narrow else _WIDE
-    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
+    per_unit = _per_unit(frame, ranges)
     taken: list[FloatArray] = []
     notes: list[dict[str, Any]] = []
     for label in sorted(labels, key=lambda label: (-label.n_points, label.cluster)):
@@ -513,7 +521,7 @@ def cluster_notes(
                 "x": label.place[0],
                 "y": label.place[1],
                 "yshift": _ABOVE,
-                "xshift": _inwards(box, frame, ranges),
+                "xshift": _inwards(box, ranges[0], per_unit[0]),
             }
             notes.append({**where, "text": "<br>".join(lines)})
     return [{**note, **_STYLE} for note in notes]
@@ -530,7 +538,12 @@ def _word_lines(words: Sequence[str]) -> list[str]:
     return [" · ".join(plain(word, _LONGEST_LABEL) for word in line) for line in lines]
 
 
-def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> FloatArray:
+def _per_unit(frame: tuple[float, float], ranges: Sequence[tuple[float, float]]) -> NDArray[Any]:
+    """(2,) the pixels of a unit of each axis, in a frame of this size."""
+    return np.array(frame) / [high - low for low, high in ranges]
+
+
+def _box(place: Sequence[float], lines: Sequence[str], per_unit: NDArray[Any]) -> FloatArray:
     """Left, bottom, right and top of a label, in pixels."""
     half = (
         np.array(
@@ -545,13 +558,9 @@ def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> Float
     return np.concatenate([middle - half, middle + half]).astype(np.float32)
 
 
-def _inwards(
-    box: FloatArray, frame: tuple[float, float], ranges: Sequence[tuple[float, float]]
-) -> float:
+def _inwards(box: FloatArray, ends: tuple[float, float], per_unit: float) -> float:
     """The pixels by which a label must move so that its ends are inside the frame."""
-    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
-    middle = sum(ranges[0]) / 2 * per_unit
-    left, right = middle - frame[0] / 2, middle + frame[0] / 2
+    left, right = (end * per_unit for end in ends)
     return round(float(max(0, left - box[0]) - max(0, box[2] - right)))
 
 
@@ -572,7 +581,6 @@ SIDES: Mapping[str, tuple[int, int]] = {
     "top left": (-1, 1),
 }
 """Text positions in plotly, the default first, with directions across and up from the point."""
-_HIGH = 430.0  # the approximate height of a frame in pixels
 _DIGIT_WIDTH, _DIGIT_HEIGHT, _RING = (
     8.5,
     15.0,
@@ -591,7 +599,7 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
     usual = next(iter(SIDES))
     if places.shape[1] != 2 or not labels:
         return dict.fromkeys(labels, usual)
-    per_unit = _HIGH / (ranges[1][1] - ranges[1][0])
+    per_unit = _per_unit(_WIDE, ranges)
     at = {row: places[row].astype(float) * per_unit for row in labels}
     taken = [
         _number_box(point, np.full(2, 2 * _RING)) for point in at.values()

@@ -283,8 +283,6 @@ def trust_look(display: MapDisplay) -> None:
         n_equal=count_equal(display.neighbors),
     )
     kit.reading([trust.claim], sure=trust.notes, key="reading_trust")
-    if display.result.map.reason:
-        st.caption(escape(display.result.map.reason))
     if display.quality is not None:
         _measures(display.quality)
     if job is not None and state in {"waiting", "running"}:

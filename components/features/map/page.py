@@ -157,9 +157,7 @@ def _chart(
     display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
 ) -> MapChart:
     points, finding = display.points, display.finding
-    parts = ("" if room["narrow"] or finding.every_layer else finding.course, display.sampled)
-    subtitle = " · ".join(filter(None, parts))
-    look = {"color": finding.color, "stale": display.is_stale, "subtitle": subtitle, **room}
+    look = {"color": finding.color, "stale": display.is_stale, "subtitle": display.sampled, **room}
     if finding.every_layer:
         figure, order = _every_layer(display, marks, look)
         return MapChart(figure, order, len(figure.to_json()))
@@ -245,8 +243,9 @@ _MOST_ROWS = 5_000
 
 
 def words(display: MapDisplay) -> None:
-    """The finding in sentences, and its certainty."""
-    kit.reading(display.finding.reading, sure=display.finding.sure)
+    """What is behind the title's claim, folded."""
+    finding = display.finding
+    kit.reading([], sure=[" ".join(finding.reading), *finding.sure])
 
 
 def notes(display: MapDisplay) -> None:
@@ -255,6 +254,8 @@ def notes(display: MapDisplay) -> None:
     parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if display.sampled:
         parts.append(display.sampled)
+    if display.result.map.reason:
+        parts.append(escape(display.result.map.reason))
     if gathered.n_cut:
         parts.append(say("map.notes.cut", n=gathered.n_cut))
     if display.matches is not None:
@@ -318,7 +319,6 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "kept":
             inputs.select(view, controls.kept_among(titles(view, controls.KEPT.asked(view) or "")))
-        inputs.choice(view, controls.UNIT)
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
         inputs.select(view, requested.color)
@@ -330,7 +330,7 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
 
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of texts and of their words."""
-    source, unit = controls.SOURCE.of(view), cast("Unit", controls.UNIT.of(view))
+    source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
     if source == "sentences":
         sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
     if source == "file":
@@ -566,7 +566,7 @@ def one_or_two(
         layer_control(view, display, card)
         looks.panel(view, display, *_yardsticks(display, card))
         return
-    left, right = st.columns([7, 3], gap="medium")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         map_chart(display)
         layer_control(view, display, card)

@@ -130,7 +130,7 @@ def test_the_two_pythons_part_in_the_later_layers(pythons: MapResult) -> None:
     assert shown.title == (
         "Layer 6 gives 94% of the uses of “python” the right sense (guessing: 50%)"
     )
-    assert shown.finding.course.startswith("Layer 6 separates the senses of “python” best")
+    assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.one_name
 

@@ -338,13 +338,17 @@ def test_names_of_clusters_do_not_touch_and_the_largest_stay() -> None:
         for i, (x, y) in enumerate(np.random.default_rng(0).uniform(0, [16, 9], (60, 2)))
     ]
     notes = cluster_notes(labels, ranges)
-    assert 5 < len(notes) <= MAX_LABELS
+    assert 5 < len(notes) == MAX_LABELS
     assert notes[0]["text"].startswith("word0")
-    spots = np.array([(note["x"], note["y"]) for note in notes]) * 900 / 16
+    spots = np.array([(note["x"] * 650 / 16, note["y"] * 430 / 9) for note in notes])
     for i, one in enumerate(spots):
         gaps = np.abs(spots[i + 1 :] - one)
         assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
-    assert len(cluster_notes(labels, ranges, narrow=True)) < len(notes)
+    narrow = cluster_notes(labels, ranges, narrow=True)
+    spots = np.array([(note["x"] * 340 / 16, note["y"] * 300 / 9) for note in narrow])
+    for i, one in enumerate(spots):
+        gaps = np.abs(spots[i + 1 :] - one)
+        assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
 
 
 def test_names_at_the_edge_are_moved_into_the_frame() -> None:
@@ -366,7 +370,7 @@ def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
         for own in ("", "30 of 40 texts, chosen at random")
     )
     still = map_scatter(points, places[1], title="T", narrow=narrow).layout
-    assert still.yaxis.scaleanchor == "x"
+    assert still.yaxis.scaleanchor is None  # the frame fills the width
     assert not still.xaxis.showticklabels
     assert not still.yaxis.showticklabels
     assert still.margin.t == plain.margin.t < told.margin.t
@@ -408,7 +412,7 @@ def test_a_map_of_no_points_is_drawn() -> None:
 # Numbers beside points
 
 
-FRAME = [(0.0, 430.0), (0.0, 430.0)]  # a unit is a pixel
+FRAME = [(0.0, 650.0), (0.0, 430.0)]  # a unit is a pixel
 
 
 def test_a_point_by_itself_has_its_number_above() -> None:
@@ -470,7 +474,7 @@ def test_what_is_enlarged_is_said_in_its_frame_alone() -> None:
     told = [[note.text for note in part.layout.annotations] for part in (*figure.frames, figure)]
     assert told[0] == []
     assert told[1] == told[2] == ["enlarged 3.2 times"]
-    assert (figure.layout.xaxis.constrain, figure.layout.yaxis.scaleanchor) == ("domain", "x")
+    assert figure.layout.yaxis.scaleanchor is None
 
 
 def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() -> None:
@@ -526,6 +530,8 @@ def test_too_many_points_are_not_played_and_bad_requests_are_refused() -> None:
 FEW = {"only": "python, the, a, river, bank, of"}
 
 
+LEAST_SHAPE, MOST_SHAPE = 0.619, 3.001  # a frame's width in units of its height
+
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "the page's own": ((), {}),
     "PCA": ((), {"method": "pca"}),
@@ -570,14 +576,26 @@ def every_sixth(corpus: Corpus) -> Corpus:
 
 @pytest.mark.parametrize("n_layers", [1, 2, 13, 25])
 def test_layers_of_any_shapes_fill_it(n_layers: int) -> None:
-    """Sizes and shapes differ tenfold, turned any way."""
+    """Sizes and shapes differ tenfold, turned any way; a thin cloud of points stays thin."""
     random = np.random.default_rng(n_layers)
     places = random.normal(size=(n_layers, 60, 2)) * random.uniform(0.3, 3, (n_layers, 1, 2))
     turned = places @ np.linalg.qr(random.normal(size=(n_layers, 2, 2)))[0]
     own = framed(turned)
     for layer, frame in zip(own, map_frames(own), strict=True):
-        assert min(fill(layer, frame)) >= LEAST
+        width, height = (high - low for low, high in frame)
+        assert LEAST_SHAPE <= width / height <= MOST_SHAPE
+        if LEAST_SHAPE < np.divide(*np.ptp(layer, axis=0)) < MOST_SHAPE:
+            assert min(fill(layer, frame)) >= LEAST
+        assert max(fill(layer, frame)) >= LEAST
         assert_holds(frame, layer)
+
+
+def test_a_thin_cloud_of_points_is_not_drawn_as_a_wide_one() -> None:
+    line = np.stack([np.linspace(0, 10, 50), np.tile([0.0, 0.1], 25)], axis=1)
+    for places, most in ((line, 0.04), (line[:, ::-1], 0.02)):
+        frame = map_ranges(places)
+        assert min(fill(places, frame)) < most
+        assert_holds(frame, places)
 
 
 def assert_holds(frame: Ranges, places: np.ndarray) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.features.map.controls import FIND_SELECT, PAGE
+from components.features.map.controls import FIND_SELECT, PAGE, TRUST
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.features.map.page.headless import (
@@ -26,7 +26,7 @@ from tests.features.map.page.headless import (
 )
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, map_view
-from tests.support.pages import alone, plainly_said, press, reading, settled, shown_view, to_layer
+from tests.support.pages import alone, plainly_said, press, settled, shown_view, to_layer
 from tests.support.pages import chart as figure_of
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps
@@ -57,6 +57,7 @@ def go(app: AppTest, view: ViewState) -> AppTest:
 
 def test_the_page_opens_on_the_two_pythons() -> None:
     app = framed(DEFAULT)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TRUST).run())
     assert_whole(app)
     own = picture(app)
     assert own.points.n_points == 32
@@ -161,7 +162,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
 
 
 def test_two_more_seeds_are_drawn_when_asked_for() -> None:
-    app = settled(press(framed(map_view(**QUICK)), "map_check"))
+    app = settled(press(framed(map_view(panel=TRUST, **QUICK)), "map_check"))
     assert_whole(app)
     assert not [b for b in app.button if b.key == "map_check"]
     assert "Between maps drawn from 3 random starts, points keep" in plainly_said(app)
@@ -190,7 +191,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     )
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
-    assert "Layer 6 separates the senses of “python” best" in reading(app)
+    assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()
     assert app.get("progress")
