@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -21,8 +21,18 @@ from components.core.byte_cache import remembered
 from components.core.errors import ContextlensError, CorpusError, JobError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
+from components.features.map import group_names
 from components.features.map import marks as map_marks
-from components.features.map.controls import COLOR, FIND, FIND_SELECT, NEAR, PANEL, POINT_PANEL
+from components.features.map.columns import kind_of_column
+from components.features.map.controls import (
+    COLOR,
+    FIND,
+    FIND_SELECT,
+    GROUP_NAMES,
+    NEAR,
+    PANEL,
+    POINT_PANEL,
+)
 from components.features.map.corpora import corpus_of
 from components.features.map.figures import (
     Coloring,
@@ -33,6 +43,7 @@ from components.features.map.figures import (
     map_frames,
     map_ranges,
 )
+from components.features.map.group_names import GroupName
 from components.features.map.marks import MarkedPoints
 from components.features.map.reading import (
     MapReading,
@@ -116,7 +127,8 @@ GROUPS = "group on the map"
 LAYER = "layer"
 """Colours by layer, for a map with the points of all layers."""
 NOTHING = "nothing"
-_MOST_LABELS = 200
+_MOST_LABELS, _LEAST_REPEATS = 200, 2
+"""A usable label column has at most so many labels, each so often on average."""
 _GIVEN = " (label)"
 """The suffix of a label column whose name the points use already."""
 
@@ -158,7 +170,21 @@ def _usual(request: MapRequest, corpus: Corpus | None) -> str:
         return GROUPS
     if corpus.spans is not None:  # chosen words: coloured by word, a single word by its senses
         return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
-    return next((title for title, n in corpus.n_kinds.items() if 1 < n <= _MOST_LABELS), GROUPS)
+    usable = (title for title in corpus.labels if _is_usable(corpus, title))
+    return next(usable, GROUPS)
+
+
+def _is_usable(corpus: Corpus, title: str) -> bool:
+    """True if a column's labels can separate: several that repeat, neither numbers nor dates."""
+    n = corpus.n_kinds[title]
+    if not 1 < n <= min(_MOST_LABELS, len(corpus.texts) / _LEAST_REPEATS):
+        return False
+    kind = remembered(
+        "map: kind of column",
+        *(corpus.key, title),
+        compute=lambda: kind_of_column(corpus.labels[title]),
+    )
+    return kind == "category"
 
 
 # --- The map that a view asks for
@@ -280,6 +306,7 @@ class Finding:
         column: the labels behind colours and readings, or None.
         groups: (n_points,) each point's group on the map, -1 for none.
         group_labels: the names of the groups, if there are enough points.
+        own_names: the visitor's own names among them, by group.
         titles: the finding at each layer, in one line.
         reading: the finding at this layer, in sentences.
         sure: sentences on the test behind the reading, and on its certainty.
@@ -292,13 +319,20 @@ class Finding:
     column: str | None
     groups: IntArray
     group_labels: tuple[ClusterLabel, ...]
+    own_names: Mapping[int, GroupName]
     titles: tuple[str, ...]
     reading: tuple[str, ...]
     sure: tuple[str, ...]
     one_name: bool
 
 
-def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Finding:
+def _finding(
+    result: MapResult,
+    row: int,
+    by: str,
+    order: tuple[str, ...],
+    names: tuple[GroupName, ...],
+) -> Finding:
     """The finding on a map at one layer.
 
     Args:
@@ -306,22 +340,32 @@ def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Fi
         row: the layer's row in the arrays of the map.
         by: the column that colours the points.
         order: the categories of another map, whose colours are kept.
+        names: the visitor's names of groups.
     """
     points = result.points
     groups, labels = _groups(result, row)
+    own_names = _own_names(result, groups, names)
+    labels = tuple(
+        replace(label, words=(own_names[label.cluster].name,))
+        if label.cluster in own_names
+        else label
+        for label in labels
+    )
     plain = by in {NOTHING, LAYER}
-    column = by if by in points.labels else None
+    extra = {GROUPS: _group_names(groups, labels)}
+    color = coloring(points, "" if plain else by, extra=extra, order=order)
+    column = by if by in points.labels and color.kind == "category" else None
     senses = _senses(result, column)
     reading = _reading(result, row, column, groups, senses)
-    parts = (result.request.key, row, by, order)
-    extra = {GROUPS: _group_names(groups, labels)}
+    parts = (result.request.key, row, by, order, names)
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
-        color=coloring(points, "" if plain else by, extra=extra, order=order),
+        color=color,
         every_layer=by == LAYER,
         column=column,
         groups=groups,
         group_labels=labels if points.n_points >= _LABELLED else (),
+        own_names=own_names,
         titles=_titles(result, row, column, groups, senses),
         reading=tuple(map(str, reading.claims)),
         sure=tuple(map(str, reading.sure)),
@@ -338,6 +382,18 @@ def _groups(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel, 
         return groups, cluster_labels(result.points, places, groups)
 
     return once(result, "groups", row, compute=compute)
+
+
+def _own_names(
+    result: MapResult, groups: IntArray, names: tuple[GroupName, ...]
+) -> Mapping[int, GroupName]:
+    """The visitor's names of groups on one layer's map."""
+
+    def groups_at(layer: int) -> IntArray | None:
+        known = layer in result.layers
+        return _groups(result, result.layers.index(layer))[0] if known else None
+
+    return group_names.apply(names, groups, groups_at)
 
 
 def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
@@ -363,6 +419,7 @@ def _titles(
             column=column,
             clusters=groups if i == row else None,
             quality=result.map.quality[i],
+            layer=result.layers[i],
         )
         for i, near in enumerate(result.map.neighbors)
     )
@@ -633,14 +690,16 @@ def map_display(
     row = result.index_of(view.layer if layer is None else layer)
     by = color_of(view, result)
 
+    names = group_names.unpack(map_marks.name_of(result), GROUP_NAMES.of(view))
+
     def compute() -> Finding:
-        return _finding(result, row, by, order)
+        return _finding(result, row, by, order, names)
 
     return MapDisplay(
         result=result,
         is_stale=is_stale,
         row=row,
-        finding=once(result, "finding", row, by, order, compute=compute),
+        finding=once(result, "finding", row, by, order, names, compute=compute),
         wanted=FIND.of(view).strip(),
         near_to=NEAR.of(view).strip(),
         marked=map_marks.marked(view, result),
@@ -725,7 +784,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
     """The points with their coordinates; only the first `most`, if given."""
     points, first = display.points, slice(most)
     texts = _bounded(points.texts, points.n_points if most is None else most)
-    group_names = {label.cluster: " · ".join(label.words) for label in display.finding.group_labels}
+    names = {label.cluster: label.text for label in display.finding.group_labels}
     name = points.unit.removesuffix("s")
     axes = zip("xyz", display.places[first].T.astype(float), strict=False)
     columns: dict[str, Any] = {
@@ -733,7 +792,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
         **{title: labels[first] for title, labels in points.labels.items()},
         **{title: values[first].astype(float) for title, values in points.measures.items()},
         "sentence": [texts[i] for i in points.sentence[first].tolist()],
-        "group": [group_names.get(group, "") for group in display.finding.groups[first].tolist()],
+        "group": [names.get(group, "") for group in display.finding.groups[first].tolist()],
         **dict(axes),
     }
     return pd.DataFrame(columns)

@@ -25,6 +25,7 @@ __all__ = [
     "FILE_NAME",
     "FIND",
     "FIND_SELECT",
+    "GROUP_NAMES",
     "GUESSED",
     "KEPT",
     "LABELS",
@@ -137,6 +138,8 @@ POINT = number(PAGE, "point", between=_POINTS, default=-1)
 PIN_A = number(PAGE, "pin_a", between=_POINTS, default=-1)
 PIN_B = number(PAGE, "pin_b", between=_POINTS, default=-1)
 MARKED = (POINT, PIN_A, PIN_B)
+GROUP_NAMES = text(PAGE, "group_names")
+"""The visitor's names of groups, as `group_names.pack` has them."""
 
 
 @cache

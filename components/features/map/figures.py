@@ -18,6 +18,8 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.features.map.columns import date_of, kind_of_column, numbers_of
+from components.features.map.group_names import MAX_NAME
 from components.figures.theme import (
     CATEGORICAL,
     INK,
@@ -188,6 +190,7 @@ class Coloring:
         values: n_points labels ("" for none), or (n_points,) float32 (NaN for none).
         order: every category: given ones first, then by frequency; the first ones have colours.
         scale: the ends of a measure's colour scale, or None for its own minimum and maximum.
+        dates: True if the numbers are days since 1970.
     """
 
     title: str
@@ -195,6 +198,7 @@ class Coloring:
     values: Sequence[str] | FloatArray = ()
     order: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
+    dates: bool = False
 
 
 UNCOLORED = Coloring("", "none")
@@ -244,6 +248,10 @@ def coloring(
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         return Coloring(by, "measure", values.astype(np.float32), scale=scale)
     texts = tuple(str(value) for value in values)
+    kind = kind_of_column(texts) if by in points.labels and by not in extra else "category"
+    if kind != "category":
+        numbers = numbers_of(texts, kind)
+        return Coloring(by, "measure", numbers, scale=scale, dates=kind == "date")
     return Coloring(by, "category", texts, order=_ordered(texts, order))
 
 
@@ -443,7 +451,8 @@ def _text(points: Points, point: int, color: Coloring, plan: _HoverFormat) -> st
         _line(title, points.labels[title][point]) for title in titles if points.labels[title][point]
     ]
     if color.kind != "none":
-        lines.append(_line(color.title, color.values[point]))
+        written = points.labels.get(color.title, color.values)  # numbers and dates as in the file
+        lines.append(_line(color.title, written[point]))
     return "<br>".join(line for line in lines if line)
 
 
@@ -487,7 +496,7 @@ MAX_LABELS = 12
 _WIDE = (650.0, 430.0)  # a small desk's frame and a phone's, in pixels: labels must not touch there
 _NARROW = (340.0, 300.0)
 _LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
-_LONGEST_LABEL = 18
+_LONGEST_LABEL = MAX_NAME
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
@@ -741,6 +750,7 @@ drawn by WebGL; a browser without it shows a grey box instead of the map."""
 SHAPES = ("circle", "diamond", "square", "x", "cross")
 """Shapes of the most frequent values of a second column; the last is for all others."""
 _FADED = 0.12
+_N_DATES = 4  # on a colour bar
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
 """For each maximum number of points, their size in pixels and their opacity."""
 
@@ -838,5 +848,8 @@ def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) 
         return {**marker, "color": group.color}
     low, high = color.scale or (float(group.numbers.min()), float(group.numbers.max()))
     bar = {"title": {"text": plain(color.title), "side": "right"}, "thickness": 8, "len": 0.9}
+    if color.dates:
+        ticks = np.unique(np.linspace(low, high, _N_DATES).round()).tolist()
+        bar |= {"tickvals": ticks, "ticktext": [date_of(tick) for tick in ticks]}
     ends = {"cmin": low, "cmax": high, "colorscale": SEQUENTIAL, "colorbar": bar}
     return {**marker, "color": group.numbers, **ends}

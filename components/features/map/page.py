@@ -39,6 +39,7 @@ from components.features.map.compute import (
 )
 from components.features.map.explain import FORMULA
 from components.features.map.figures import MapMarks, above, coloring
+from components.features.map.group_names import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
 from components.features.map.layer_figures import (
     MAX_PLAYED_POINTS,
     MAX_TRAILS,
@@ -265,6 +266,44 @@ def notes(display: MapDisplay) -> None:
     frame = frame_claims(n_layers, display.layer, display.enlarged, n_axes=n_axes)
     if frame and points.n_points > 1 and not display.finding.every_layer:
         st.caption(" ".join(map(str, frame)))
+
+
+_MOST_NAMED = 12  # groups, as many as have names on the map
+
+
+def group_fields(display: MapDisplay) -> None:
+    """A field for each group's name."""
+    labels = display.finding.group_labels[:_MOST_NAMED]
+    if not labels or display.is_stale:
+        return
+    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
+        st.caption(say("map.group_names.about"))
+        for label in labels:
+            number, before = label.cluster + 1, display.finding.own_names.get(label.cluster)
+            name = "" if before is None else before.name
+            point = int(np.flatnonzero(display.finding.groups == label.cluster)[0])
+            key = session.bind(f"map_group_{number}", name)
+            st.text_input(
+                say("map.group_names.field", number=number, n=label.n_points),
+                name,
+                max_chars=MAX_NAME,
+                placeholder=label.text or None,
+                key=key,
+                on_change=_name_group,
+                args=(key, map_marks.name_of(display.result), before, display.layer, point),
+            )
+
+
+def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
+    if not session.is_shown(key):
+        return
+    view, control = session.current(), controls.GROUP_NAMES
+    name = str(session.value(key) or "")
+    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
+    if len(packed) > MAX_TEXT:
+        session.remember(say("map.group_names.full"))
+        return
+    session.write(control.put(view, packed))
 
 
 def explain(display: MapDisplay, card: ModelCard) -> None:
@@ -571,6 +610,7 @@ def one_or_two(
         map_chart(display)
         layer_control(view, display, card)
         notes(display)
+        group_fields(display)
     with right, st.container(key="map_closer"):
         words(display)
         looks.panel(view, display, *_yardsticks(display, card))
