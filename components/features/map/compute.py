@@ -134,10 +134,10 @@ _GIVEN = " (label)"
 
 
 def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
-    """The columns that can colour a map of these texts; "" stands for the default."""
+    """The columns that can colour a map of these texts, the default first."""
     usual = _usual(request, corpus)
-    others = {name: name for name in _names(request.unit, corpus) if name != usual}
-    return COLOR.among({"": usual, **others}, default="")
+    names = dict.fromkeys([usual, *_names(request.unit, corpus)])
+    return COLOR.among({name: name for name in names}, default=usual)
 
 
 def color_of(view: ViewState, result: MapResult) -> str:

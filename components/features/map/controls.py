@@ -55,6 +55,7 @@ __all__ = [
     "SOURCE",
     "SOURCES",
     "SPECIAL",
+    "TABLE_PANEL",
     "TEXT",
     "TRUST",
     "UNIT",
@@ -115,7 +116,7 @@ MIN_DIST = choice(
 )
 DIMS = choice(PAGE, "dims", ("2-D", "3-D"))
 EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
-COLOR = choice(PAGE, "color", ("",))
+COLOR = choice(PAGE, "color", ())
 """The options depend on the texts: see `compute.color_choice`."""
 
 # The second map beside the first
@@ -128,7 +129,12 @@ OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
 # The panel beside the map, and the marked points
 
-PANELS = FIND_SELECT, POINT_PANEL, TRUST = ("Find & select", "Point", "Trust")
+PANELS = FIND_SELECT, POINT_PANEL, TABLE_PANEL, TRUST = (
+    "Find & select",
+    "Point",
+    "Table",
+    "Trust",
+)
 PANEL = choice(PAGE, "panel", PANELS)
 FIND = text(PAGE, "find")
 NEAR = text(PAGE, "near")

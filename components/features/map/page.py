@@ -603,7 +603,7 @@ def one_or_two(
         words(display)
         notes(display)
         layer_control(view, display, card)
-        looks.panel(view, display, *_yardsticks(display, card))
+        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
         return
     left, right = st.columns([2, 1], gap="medium")
     with left:
@@ -613,7 +613,7 @@ def one_or_two(
         group_fields(display)
     with right, st.container(key="map_closer"):
         words(display)
-        looks.panel(view, display, *_yardsticks(display, card))
+        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
 
 
 def _yardsticks(display: MapDisplay, card: ModelCard) -> tuple[Band | None, Ruler | None]:
