@@ -270,3 +270,26 @@ def test_a_copied_link_shows_the_same_map_and_a_clicked_point_s_true_neighbours(
     again = there.main.locator(".st-key-map_closer")
     for each in (panel, again):
         expect(each).to_contain_text("nearest first (✓ in both)")
+
+
+def test_arrow_keys_on_the_list_move_the_ring_on_the_map(on_map: Callable[..., Visit]) -> None:
+    here = on_map(address_of(find="python", method="pca"), **DESK)
+    options = here.main.get_by_role("listbox", name="Points of the map").get_by_role("option")
+    expect(options).to_have_count(20)
+    ring = f"""() => document.querySelector('{PICTURE}')._fullData
+        .filter(trace => trace.name === 'the point').map(trace => [trace.x[0], trace.y[0]])[0]"""
+    with here.rerun():
+        options.first.click()
+    first = here.page.evaluate(ring)
+    assert first is not None
+    with here.rerun():
+        here.page.keyboard.press("ArrowDown")
+        here.page.keyboard.press("ArrowDown")
+    expect(here.page.locator(f"{PICTURE} .hovertext")).to_have_count(1)
+    here.page.wait_for_function(f"at => ({ring})().join() !== at.join()", arg=first)
+    expect(options.nth(2)).to_be_focused()
+    expect(options.nth(2)).to_have_attribute("aria-selected", "true")
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    panel = here.main.locator(".st-key-map_closer")
+    expect(panel).to_contain_text("In the full space, nearest first")

@@ -78,12 +78,12 @@ def _ignore(_point: int) -> None:
 
 def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()) -> list[_Card]:
     """What each card shows, and the place of its point among the chart's traces."""
-    color, points = display.finding.color, display.points
-    traces = groups(color, points.n_points)
+    points = display.points
+    traces = groups(display.drawn_color, display.drawn.n_points)
     order = [group.rows for group in traces]
     cards: list[_Card] = []
     for i, row in enumerate(rows):
-        trace, index = _place(order, row)
+        place = _place(order, row)
         text = points.text(row)
         start, end = _marked(display, row)
         parts = around(text, start, end, longest=_LONGEST)
@@ -96,9 +96,9 @@ def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()
                 "marked": visible(marked),
                 "after": visible(after),
                 "label": visible(_label(display, row)),
-                "color": traces[trace].color,
+                "color": traces[place[0]].color if place else "",
                 "note": " · ".join(filter(None, note)),
-                "place": [] if display.finding.every_layer else [trace, index],
+                "place": [] if display.finding.every_layer else place,
             }
         )
     return cards
@@ -122,10 +122,10 @@ def _label(display: MapDisplay, row: int) -> str:
     return next((values[row] for values in columns if values[row]), "")
 
 
-def _place(order: Sequence[IntArray], row: int) -> tuple[int, int]:
-    """The trace of a point, and its index there."""
+def _place(order: Sequence[IntArray], row: int) -> list[int]:
+    """The trace of a point, and its index there; nothing for a point that is not drawn."""
     for trace, members in enumerate(order):
         found = np.flatnonzero(members == row)
         if len(found):
-            return trace, int(found[0])
-    raise ValueError(f"point {row} is in no trace")
+            return [trace, int(found[0])]
+    return []

@@ -35,6 +35,7 @@ from components.features.map.controls import (
 )
 from components.features.map.corpora import corpus_of
 from components.features.map.figures import (
+    MAX_SVG,
     Coloring,
     MapMarks,
     Ranges,
@@ -489,6 +490,7 @@ class MapDisplay:
         near_to: the text whose nearest points are requested; "" for none.
         marked: the marked points.
         panel: the look beside the map.
+        most_drawn: the number of points that the browser can draw; None for all.
     """
 
     result: MapResult
@@ -499,6 +501,7 @@ class MapDisplay:
     near_to: str
     marked: MarkedPoints
     panel: str
+    most_drawn: int | None = None
 
     @property
     def points(self) -> Points:
@@ -520,6 +523,19 @@ class MapDisplay:
         """(n_points, 2 or 3) coordinates on the map."""
         places: FloatArray = self.result.map.coordinates[self.row]
         return places
+
+    @cached_property
+    def drawn(self) -> Points:
+        """The drawn points: the first ones if the browser cannot draw them all."""
+        n = self.points.n_points
+        few = self.most_drawn is not None and self.most_drawn < n
+        return self.points.take(range(self.most_drawn)) if few else self.points
+
+    @cached_property
+    def drawn_color(self) -> Coloring:
+        """The colours of the drawn points."""
+        color = self.finding.color
+        return replace(color, values=color.values[: self.drawn.n_points])
 
     @cached_property
     def frames(self) -> list[Ranges]:
@@ -569,6 +585,20 @@ class MapDisplay:
             compute=lambda: np.array(map_marks.search(self.points, self.wanted), dtype=np.int64),
         )
         return tuple(rows.tolist())
+
+    def drawn_marks(self, marks: MapMarks) -> MapMarks:
+        """The marks of points that are drawn."""
+        n = self.drawn.n_points
+        if n == self.points.n_points:
+            return marks
+        rings = {title: [row for row in rows if row < n] for title, rows in marks.rings.items()}
+        return MapMarks(
+            chosen=None if marks.chosen is None else [row for row in marks.chosen if row < n],
+            rings={title: rows for title, rows in rings.items() if rows},
+            focus=marks.focus if marks.focus is not None and marks.focus < n else None,
+            neighbours=[row for row in marks.neighbours if row < n],
+            labels={row: label for row, label in marks.labels.items() if row < n},
+        )
 
     @property
     def near(self) -> NearestPoints | None:
@@ -677,6 +707,7 @@ def map_display(
     is_stale: bool = False,
     order: tuple[str, ...] = (),
     layer: int | None = None,
+    has_webgl: bool = True,
 ) -> MapDisplay:
     """Return a map as the view shows it.
 
@@ -686,6 +717,7 @@ def map_display(
         is_stale: True if the view asks for another map.
         order: the categories of another map, whose colours are kept.
         layer: the layer to show; by default the view's.
+        has_webgl: False if the browser can only draw a few points.
     """
     row = result.index_of(view.layer if layer is None else layer)
     by = color_of(view, result)
@@ -704,6 +736,7 @@ def map_display(
         near_to=NEAR.of(view).strip(),
         marked=map_marks.marked(view, result),
         panel=PANEL.of(view),
+        most_drawn=None if has_webgl else MAX_SVG // (len(result.layers) if by == LAYER else 1),
     )
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "MapMarks",
     "Ranges",
     "above",
+    "add_density",
     "axes_of",
     "cluster_notes",
     "coloring",
@@ -739,6 +740,53 @@ def _focus_lines(kind: str, places: FloatArray, marks: MapMarks) -> dict[str, An
         "opacity": 0.6,
         "hoverinfo": "skip",
         "showlegend": False,
+    }
+
+
+# --- The density of points, under them
+
+_CELLS = 96, 64  # across and up
+_BLUR = 1.6  # the kernel's standard deviation, in cells
+_SHADES = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.6)"]]
+
+
+def add_density(
+    chart: go.Figure, coordinates: FloatArray, frames: Sequence[Ranges], row: int
+) -> None:
+    """Shade a figure's ground where many points lie over each other, in each of its frames.
+
+    The shade grows with the square root of the number of points around, blurred by a Gaussian
+    kernel: otherwise one heap would leave no shade for all others. It has its own trace, the last.
+
+    Args:
+        chart: the figure of a map in two dimensions.
+        coordinates: (n_layers, n_points, 2).
+        frames: the ranges of the axes at each layer.
+        row: the shown layer's row.
+    """
+    shades = [_density(places, own) for places, own in zip(coordinates, frames, strict=True)]
+    chart.add_trace(shades[row])
+    for frame, shade in zip(chart.frames, shades, strict=False):  # no frames if it does not play
+        frame.data = (*frame.data, shade)
+        frame.traces = (*frame.traces, len(chart.data) - 1)
+
+
+def _density(places: FloatArray, ranges: Ranges) -> dict[str, Any]:
+    from scipy.ndimage import gaussian_filter
+
+    counts, *edges = np.histogram2d(places[:, 0], places[:, 1], bins=_CELLS, range=ranges)
+    density = np.sqrt(gaussian_filter(counts, _BLUR, mode="constant"))
+    x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
+    return {
+        "type": "heatmap",
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "z": density.T.astype(np.float32),
+        "colorscale": _SHADES,
+        "showscale": False,
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "zsmooth": "best",
     }
 
 

@@ -38,7 +38,7 @@ from components.features.map.compute import (
     vectors_snippet,
 )
 from components.features.map.explain import FORMULA
-from components.features.map.figures import MapMarks, above, coloring
+from components.features.map.figures import MAX_SVG, MapMarks, above, add_density, coloring
 from components.features.map.group_names import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
 from components.features.map.layer_figures import (
     MAX_PLAYED_POINTS,
@@ -65,9 +65,18 @@ from components.ui.models.background import maps
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.component import component
 from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["HEIGHT", "downloads", "explain", "first_map", "one_or_two", "toolbar"]
+__all__ = [
+    "HEIGHT",
+    "downloads",
+    "drawable",
+    "explain",
+    "first_map",
+    "one_or_two",
+    "toolbar",
+]
 
 
 # --- The map as a chart with click and selection
@@ -124,7 +133,7 @@ def map_chart(
         *(drawing, marks.chosen, tuple(trails), *options),
         compute=lambda: _chart(display, marks, trails, room),
     )
-    n, order = display.points.n_points, chart.order
+    n, order = display.drawn.n_points, chart.order
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
         return sorted({point % n for point in selected_points(points, order)})
@@ -137,6 +146,8 @@ def map_chart(
         selection_mode=("points", "box", "lasso"),
         alt=say("map.alt", title=display.title, n=n),
     )
+    if n < display.points.n_points:
+        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
 
@@ -157,20 +168,31 @@ def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
 def _chart(
     display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
 ) -> MapChart:
-    points, finding = display.points, display.finding
-    look = {"color": finding.color, "stale": display.is_stale, "subtitle": display.sampled, **room}
+    points, finding, n = display.drawn, display.finding, display.drawn.n_points
+    marks, trails = display.drawn_marks(marks), [trail for trail in trails if trail < n]
+    look = {
+        "color": display.drawn_color,
+        "stale": display.is_stale,
+        "subtitle": display.sampled,
+        **room,
+    }
     if finding.every_layer:
         figure, order = _every_layer(display, marks, look)
         return MapChart(figure, order, len(figure.to_json()))
     look |= {"clusters": finding.group_labels, "marks": marks}
     if _plays(display):
         look |= {"layer": display.layer, "trails": trails, "titles": finding.titles}
-        layers, places = display.result.layers, display.result.map.coordinates
+        layers, places = display.result.layers, display.result.map.coordinates[:, :n]
         figure = layers_scatter(points, places, layers, **look)
     else:
         look |= {"title": display.title, "frame": display.frames[display.row]}
-        figure = map_scatter(points, display.places, **look)
-    order = map_order(finding.color, points.n_points)
+        figure = map_scatter(points, display.places[:n], **look)
+    if display.points.n_points > MAX_SVG and display.places.shape[1] == 2:
+        row = display.row
+        rows = slice(None) if _plays(display) else slice(row, row + 1)
+        coordinates, frames = display.result.map.coordinates[rows], display.frames[rows]
+        add_density(figure, coordinates, frames, row if _plays(display) else 0)
+    order = map_order(display.drawn_color, n)
     return MapChart(figure, order, len(figure.to_json()))
 
 
@@ -178,16 +200,16 @@ def _every_layer(
     display: MapDisplay, marks: MapMarks, look: Mapping[str, Any]
 ) -> tuple[Figure, Order]:
     """A figure with the points of all layers at once, and the points of each trace."""
-    layers, n = display.result.layers, display.points.n_points
+    layers, n = display.result.layers, display.drawn.n_points
     rows = np.tile(np.arange(n), len(layers))
-    points = display.points.take(rows)
+    points = display.drawn.take(rows)
     layer_of_point = np.repeat(np.array(layers, dtype=np.float32), n)
     color = coloring(points, LAYER, extra={LAYER: layer_of_point})
     chosen = None if marks.chosen is None else _at_all(marks.chosen, n, len(layers))
     rings = {title: _at_all(ringed, n, len(layers)) for title, ringed in marks.rings.items()}
     figure = map_scatter(
         points,
-        display.result.map.coordinates.reshape(len(rows), -1),
+        display.result.map.coordinates[:, :n].reshape(len(rows), -1),
         marks=MapMarks(chosen=chosen, rings=rings),
         title=say("map.every_layer", first=layers[0], last=layers[-1]),
         **{**look, "color": color},
@@ -204,6 +226,7 @@ def _drawing(display: MapDisplay, key: str) -> str:
     marked = display.marked
     parts = (
         *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
+        display.most_drawn,
         *(marked.point, marked.pin_a, marked.pin_b),
     )
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
@@ -235,6 +258,38 @@ def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None
     plays = _plays(display)
     framed = [CHART, OTHER_CHART] if plays else ()
     layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
+
+
+# --- A browser without WebGL
+
+_NO_WEBGL = "map_no_webgl"
+
+
+def drawable(view: ViewState) -> ViewState:
+    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
+    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
+
+
+def _has_webgl() -> bool:
+    return session.kept(_NO_WEBGL) is None
+
+
+def webgl_check(view: ViewState, display: MapDisplay) -> None:
+    """Ask the browser for WebGL if the map needs it; say so if it has none."""
+    in_space = controls.DIMS.of(view) == "3-D"
+    if not _has_webgl():
+        if in_space:
+            st.caption(say("map.no_webgl.flat"))
+        return
+    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
+    if in_space or n_drawn > MAX_SVG:
+        component(
+            "components.features.map",
+            "webgl",
+            {},
+            key="map_webgl",
+            on_pick=lambda answer: session.keep(_NO_WEBGL, answer),
+        )
 
 
 # --- The reading below a map
@@ -591,7 +646,11 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     result, is_stale = current_map(
         requested.request, requested.corpus, card, slot="map", height=HEIGHT
     )
-    return None if result is None else map_display(view, result, is_stale=is_stale)
+    return (
+        None
+        if result is None
+        else map_display(view, result, is_stale=is_stale, has_webgl=_has_webgl())
+    )
 
 
 def one_or_two(
@@ -603,6 +662,7 @@ def one_or_two(
         words(display)
         notes(display)
         layer_control(view, display, card)
+        webgl_check(session.current(), display)
         looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
         return
     left, right = st.columns([2, 1], gap="medium")
@@ -611,6 +671,7 @@ def one_or_two(
         layer_control(view, display, card)
         notes(display)
         group_fields(display)
+        webgl_check(session.current(), display)
     with right, st.container(key="map_closer"):
         words(display)
         looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
@@ -677,7 +738,9 @@ def _other(
     if result is None:
         return None
     order = display.finding.color.order
-    return map_display(view, result, is_stale=is_stale, order=order, layer=layer)
+    return map_display(
+        view, result, is_stale=is_stale, order=order, layer=layer, has_webgl=_has_webgl()
+    )
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:

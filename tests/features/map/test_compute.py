@@ -453,3 +453,22 @@ def test_a_long_text_at_many_points_is_cut_in_the_files(
     monkeypatch.setattr(compute, "_MOST_CHARACTERS", 200)
     assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
     assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]
+
+
+@pytest.mark.parametrize("controls", [{}, {"color": LAYER}])
+def test_without_webgl_only_the_first_points_and_their_marks_are_drawn(
+    pythons: MapResult, controls: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compute, "MAX_SVG", 70)
+    view = map_view(marks_of=name_of(pythons), point=3, pin_a=20, find="python", **controls)
+    n = 70 // 7 if controls else 32
+    shown = map_display(view, pythons, has_webgl=False)
+    assert shown.drawn.names == shown.points.names[:n]
+    assert len(shown.drawn_color.values) == n
+    marks = shown.drawn_marks(shown.marks("chart"))
+    assert marks.focus == 3
+    rows = [*marks.neighbours, *(row for ring in marks.rings.values() for row in ring)]
+    assert max(rows) < n
+    assert ("Pinned" in marks.rings) == (not controls)
+    whole = map_display(view, pythons)
+    assert whole.drawn is whole.points

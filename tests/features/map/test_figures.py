@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from components.features.map.figures import (
     Coloring,
     MapMarks,
     Ranges,
+    add_density,
     cluster_notes,
     coloring,
     enlarged,
@@ -635,3 +637,48 @@ def test_no_points_equal_points_and_points_on_a_line_have_a_frame() -> None:
     for places in (np.zeros((0, 2)), np.ones((4, 2)), line):
         for low, high in (*map_ranges(places), *map_frames(places[None])[0]):
             assert low < high
+
+
+# Density, and browsers without WebGL
+
+
+@pytest.mark.parametrize("n_layers", [1, 3])
+def test_density_is_where_the_points_are_and_moves_with_them(n_layers: int) -> None:
+    n = 2_500
+    random = np.random.default_rng(0)
+    heap = random.normal(0, 0.2, (n_layers, n - 500, 2)) + np.arange(n_layers)[:, None, None]
+    places = np.concatenate([heap, random.uniform(-3, 5, (n_layers, 500, 2))], axis=1)
+    points, layers = points_of(n), tuple(range(n_layers))
+    if n_layers == 1:
+        figure = map_scatter(points, places[0], title="T")
+    else:
+        figure = layers_scatter(points, places, layers, layer=1, titles=["T"] * n_layers)
+    n_before, row = len(figure.data), n_layers // 2
+    add_density(figure, places, map_frames(places), row)
+    assert len(figure.data) == n_before + 1
+    shades = [(row, figure.data[-1])]
+    for i, frame in enumerate(figure.frames):
+        assert frame.traces[-1] == n_before
+        assert len(frame.traces) == len(frame.data)
+        shades.append((i, frame.data[-1]))
+    for i, shade in shades:
+        z = np.asarray(shade.z)
+        up, across = np.unravel_index(z.argmax(), z.shape)
+        middle = places[i, : n - 500].mean(axis=0)
+        np.testing.assert_allclose([shade.x[across], shade.y[up]], middle, atol=0.3)
+        assert z.min() >= 0
+        assert z.sum() > 0
+    assert map_order(UNCOLORED, n)[0].tolist() == list(range(n))  # clicks find the same points
+
+
+def test_dates_have_a_bar_with_dates() -> None:
+    points = points_of(40)
+    days = tuple(f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(40))
+    points = replace(points, labels={"sent": (*days[:-1], "")})
+    color = coloring(points, "sent")
+    assert (color.kind, color.dates) == ("measure", True)
+    figure = map_scatter(points, places_of(40), color=color, title="T")
+    (bar,) = [t.marker.colorbar for t in figure.data if t.marker.colorbar.ticktext]
+    assert (bar.ticktext[0], bar.ticktext[-1]) == (min(days[:-1]), max(days[:-1]))
+    assert sum(len(trace.x) for trace in figure.data) == 40  # the one without a date is grey
+    assert "sent: 2024-02-02" in figure.data[-1].hovertext[1]
