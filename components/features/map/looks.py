@@ -199,7 +199,7 @@ def _cards(
     if not rows:
         return
     of, n = marks.name_of(display.result), len(rows)
-    name = (of, display.wanted, display.near_to, n, rows[0])
+    name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
     before = session.kept(_START)
     start = before[1] if before is not None and before[0] == name else 0
     part = slice(start, start + _AT_ONCE)
@@ -253,6 +253,7 @@ def table_look(display: MapDisplay, chart: str) -> None:
         hide_index=True,
         height=380,
         column_order=sorted(table.columns, key=lambda name: _FIRST.get(name, 2)),
+        column_config={"sentence": st.column_config.TextColumn(width=176)},
         on_select=chosen,
         selection_mode="multi-row",
         key=key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -472,3 +473,22 @@ def test_without_webgl_only_the_first_points_and_their_marks_are_drawn(
     assert ("Pinned" in marks.rings) == (not controls)
     whole = map_display(view, pythons)
     assert whole.drawn is whole.points
+
+
+def test_a_file_s_first_usable_label_colours_it() -> None:
+    n = 60
+    columns = {
+        "id": tuple(f"row {i}" for i in range(n)),
+        "source": ("web",) * n,
+        "sent": tuple(f"2024-03-{1 + i % 20:02}" for i in range(n)),
+        "score": tuple(str(i % 20 / 4) for i in range(n)),
+        "topic": tuple(("sport", "law", "music")[i % 3] for i in range(n)),
+    }
+    request = SimpleNamespace(only=(), unit="sentences")
+    texts = tuple(f"text {i}" for i in range(n))
+    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert (color.default, color.of(DEFAULT)) == ("topic", "topic")
+    assert set(columns) < set(color.options)  # all others can be chosen
+    del columns["topic"]
+    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert color.default == compute.GROUPS
