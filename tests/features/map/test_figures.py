@@ -654,7 +654,7 @@ def test_density_is_where_the_points_are_and_moves_with_them(n_layers: int) -> N
     else:
         figure = layers_scatter(points, places, layers, layer=1, titles=["T"] * n_layers)
     n_before, row = len(figure.data), n_layers // 2
-    add_density(figure, places, map_frames(places), row)
+    add_density(figure, places, [map_ranges(own) for own in places], row)
     assert len(figure.data) == n_before + 1
     shades = [(row, figure.data[-1])]
     for i, frame in enumerate(figure.frames):
