@@ -11,11 +11,12 @@ from components.ui.widgets import kit
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
 card = runtime.load(view.model, height=page.HEIGHT)
-requested = requested_map(view, card)
+drawable = page.drawable(view)
+requested = requested_map(drawable, card)
 with kit.box():
     toolbar(view, requested)
-display = page.first_map(view, card, requested)
+display = page.first_map(drawable, card, requested)
 if display is not None:
-    page.one_or_two(view, display, card, requested)
+    page.one_or_two(drawable, display, card, requested)
     page.explain(display, card)
     page.downloads(display, downloads)

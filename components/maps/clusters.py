@@ -5,20 +5,34 @@ Clusters are found on the map, not in the model's space, because they name what 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.maps.points import Points
 from components.maps.typical import typical_of
 
-__all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels"]
+__all__ = [
+    "LEAST_LIFT",
+    "LEAST_SHARE",
+    "MAX_CLUSTERED",
+    "RISK",
+    "ClusterLabel",
+    "cluster",
+    "cluster_labels",
+]
 
 MAX_CLUSTERED = 15_000
 """The most points that HDBSCAN gets; its time grows with their square, and is 0.6 s for these."""
+LEAST_SHARE, LEAST_LIFT, RISK = 0.1, 3.0, 0.05
+"""Of a word that names a cluster: the least share of its documents, its least multiple of the share
+outside, and the risk that a word that is equally frequent everywhere names it."""
 _SEED = 0
+_N_RANKED = 12  # words of which the characteristic ones are chosen
 _MIN_SAMPLES = 5  # neighbours that make a place dense; HDBSCAN's default is the least cluster size
 
 
@@ -28,7 +42,7 @@ class ClusterLabel:
 
     Attributes:
         cluster: the number of the cluster.
-        words: the most typical words, most typical first; empty if the cluster has no words.
+        words: the most typical words, most typical first; empty if none is characteristic.
         place: the median of its points, one number for each coordinate of the map.
         n_points: the number of its points.
     """
@@ -80,6 +94,12 @@ def cluster_labels(
     weighs as much as the sentence. A function word or a punctuation mark labels a cluster only if
     it is the name of a fifth of the cluster's points.
 
+    A word labels a cluster only if it is both frequent and characteristic there: it is in at least
+    `LEAST_SHARE` of its documents, `LEAST_LIFT` times as often as in the documents outside, and
+    more often than chance: by the hypergeometric test of its documents (Fisher 1935) at `RISK`,
+    divided by the number of terms on the map, any of which could have come up (Bonferroni).
+    Many groups have no such word, and then no name.
+
     Raises:
         RequestError: the numbers of coordinates or clusters and of points differ.
     """
@@ -90,17 +110,63 @@ def cluster_labels(
             f"{points.n_points} points need as many coordinates; {len(places)} were given."
         )
     names = () if points.unit == "sentences" else points.names
-    words = typical_of(points.terms, points.sentence, labels, names=names, n_words=n_words)
+    ranked = typical_of(points.terms, points.sentence, labels, names=names, n_words=_N_RANKED)
+    documents_with, n_terms = _documents_with(points), len({*points.terms.terms, *names})
     all_labels = [
         ClusterLabel(
             cluster=number,
-            words=words[number],
+            words=_characteristic(labels == number, ranked[number], documents_with, n_terms)[
+                :n_words
+            ],
             place=tuple(float(v) for v in np.median(places[labels == number], axis=0)),
             n_points=int((labels == number).sum()),
         )
-        for number in words
+        for number in ranked
     ]
     return tuple(sorted(all_labels, key=lambda label: (-label.n_points, label.cluster)))
+
+
+def _characteristic(
+    inside: NDArray[np.bool_],
+    words: Sequence[str],
+    documents_with: Callable[[str], NDArray[np.bool_]],
+    n_terms: int,
+) -> tuple[str, ...]:
+    """The words that are frequent in a cluster's documents and clearly rarer in all others."""
+    from scipy.stats import hypergeom
+
+    n, n_inside = len(inside), int(inside.sum())
+    kept = []
+    for word in words:
+        has_word = documents_with(word)
+        total, within = int(has_word.sum()), int(has_word[inside].sum())
+        share, outside = within / n_inside, (total - within) / max(1, n - n_inside)
+        chance = hypergeom.sf(within - 1, n, total, n_inside) * n_terms
+        if share >= max(LEAST_SHARE, LEAST_LIFT * outside) and chance <= RISK:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _documents_with(points: Points) -> Callable[[str], NDArray[np.bool_]]:
+    """A function from a word to (n_points,) True where it is in the sentence, or is the name."""
+    columns = points.terms.counts.tocsc()
+    names = () if points.unit == "sentences" else points.names
+    ids: dict[str, int] = {}
+    codes = np.array([ids.setdefault(name.casefold(), len(ids)) for name in names], dtype=np.int64)
+
+    def documents_with(word: str) -> NDArray[np.bool_]:
+        has_word = np.zeros(points.n_points, dtype=np.bool_)
+        column = points.terms.ids.get(word)
+        if column is not None:
+            texts = np.zeros(points.terms.n_texts, dtype=np.bool_)
+            start, end = columns.indptr[column : column + 2]
+            texts[columns.indices[start:end]] = True
+            has_word |= texts[points.sentence]
+        if word in ids:
+            has_word |= codes == ids[word]
+        return has_word
+
+    return documents_with
 
 
 def _checked(coordinates: FloatArray) -> FloatArray:

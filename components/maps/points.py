@@ -16,7 +16,7 @@ import numpy as np
 from components.core.schema import FloatArray, IntArray
 from components.maps.typical import TermCounts, count_terms
 
-__all__ = ["UNITS", "Points", "Unit", "context"]
+__all__ = ["UNITS", "Points", "Unit", "around", "context"]
 
 Unit = Literal["words", "tokens", "sentences"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -87,13 +87,19 @@ class Points:
 
 
 def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str, str]:
-    """Return the text before a point, the point, and the text after it, cut to about `longest`.
-
-    The text is cut between words if there are spaces.
-    """
-    text = points.text(point)
+    """Return the text before a point, the point, and the text after it, cut to about `longest`."""
     start, end = (int(edge) for edge in points.spans[point])
-    if points.unit == "sentences" or start == end:
+    if points.unit == "sentences":
+        start = end = 0
+    return around(points.text(point), start, end, longest=longest)
+
+
+def around(text: str, start: int, end: int, *, longest: int) -> tuple[str, str, str]:
+    """Return the text before a span, the span, and the text after it, cut to about `longest`.
+
+    The text is cut between words if there are spaces. An empty span stands for the whole text.
+    """
+    if start == end:
         return "", text if len(text) <= longest else text[: longest - 1] + "…", ""
     spare = max(0, longest - (end - start))
     after = min(len(text) - end, max(spare // 2, spare - start))

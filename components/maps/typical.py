@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ class TermCounts:
 
     terms: tuple[str, ...]
     counts: Any
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: i for i, term in enumerate(self.terms)}
 
     @property
     def n_texts(self) -> int:
@@ -79,7 +85,7 @@ def typical_of(
         )
     if not len(which):
         return {}
-    ids = {term: i for i, term in enumerate(texts.terms)}
+    ids = dict(texts.ids)
     name_ids = [ids.setdefault(name.casefold(), len(ids)) for name in names]
     numbers, rows = np.unique(labels, return_inverse=True)
     sizes = np.bincount(rows, minlength=len(numbers))

@@ -39,6 +39,10 @@ ON_SCREEN = f"""() => {{
       frame.x + xaxis._offset + xaxis.l2p(x), frame.y + yaxis._offset + yaxis.l2p(trace.y[i]),
     ]));
 }}"""
+FRAME = f"""() => {{
+  const {{w, h}} = document.querySelector('{PICTURE}')._fullLayout._size;
+  return [w, h];
+}}"""
 MOBILE = {**PHONE, "user_agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140 Mobile Safari/537.36"}
 HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
 
@@ -96,10 +100,10 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
 ) -> None:
     here = on_map(**DESK)
     assert here.title.startswith("Layer 6 gives 94% of the uses of “python” the right sense")
-    reading = here.main.locator(".st-key-reading")
-    expect(reading).to_contain_text("separates the senses of")
-    assert box(reading)["bottom"] < DESK["viewport"]["height"]
+    expect(here.main.locator(".said:visible")).to_have_count(0)  # the title has the one claim
     assert_fits(here)
+    plot = here.page.evaluate(FRAME)
+    assert plot[0] > 0.9 * box(here.figure)["width"]
     the_download_holds_the_numbers_on_the_map(here)
     play_moves_the_points_through_the_layers(here)
     the_two_pythons_part_on_the_way_and_the_slider_shows_it(here)
@@ -119,7 +123,8 @@ def assert_fits(here: Visit) -> None:
     bar = here.main.locator(".st-key-controls_map")
     for widget in bar.locator(":scope > *").all():
         assert box(widget)["right"] <= box(bar)["right"] + 1
-    assert box(here.figure)["bottom"] < size["height"]
+    assert box(here.figure)["y"] < size["height"] / 3
+    assert box(here.main.locator(".layer-bar"))["bottom"] < size["height"]
 
 
 def the_download_holds_the_numbers_on_the_map(here: Visit) -> None:
@@ -265,3 +270,26 @@ def test_a_copied_link_shows_the_same_map_and_a_clicked_point_s_true_neighbours(
     again = there.main.locator(".st-key-map_closer")
     for each in (panel, again):
         expect(each).to_contain_text("nearest first (✓ in both)")
+
+
+def test_arrow_keys_on_the_list_move_the_ring_on_the_map(on_map: Callable[..., Visit]) -> None:
+    here = on_map(address_of(find="python", method="pca"), **DESK)
+    options = here.main.get_by_role("listbox", name="Points of the map").get_by_role("option")
+    expect(options).to_have_count(20)
+    ring = f"""() => document.querySelector('{PICTURE}')._fullData
+        .filter(trace => trace.name === 'the point').map(trace => [trace.x[0], trace.y[0]])[0]"""
+    with here.rerun():
+        options.first.click()
+    first = here.page.evaluate(ring)
+    assert first is not None
+    with here.rerun():
+        here.page.keyboard.press("ArrowDown")
+        here.page.keyboard.press("ArrowDown")
+    expect(here.page.locator(f"{PICTURE} .hovertext")).to_have_count(1)
+    here.page.wait_for_function(f"at => ({ring})().join() !== at.join()", arg=first)
+    expect(options.nth(2)).to_be_focused()
+    expect(options.nth(2)).to_have_attribute("aria-selected", "true")
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    panel = here.main.locator(".st-key-map_closer")
+    expect(panel).to_contain_text("In the full space, nearest first")

@@ -6,13 +6,21 @@ from math import log
 
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 from sklearn.cluster import HDBSCAN
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from components.content.bundled_texts import baseline_sentences
 from components.core.errors import RequestError
-from components.maps.clusters import MAX_CLUSTERED, cluster, cluster_labels
+from components.maps.clusters import (
+    LEAST_LIFT,
+    LEAST_SHARE,
+    MAX_CLUSTERED,
+    RISK,
+    cluster,
+    cluster_labels,
+)
 from components.maps.points import Points
 from components.maps.typical import count_terms, typical_of
 
@@ -197,28 +205,69 @@ def test_labels_have_the_words_and_stand_in_the_middle() -> None:
         assert label.text == " · ".join(label.words)
 
 
+@pytest.mark.parametrize("unit", ["sentences", "words"])
+def test_words_that_name_a_cluster_are_frequent_in_it_and_rare_outside(unit) -> None:
+    """Every word is checked by counting texts that hold it."""
+    random = np.random.default_rng(5)
+    vocabulary = [a + b + c for a in "bdfg" for b in "aeiou" for c in "klmnprst"]
+    n, own = 240, np.repeat([0, 1, 2, 3, -1], [80, 60, 40, 20, 40])
+    texts = []
+    for group in own:
+        words = random.choice(vocabulary, 6).tolist()
+        if group in (0, 1) and random.random() < 0.4:
+            words.append(("topical", "thematic")[group])
+        texts.append(" ".join(words))
+    names = tuple(texts) if unit == "sentences" else tuple(text.split()[0] for text in texts)
+    spans = np.array([(0, len(name)) for name in names])
+    points = Points(unit, tuple(texts), np.arange(n), spans, names)
+    labels = cluster_labels(points, random.normal(size=(n, 2)), own)
+    assert {label.cluster: label.words[:1] for label in labels} == {
+        0: ("topical",),
+        1: ("thematic",),
+        2: (),
+        3: (),  # junk alone: no name
+    }
+    for label in labels:
+        inside = own == label.cluster
+        for word in label.words:
+            has_word = np.array([word in text.split() for text in texts])
+            share, outside = has_word[inside].mean(), has_word[~inside].mean()
+            assert share >= LEAST_SHARE
+            table = [
+                [(has_word & side).sum(), (~has_word & side).sum()] for side in (inside, ~inside)
+            ]
+            assert fisher_exact(table, "greater").pvalue * len(points.terms.terms) <= RISK
+            assert share >= LEAST_LIFT * outside
+
+
+def test_one_cluster_of_everything_has_no_name() -> None:
+    sentences = ["python sheds skin", "python runs code"] * 5
+    (label,) = cluster_labels(words_of(sentences), np.zeros((10, 2)), np.zeros(10, int))
+    assert label.words == ()
+
+
 def test_a_map_of_one_word_is_labelled_by_its_contexts() -> None:
-    sentences = ["python sheds skin", "python eats mice"] * 4 + ["python runs code"] * 6
-    clusters = np.array([0] * 8 + [1] * 6)
-    labels = cluster_labels(words_of(sentences, "python"), np.zeros((14, 2)), clusters)
+    sentences = ["python sheds skin", "python eats mice"] * 8 + ["python runs code"] * 12
+    clusters = np.array([0] * 16 + [1] * 12)
+    labels = cluster_labels(words_of(sentences, "python"), np.zeros((28, 2)), clusters)
     assert all("python" not in label.words for label in labels)
     assert set(labels[1].words) == {"runs", "code"}
 
 
 def test_a_map_of_many_words_is_labelled_by_the_words() -> None:
     """A name outweighs what stands around it; a function word labels where it names points."""
-    sentences = ["the court rose"] * 6 + ["snake in court"] * 3 + ["mouse in court"] * 3
-    clusters = np.array([0] * 6 + [1] * 6)
-    labels = cluster_labels(words_of(sentences), np.zeros((12, 2)), clusters)
-    assert labels[0].words[0] == "the"
-    assert labels[1].words[:2] == ("mouse", "snake")
+    sentences = ["the court rose"] * 12 + ["snake in court"] * 8 + ["mouse in court"] * 8
+    clusters = np.array([0] * 12 + [1] * 16)
+    labels = cluster_labels(words_of(sentences), np.zeros((28, 2)), clusters)
+    assert labels[1].words[0] == "the"
+    assert labels[0].words[:2] == ("mouse", "snake")
 
 
 def test_clusters_of_signs_are_named_by_them() -> None:
-    texts = ("wait.", "go.", "stop!", "run!")
+    texts = ("wait.", "go.") * 6 + ("stop!", "run!") * 6
     spans = np.array([(len(t) - 1, len(t)) for t in texts])
-    points = Points("tokens", texts, np.arange(4), spans, (".", ".", "!", "!"))
-    labels = cluster_labels(points, np.zeros((4, 2)), np.array([0, 0, 1, 1]))
+    points = Points("tokens", texts, np.arange(24), spans, (".",) * 12 + ("!",) * 12)
+    labels = cluster_labels(points, np.zeros((24, 2)), np.repeat([0, 1], 12))
     assert [label.words[0] for label in labels] == [".", "!"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -21,16 +21,28 @@ from components.core.byte_cache import remembered
 from components.core.errors import ContextlensError, CorpusError, JobError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
+from components.features.map import group_names
 from components.features.map import marks as map_marks
-from components.features.map.controls import COLOR, FIND, FIND_SELECT, NEAR, PANEL, POINT_PANEL
+from components.features.map.columns import kind_of_column
+from components.features.map.controls import (
+    COLOR,
+    FIND,
+    FIND_SELECT,
+    GROUP_NAMES,
+    NEAR,
+    PANEL,
+    POINT_PANEL,
+)
 from components.features.map.corpora import corpus_of
 from components.features.map.figures import (
+    MAX_SVG,
     Coloring,
     MapMarks,
     Ranges,
     coloring,
     map_ranges,
 )
+from components.features.map.group_names import GroupName
 from components.features.map.marks import MarkedPoints
 from components.features.map.reading import (
     MapReading,
@@ -63,7 +75,6 @@ from components.ui.state.view import ViewState
 from components.ui.widgets.sense_claims import (
     senses_claim,
     senses_sure,
-    senses_title,
     senses_title_at,
 )
 
@@ -115,16 +126,17 @@ GROUPS = "group on the map"
 LAYER = "layer"
 """Colours by layer, for a map with the points of all layers."""
 NOTHING = "nothing"
-_MOST_LABELS = 200
+_MOST_LABELS, _LEAST_REPEATS = 200, 2
+"""A usable label column has at most so many labels, each so often on average."""
 _GIVEN = " (label)"
 """The suffix of a label column whose name the points use already."""
 
 
 def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
-    """The columns that can colour a map of these texts; "" stands for the default."""
+    """The columns that can colour a map of these texts, the default first."""
     usual = _usual(request, corpus)
-    others = {name: name for name in _names(request.unit, corpus) if name != usual}
-    return COLOR.among({"": usual, **others}, default="")
+    names = dict.fromkeys([usual, *_names(request.unit, corpus)])
+    return COLOR.among({name: name for name in names}, default=usual)
 
 
 def color_of(view: ViewState, result: MapResult) -> str:
@@ -157,7 +169,21 @@ def _usual(request: MapRequest, corpus: Corpus | None) -> str:
         return GROUPS
     if corpus.spans is not None:  # chosen words: coloured by word, a single word by its senses
         return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
-    return next((title for title, n in corpus.n_kinds.items() if 1 < n <= _MOST_LABELS), GROUPS)
+    usable = (title for title in corpus.labels if _is_usable(corpus, title))
+    return next(usable, GROUPS)
+
+
+def _is_usable(corpus: Corpus, title: str) -> bool:
+    """True if a column's labels can separate: several that repeat, neither numbers nor dates."""
+    n = corpus.n_kinds[title]
+    if not 1 < n <= min(_MOST_LABELS, len(corpus.texts) / _LEAST_REPEATS):
+        return False
+    kind = remembered(
+        "map: kind of column",
+        *(corpus.key, title),
+        compute=lambda: kind_of_column(corpus.labels[title]),
+    )
+    return kind == "category"
 
 
 # --- The map that a view asks for
@@ -279,8 +305,8 @@ class Finding:
         column: the labels behind colours and readings, or None.
         groups: (n_points,) each point's group on the map, -1 for none.
         group_labels: the names of the groups, if there are enough points.
+        own_names: the visitor's own names among them, by group.
         titles: the finding at each layer, in one line.
-        course: the summary over all layers, in one line; "" if there is none.
         reading: the finding at this layer, in sentences.
         sure: sentences on the test behind the reading, and on its certainty.
         one_name: True if all points have the same name, as in a map of one word.
@@ -292,14 +318,20 @@ class Finding:
     column: str | None
     groups: IntArray
     group_labels: tuple[ClusterLabel, ...]
+    own_names: Mapping[int, GroupName]
     titles: tuple[str, ...]
-    course: str
     reading: tuple[str, ...]
     sure: tuple[str, ...]
     one_name: bool
 
 
-def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Finding:
+def _finding(
+    result: MapResult,
+    row: int,
+    by: str,
+    order: tuple[str, ...],
+    names: tuple[GroupName, ...],
+) -> Finding:
     """The finding on a map at one layer.
 
     Args:
@@ -307,24 +339,33 @@ def _finding(result: MapResult, row: int, by: str, order: tuple[str, ...]) -> Fi
         row: the layer's row in the arrays of the map.
         by: the column that colours the points.
         order: the categories of another map, whose colours are kept.
+        names: the visitor's names of groups.
     """
     points = result.points
     groups, labels = _groups(result, row)
+    own_names = _own_names(result, groups, names)
+    labels = tuple(
+        replace(label, words=(own_names[label.cluster].name,))
+        if label.cluster in own_names
+        else label
+        for label in labels
+    )
     plain = by in {NOTHING, LAYER}
-    column = by if by in points.labels else None
+    extra = {GROUPS: _group_names(groups, labels)}
+    color = coloring(points, "" if plain else by, extra=extra, order=order)
+    column = by if by in points.labels and color.kind == "category" else None
     senses = _senses(result, column)
     reading = _reading(result, row, column, groups, senses)
-    parts = (result.request.key, row, by, order)
-    extra = {GROUPS: _group_names(groups, labels)}
+    parts = (result.request.key, row, by, order, names)
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
-        color=coloring(points, "" if plain else by, extra=extra, order=order),
+        color=color,
         every_layer=by == LAYER,
         column=column,
         groups=groups,
         group_labels=labels if points.n_points >= _LABELLED else (),
+        own_names=own_names,
         titles=_titles(result, row, column, groups, senses),
-        course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
         reading=tuple(map(str, reading.claims)),
         sure=tuple(map(str, reading.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,
@@ -340,6 +381,18 @@ def _groups(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel, 
         return groups, cluster_labels(result.points, places, groups)
 
     return once(result, "groups", row, compute=compute)
+
+
+def _own_names(
+    result: MapResult, groups: IntArray, names: tuple[GroupName, ...]
+) -> Mapping[int, GroupName]:
+    """The visitor's names of groups on one layer's map."""
+
+    def groups_at(layer: int) -> IntArray | None:
+        known = layer in result.layers
+        return _groups(result, result.layers.index(layer))[0] if known else None
+
+    return group_names.apply(names, groups, groups_at)
 
 
 def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
@@ -365,6 +418,7 @@ def _titles(
             column=column,
             clusters=groups if i == row else None,
             quality=result.map.quality[i],
+            layer=result.layers[i],
         )
         for i, near in enumerate(result.map.neighbors)
     )
@@ -434,6 +488,7 @@ class MapDisplay:
         near_to: the text whose nearest points are requested; "" for none.
         marked: the marked points.
         panel: the look beside the map.
+        most_drawn: the number of points that the browser can draw; None for all.
     """
 
     result: MapResult
@@ -444,6 +499,7 @@ class MapDisplay:
     near_to: str
     marked: MarkedPoints
     panel: str
+    most_drawn: int | None = None
 
     @property
     def points(self) -> Points:
@@ -465,6 +521,19 @@ class MapDisplay:
         """(n_points, 2 or 3) coordinates on the map."""
         places: FloatArray = self.result.map.coordinates[self.row]
         return places
+
+    @cached_property
+    def drawn(self) -> Points:
+        """The drawn points: the first ones if the browser cannot draw them all."""
+        n = self.points.n_points
+        few = self.most_drawn is not None and self.most_drawn < n
+        return self.points.take(range(self.most_drawn)) if few else self.points
+
+    @cached_property
+    def drawn_color(self) -> Coloring:
+        """The colours of the drawn points."""
+        color = self.finding.color
+        return replace(color, values=color.values[: self.drawn.n_points])
 
     @cached_property
     def frames(self) -> list[Ranges]:
@@ -504,6 +573,20 @@ class MapDisplay:
             compute=lambda: np.array(map_marks.search(self.points, self.wanted), dtype=np.int64),
         )
         return tuple(rows.tolist())
+
+    def drawn_marks(self, marks: MapMarks) -> MapMarks:
+        """The marks of points that are drawn."""
+        n = self.drawn.n_points
+        if n == self.points.n_points:
+            return marks
+        rings = {title: [row for row in rows if row < n] for title, rows in marks.rings.items()}
+        return MapMarks(
+            chosen=None if marks.chosen is None else [row for row in marks.chosen if row < n],
+            rings={title: rows for title, rows in rings.items() if rows},
+            focus=marks.focus if marks.focus is not None and marks.focus < n else None,
+            neighbours=[row for row in marks.neighbours if row < n],
+            labels={row: label for row, label in marks.labels.items() if row < n},
+        )
 
     @property
     def near(self) -> NearestPoints | None:
@@ -612,6 +695,7 @@ def map_display(
     is_stale: bool = False,
     order: tuple[str, ...] = (),
     layer: int | None = None,
+    has_webgl: bool = True,
 ) -> MapDisplay:
     """Return a map as the view shows it.
 
@@ -621,22 +705,26 @@ def map_display(
         is_stale: True if the view asks for another map.
         order: the categories of another map, whose colours are kept.
         layer: the layer to show; by default the view's.
+        has_webgl: False if the browser can only draw a few points.
     """
     row = result.index_of(view.layer if layer is None else layer)
     by = color_of(view, result)
 
+    names = group_names.unpack(map_marks.name_of(result), GROUP_NAMES.of(view))
+
     def compute() -> Finding:
-        return _finding(result, row, by, order)
+        return _finding(result, row, by, order, names)
 
     return MapDisplay(
         result=result,
         is_stale=is_stale,
         row=row,
-        finding=once(result, "finding", row, by, order, compute=compute),
+        finding=once(result, "finding", row, by, order, names, compute=compute),
         wanted=FIND.of(view).strip(),
         near_to=NEAR.of(view).strip(),
         marked=map_marks.marked(view, result),
         panel=PANEL.of(view),
+        most_drawn=None if has_webgl else MAX_SVG // (len(result.layers) if by == LAYER else 1),
     )
 
 
@@ -717,7 +805,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
     """The points with their coordinates; only the first `most`, if given."""
     points, first = display.points, slice(most)
     texts = _bounded(points.texts, points.n_points if most is None else most)
-    group_names = {label.cluster: " · ".join(label.words) for label in display.finding.group_labels}
+    names = {label.cluster: label.text for label in display.finding.group_labels}
     name = points.unit.removesuffix("s")
     axes = zip("xyz", display.places[first].T.astype(float), strict=False)
     columns: dict[str, Any] = {
@@ -725,7 +813,7 @@ def map_table(display: MapDisplay, most: int | None = None) -> pd.DataFrame:
         **{title: labels[first] for title, labels in points.labels.items()},
         **{title: values[first].astype(float) for title, values in points.measures.items()},
         "sentence": [texts[i] for i in points.sentence[first].tolist()],
-        "group": [group_names.get(group, "") for group in display.finding.groups[first].tolist()],
+        "group": [names.get(group, "") for group in display.finding.groups[first].tolist()],
         **dict(axes),
     }
     return pd.DataFrame(columns)

@@ -25,6 +25,7 @@ __all__ = [
     "FILE_NAME",
     "FIND",
     "FIND_SELECT",
+    "GROUP_NAMES",
     "GUESSED",
     "KEPT",
     "LABELS",
@@ -53,6 +54,7 @@ __all__ = [
     "SOURCE",
     "SOURCES",
     "SPECIAL",
+    "TABLE_PANEL",
     "TEXT",
     "TRUST",
     "UNIT",
@@ -111,7 +113,7 @@ MIN_DIST = choice(
 )
 DIMS = choice(PAGE, "dims", ("2-D", "3-D"))
 EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
-COLOR = choice(PAGE, "color", ("",))
+COLOR = choice(PAGE, "color", ())
 """The options depend on the texts: see `compute.color_choice`."""
 
 # The second map beside the first
@@ -124,7 +126,12 @@ OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
 # The panel beside the map, and the marked points
 
-PANELS = TRUST, POINT_PANEL, FIND_SELECT = ("Trust", "Point", "Find & select")
+PANELS = FIND_SELECT, POINT_PANEL, TABLE_PANEL, TRUST = (
+    "Find & select",
+    "Point",
+    "Table",
+    "Trust",
+)
 PANEL = choice(PAGE, "panel", PANELS)
 FIND = text(PAGE, "find")
 NEAR = text(PAGE, "near")
@@ -134,6 +141,8 @@ POINT = number(PAGE, "point", between=_POINTS, default=-1)
 PIN_A = number(PAGE, "pin_a", between=_POINTS, default=-1)
 PIN_B = number(PAGE, "pin_b", between=_POINTS, default=-1)
 MARKED = (POINT, PIN_A, PIN_B)
+GROUP_NAMES = text(PAGE, "group_names")
+"""The visitor's names of groups, as `group_names.pack` has them."""
 
 
 @cache

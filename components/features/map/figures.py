@@ -18,6 +18,8 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.features.map.columns import date_of, kind_of_column, numbers_of
+from components.features.map.group_names import MAX_NAME
 from components.figures.theme import (
     CATEGORICAL,
     INK,
@@ -43,6 +45,7 @@ __all__ = [
     "MapMarks",
     "Ranges",
     "above",
+    "add_density",
     "axes_of",
     "cluster_notes",
     "coloring",
@@ -140,9 +143,9 @@ def _headed(legend: str) -> dict[str, Any]:
 
 
 def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
-    """Axes without numbers at one scale, a thin frame, and a legend under the map.
+    """Axes without numbers, a thin frame that fills the width, and a legend under the map.
 
-    The frame has the aspect ratio of the ranges, however much space there is.
+    Each axis has a scale of its own in two dimensions; `map_ranges` bounds how much they differ.
 
     Args:
         ranges: the range of each axis.
@@ -164,7 +167,7 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
             "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
         }
     x, y = ({"range": list(ends), **MAP_AXIS} for ends in ranges)
-    return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
+    return {**layout, "xaxis": x, "yaxis": y}
 
 
 # --- The colours of points
@@ -184,6 +187,7 @@ class Coloring:
         values: n_points labels ("" for none), or (n_points,) float32 (NaN for none).
         order: every category: given ones first, then by frequency; the first ones have colours.
         scale: the ends of a measure's colour scale, or None for its own minimum and maximum.
+        dates: True if the numbers are days since 1970.
     """
 
     title: str
@@ -191,6 +195,7 @@ class Coloring:
     values: Sequence[str] | FloatArray = ()
     order: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
+    dates: bool = False
 
 
 UNCOLORED = Coloring("", "none")
@@ -240,6 +245,10 @@ def coloring(
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         return Coloring(by, "measure", values.astype(np.float32), scale=scale)
     texts = tuple(str(value) for value in values)
+    kind = kind_of_column(texts) if by in points.labels and by not in extra else "category"
+    if kind != "category":
+        numbers = numbers_of(texts, kind)
+        return Coloring(by, "measure", numbers, scale=scale, dates=kind == "date")
     return Coloring(by, "category", texts, order=_ordered(texts, order))
 
 
@@ -298,17 +307,25 @@ Ranges = list[tuple[float, float]]
 """The start and end of each axis."""
 _AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
 _THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
+_SHAPES = 0.62, 3.0
+"""Bounds of a frame's width in units of its height: they keep a thin cloud of points thin."""
 
 
 def map_ranges(places: FloatArray) -> Ranges:
-    """The range of each axis: all points, with a margin."""
+    """The range of each axis: all points, with a margin; in two dimensions, of a bounded shape."""
     if not len(places):
         return [(-1.0, 1.0)] * places.shape[1]
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
     spans = high - low
     longest = max(float(spans.max()), 1e-6)
     air = np.clip(_MOST_AIR * spans, _THIN_MARGIN * longest, _AIR * longest)
-    return list(zip((low - air).tolist(), (high + air).tolist(), strict=True))
+    low, high = low - air, high + air
+    if len(spans) == 2:
+        width, height = high - low
+        least, most = _SHAPES
+        missing = np.array([max(0.0, least * height - width), max(0.0, width / most - height)])
+        low, high = low - missing / 2, high + missing / 2
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
@@ -390,7 +407,8 @@ def _text(points: Points, point: int, color: Coloring, plan: _HoverFormat) -> st
         _line(title, points.labels[title][point]) for title in titles if points.labels[title][point]
     ]
     if color.kind != "none":
-        lines.append(_line(color.title, color.values[point]))
+        written = points.labels.get(color.title, color.values)  # numbers and dates as in the file
+        lines.append(_line(color.title, written[point]))
     return "<br>".join(line for line in lines if line)
 
 
@@ -431,10 +449,10 @@ def _lines(text: str) -> list[tuple[int, int]]:
 # --- The names of a map's clusters
 
 MAX_LABELS = 12
-_WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
-_NARROW = (350.0, 460.0)
+_WIDE = (650.0, 430.0)  # a small desk's frame and a phone's, in pixels: labels must not touch there
+_NARROW = (340.0, 300.0)
 _LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
-_LONGEST_LABEL = 18
+_LONGEST_LABEL = MAX_NAME
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
@@ -454,7 +472,7 @@ def cluster_notes(
         narrow: True if the map has a phone's width, which has room for fewer names.
     """
     frame = _NARROW if narrow else _WIDE
-    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
+    per_unit = _per_unit(frame, ranges)
     taken: list[FloatArray] = []
     notes: list[dict[str, Any]] = []
     for label in sorted(labels, key=lambda label: (-label.n_points, label.cluster)):
@@ -468,7 +486,7 @@ def cluster_notes(
                 "x": label.place[0],
                 "y": label.place[1],
                 "yshift": _ABOVE,
-                "xshift": _inwards(box, frame, ranges),
+                "xshift": _inwards(box, ranges[0], per_unit[0]),
             }
             notes.append({**where, "text": "<br>".join(lines)})
     return [{**note, **_STYLE} for note in notes]
@@ -485,7 +503,12 @@ def _word_lines(words: Sequence[str]) -> list[str]:
     return [" · ".join(plain(word, _LONGEST_LABEL) for word in line) for line in lines]
 
 
-def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> FloatArray:
+def _per_unit(frame: tuple[float, float], ranges: Sequence[tuple[float, float]]) -> NDArray[Any]:
+    """(2,) the pixels of a unit of each axis, in a frame of this size."""
+    return np.array(frame) / [high - low for low, high in ranges]
+
+
+def _box(place: Sequence[float], lines: Sequence[str], per_unit: NDArray[Any]) -> FloatArray:
     """Left, bottom, right and top of a label, in pixels."""
     half = (
         np.array(
@@ -500,13 +523,9 @@ def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> Float
     return np.concatenate([middle - half, middle + half]).astype(np.float32)
 
 
-def _inwards(
-    box: FloatArray, frame: tuple[float, float], ranges: Sequence[tuple[float, float]]
-) -> float:
+def _inwards(box: FloatArray, ends: tuple[float, float], per_unit: float) -> float:
     """The pixels by which a label must move so that its ends are inside the frame."""
-    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
-    middle = sum(ranges[0]) / 2 * per_unit
-    left, right = middle - frame[0] / 2, middle + frame[0] / 2
+    left, right = (end * per_unit for end in ends)
     return round(float(max(0, left - box[0]) - max(0, box[2] - right)))
 
 
@@ -527,7 +546,6 @@ SIDES: Mapping[str, tuple[int, int]] = {
     "top left": (-1, 1),
 }
 """Text positions in plotly, the default first, with directions across and up from the point."""
-_HIGH = 430.0  # the approximate height of a frame in pixels
 _DIGIT_WIDTH, _DIGIT_HEIGHT, _RING = (
     8.5,
     15.0,
@@ -546,7 +564,7 @@ def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict
     usual = next(iter(SIDES))
     if places.shape[1] != 2 or not labels:
         return dict.fromkeys(labels, usual)
-    per_unit = _HIGH / (ranges[1][1] - ranges[1][0])
+    per_unit = _per_unit(_WIDE, ranges)
     at = {row: places[row].astype(float) * per_unit for row in labels}
     taken = [
         _number_box(point, np.full(2, 2 * _RING)) for point in at.values()
@@ -680,6 +698,53 @@ def _focus_lines(kind: str, places: FloatArray, marks: MapMarks) -> dict[str, An
     }
 
 
+# --- The density of points, under them
+
+_CELLS = 96, 64  # across and up
+_BLUR = 1.6  # the kernel's standard deviation, in cells
+_SHADES = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.6)"]]
+
+
+def add_density(
+    chart: go.Figure, coordinates: FloatArray, frames: Sequence[Ranges], row: int
+) -> None:
+    """Shade a figure's ground where many points lie over each other, in each of its frames.
+
+    The shade grows with the square root of the number of points around, blurred by a Gaussian
+    kernel: otherwise one heap would leave no shade for all others. It has its own trace, the last.
+
+    Args:
+        chart: the figure of a map in two dimensions.
+        coordinates: (n_layers, n_points, 2).
+        frames: the ranges of the axes at each layer.
+        row: the shown layer's row.
+    """
+    shades = [_density(places, own) for places, own in zip(coordinates, frames, strict=True)]
+    chart.add_trace(shades[row])
+    for frame, shade in zip(chart.frames, shades, strict=False):  # no frames if it does not play
+        frame.data = (*frame.data, shade)
+        frame.traces = (*frame.traces, len(chart.data) - 1)
+
+
+def _density(places: FloatArray, ranges: Ranges) -> dict[str, Any]:
+    from scipy.ndimage import gaussian_filter
+
+    counts, *edges = np.histogram2d(places[:, 0], places[:, 1], bins=_CELLS, range=ranges)
+    density = np.sqrt(gaussian_filter(counts, _BLUR, mode="constant"))
+    x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
+    return {
+        "type": "heatmap",
+        "x": x.astype(np.float32),
+        "y": y.astype(np.float32),
+        "z": density.T.astype(np.float32),
+        "colorscale": _SHADES,
+        "showscale": False,
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "zsmooth": "best",
+    }
+
+
 # --- The points of a map as traces
 
 MAX_SVG = 2_000
@@ -688,6 +753,7 @@ drawn by WebGL; a browser without it shows a grey box instead of the map."""
 SHAPES = ("circle", "diamond", "square", "x", "cross")
 """Shapes of the most frequent values of a second column; the last is for all others."""
 _FADED = 0.12
+_N_DATES = 4  # on a colour bar
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
 """For each maximum number of points, their size in pixels and their opacity."""
 
@@ -785,5 +851,8 @@ def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) 
         return {**marker, "color": group.color}
     low, high = color.scale or (float(group.numbers.min()), float(group.numbers.max()))
     bar = {"title": {"text": plain(color.title), "side": "right"}, "thickness": 8, "len": 0.9}
+    if color.dates:
+        ticks = np.unique(np.linspace(low, high, _N_DATES).round()).tolist()
+        bar |= {"tickvals": ticks, "ticktext": [date_of(tick) for tick in ticks]}
     ends = {"cmin": low, "cmax": high, "colorscale": SEQUENTIAL, "colorbar": bar}
     return {**marker, "color": group.numbers, **ends}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -15,13 +16,13 @@ from components.content.language import Claim, say
 from components.content.wording import escape
 from components.core.schema import Passport
 from components.features.map import marks
+from components.features.map.cards import point_cards
 from components.features.map.compute import MapDisplay, MapRecipe
-from components.features.map.controls import FIND, NEAR, PANEL, POINT_PANEL, TRUST
+from components.features.map.controls import FIND, NEAR, PANEL, POINT_PANEL, TABLE_PANEL, TRUST
 from components.features.map.reading import near_claim, neighbours_claim, pinned_claim
 from components.features.map.trust import count_equal, trust_of
 from components.jobs import Job
 from components.maps.map_quality import MapQuality
-from components.maps.points import context
 from components.maps.stability import Stability
 from components.ui.frame import errors
 from components.ui.models import waiting
@@ -159,82 +160,108 @@ def _sentence(display: MapDisplay, point: int) -> str:
     return escape(display.points.text(point))
 
 
-# --- Search results and selections
+# --- Points as cards: found, nearest to a text, selected, or all
 
-_MOST_ROWS = 2_000
-_MOST_LISTED = 200
-_FIRST = {"on map": 0, "sentence": 1}
-_SNIPPET = 90  # characters
+_AT_ONCE = 20
+_START = "map_cards_start"
+"""The session key for the shown part of the list: the list's name and its first card."""
 
 
-def selection_look(view: ViewState, display: MapDisplay) -> None:
-    """Points by word or sentence, points near a typed text, and selected points."""
-    inputs.text(view, NEAR)
-    _near(display)
+def find_look(view: ViewState, display: MapDisplay, chart: str) -> None:
+    """Points by word or sentence, points near a typed text, selected points, or all."""
     inputs.text(view, FIND)
-    _found(display)
-    selection = display.marked.selection
+    inputs.text(view, NEAR)
+    near, selection = display.near, display.marked.selection
+    if near is not None and near.problem:
+        st.info(near.problem)
+    elif near is not None:
+        kit.reading([near_claim(near.name, near.cosines)], key="reading_near")
+        _cards(display, near.rows, chart, cosines=near.cosines)
+        return
+    if display.matches is not None:
+        n = len(display.matches)
+        st.caption(say("map.selection_panel.found" if n else "map.selection_panel.not_found", n=n))
+        _cards(display, display.matches, chart)
+        return
     if selection is None:
         st.caption(say("map.selection_panel.empty"))
+        _cards(display, range(display.points.n_points), chart)
         return
     kit.reading(display.selected_in_words(), key="reading_selection")
-    _selection_table(display, selection.points)
+    _cards(display, selection.points, chart)
     _selection_buttons(display, selection.points)
 
 
-def _near(display: MapDisplay) -> None:
-    """The points nearest to a typed text, or the reason why there are none."""
-    near = display.near
-    if near is None:
-        return
-    if near.problem:
-        st.info(near.problem)
-        return
-    kit.reading([near_claim(near.name, near.cosines)], key="reading_near")
-    cosine = {"cosine": list(near.cosines)}
-    _listed(display, near.rows, cosine, key="map_near_to")
-
-
-def _found(display: MapDisplay) -> None:
-    if display.matches is None:
-        return
-    n = len(display.matches)
-    st.caption(say("map.selection_panel.found" if n else "map.selection_panel.not_found", n=n))
-    if n:
-        _listed(display, display.matches[:_MOST_LISTED], {}, key="map_found")
-
-
-def _listed(
-    display: MapDisplay, rows: Sequence[int], more: Mapping[str, list[float]], *, key: str
+def _cards(
+    display: MapDisplay, rows: Sequence[int], chart: str, *, cosines: Sequence[float] = ()
 ) -> None:
-    """A table of points, with their numbers on the map and a snippet of their text."""
-    columns = {
-        "on map": [display.labels.get(row, "") for row in rows],
-        **more,
-        "text": ["".join(context(display.points, row, longest=_SNIPPET)) for row in rows],
-    }
-    kit.table(
-        pd.DataFrame(columns),
-        exact=tuple(more),
-        height=180,
-        columns={"on map": st.column_config.TextColumn(width=56)},
-        key=key,
+    """Some points as cards, a part of them at once."""
+    if not rows:
+        return
+    of, n = marks.name_of(display.result), len(rows)
+    name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
+    before = session.kept(_START)
+    start = before[1] if before is not None and before[0] == name else 0
+    part = slice(start, start + _AT_ONCE)
+    point_cards(
+        display,
+        rows[part],
+        notes=[f"{cosine:.2f}" for cosine in cosines[part]],
+        chart=chart,
+        on_choose=partial(marks.ring, of),
+        on_open=partial(marks.choose, of),
     )
+    if n > _AT_ONCE:
+        inputs.steps(
+            "map_cards",
+            start,
+            n,
+            at_once=_AT_ONCE,
+            on_step=lambda first: session.keep(_START, (name, first)),
+        )
 
 
-def _selection_table(display: MapDisplay, rows: tuple[int, ...]) -> None:
-    table = pd.DataFrame(display.points.rows(rows[:_MOST_ROWS]))
-    if any(row in display.labels for row in rows):
-        table.insert(0, "on map", [display.labels.get(row, "") for row in rows[:_MOST_ROWS]])
+# --- Points as a table
+
+_MOST_ROWS = 2_000
+_FIRST = {"on map": 0, "sentence": 1}
+
+
+def table_look(display: MapDisplay, chart: str) -> None:
+    """The points as rows: those selected on the map, or all; rows select points in turn."""
+    selection, of = display.marked.selection, marks.name_of(display.result)
+    if selection is None:
+        filtered = None
+    else:
+        filtered = selection.within if selection.chart == marks.TABLE else selection.points
+    n = display.points.n_points if filtered is None else len(filtered)
+    rows = tuple((range(n) if filtered is None else filtered)[:_MOST_ROWS])
+    case = "all" if filtered is None else "some"
+    st.caption(say(f"map.table_panel.{case}", n=n, total=display.points.n_points))
+    table = pd.DataFrame(display.points.rows(rows))
+    identity = (of, rows, marks.table_turn())
+    key = f"map_rows_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
+    are_all = filtered is None
+
+    def chosen() -> None:
+        event = session.value(key)
+        picked = [] if event is None else event["selection"]["rows"]
+        marks.select_rows(of, chart, rows, picked, are_all=are_all)
+
     st.dataframe(
         table,
         hide_index=True,
-        height=300,
+        height=380,
         column_order=sorted(table.columns, key=lambda name: _FIRST.get(name, 2)),
-        key="map_selection_table",
+        column_config={"sentence": st.column_config.TextColumn(width=176)},
+        on_select=chosen,
+        selection_mode="multi-row",
+        key=key,
     )
-    if len(rows) > _MOST_ROWS:
-        st.caption(say("map.selection_panel.first_rows", shown=_MOST_ROWS, n=len(rows)))
+    if n > len(rows):
+        st.caption(say("map.selection_panel.first_rows", shown=len(rows), n=n))
+    if selection is not None:
+        _selection_buttons(display, selection.points)
 
 
 def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
@@ -283,8 +310,6 @@ def trust_look(display: MapDisplay) -> None:
         n_equal=count_equal(display.neighbors),
     )
     kit.reading([trust.claim], sure=trust.notes, key="reading_trust")
-    if display.result.map.reason:
-        st.caption(escape(display.result.map.reason))
     if display.quality is not None:
         _measures(display.quality)
     if job is not None and state in {"waiting", "running"}:
@@ -344,19 +369,24 @@ def _stability(job: Job) -> Stability | None:
 # --- The choice of the look beside a map
 
 
-def panel(view: ViewState, display: MapDisplay, band: Band | None, ruler: Ruler | None) -> None:
-    """Draw one of the three looks; a click or a selection on the map opens the look for it.
+def panel(
+    view: ViewState, display: MapDisplay, band: Band | None, ruler: Ruler | None, *, chart: str
+) -> None:
+    """Draw one of the four looks; a click or a selection on the map opens the look for it.
 
     Args:
         view: the current view.
         display: the map.
         band: cosines of random pairs of words, if they apply.
         ruler: cosines of labelled pairs of words, if two points are pinned.
+        chart: the key of the map's chart.
     """
     look = inputs.choice(view, PANEL)
     if look == TRUST:
         trust_look(display)
     elif look == POINT_PANEL:
         point_look(display, band, ruler)
+    elif look == TABLE_PANEL:
+        table_look(display, chart)
     else:
-        selection_look(view, display)
+        find_look(view, display, chart)

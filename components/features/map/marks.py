@@ -27,7 +27,9 @@ from components.ui.state import session
 from components.ui.state.controls import Number
 from components.ui.state.view import ViewState
 
+_TURN = "map_table_turn"
 __all__ = [
+    "TABLE",
     "MarkedPoints",
     "PointSelection",
     "choose",
@@ -36,9 +38,17 @@ __all__ = [
     "name_of",
     "on_select",
     "pin",
+    "ring",
     "search",
+    "select_rows",
+    "span_of",
+    "table_turn",
     "unpin",
 ]
+
+
+TABLE = "table"
+"""Stands for a drawing's name if points were selected in the table."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +57,9 @@ class PointSelection:
 
     of: str  # the name of the map's points, from `name_of`
     key: str  # the key of the chart's widget
-    chart: str  # the drawing's name
+    chart: str  # the drawing's name, or `TABLE`
     points: tuple[int, ...]
+    within: tuple[int, ...] | None = None  # the rows of the table in which they were selected
 
 
 @dataclass(frozen=True)
@@ -85,23 +96,56 @@ def marked(view: ViewState, result: MapResult) -> MarkedPoints:
 
 
 def choose(of: str, point: int | None) -> None:
-    """Select a point on maps of the points with this name; None deselects it."""
+    """Open a point of the points with this name; None deselects it."""
+    _write(of, {POINT: point}, panel=POINT_PANEL)
+
+
+def ring(of: str, point: int) -> None:
+    """Select a point on maps of the points with this name; the panel stays."""
     _write(of, {POINT: point})
 
 
 def pin(of: str, name: Literal["A", "B"], point: int) -> None:
     """Pin a point as A or as B."""
-    _write(of, {PIN_A if name == "A" else PIN_B: point})
+    _write(of, {PIN_A if name == "A" else PIN_B: point}, panel=POINT_PANEL)
 
 
 def unpin(of: str) -> None:
     """Remove both pins."""
-    _write(of, {PIN_A: None, PIN_B: None})
+    _write(of, {PIN_A: None, PIN_B: None}, panel=POINT_PANEL)
 
 
 def clear_selection() -> None:
-    """Clear the selection."""
+    """Clear the selection, and that of the table."""
     session.keep("map_selection", None)
+    session.keep(_TURN, table_turn() + 1)
+
+
+def table_turn() -> int:
+    """The number of the table's widget; a new one has no selected rows."""
+    return int(session.kept(_TURN) or 0)
+
+
+def select_rows(
+    of: str, key: str, rows: tuple[int, ...], chosen: Sequence[int], *, are_all: bool
+) -> None:
+    """Select points in the table; if none are chosen, those that it was filtered by, if any.
+
+    Args:
+        of: the name of the map's points.
+        key: the key of the chart that draws these points.
+        rows: the points in the table.
+        chosen: the indices of the chosen rows.
+        are_all: True if the table was not filtered.
+    """
+    points = tuple(sorted(rows[i] for i in chosen if 0 <= i < len(rows)))
+    if points:
+        within = None if are_all else rows
+        session.keep("map_selection", PointSelection(of, key, TABLE, points, within))
+    elif are_all:
+        session.keep("map_selection", None)
+    else:
+        session.keep("map_selection", PointSelection(of, key, TABLE, rows, rows))
 
 
 def on_select(
@@ -146,8 +190,22 @@ def search(points: Points, wanted: str) -> tuple[int, ...]:
     return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
 
 
-def _write(of: str, marks: Mapping[Number, int | None]) -> None:
-    """Mark points and show their look; marks of other points are removed."""
+def span_of(text: str, wanted: str) -> tuple[int, int] | None:
+    """The first place of a searched text in code points, ignoring case; None if it is not there.
+
+    A character may casefold to several, as "ß" does; a match that begins or ends within one of them
+    takes the whole character.
+    """
+    needle = wanted.strip().casefold()
+    at = text.casefold().find(needle) if needle else -1
+    if at < 0:
+        return None
+    owners = [i for i, character in enumerate(text) for _ in character.casefold()]
+    return owners[at], owners[at + len(needle) - 1] + 1
+
+
+def _write(of: str, marks: Mapping[Number, int | None], *, panel: str = "") -> None:
+    """Mark points, and show a panel; marks of other points are removed."""
     view = session.current()
     if MARKS_OF.of(view) != of:
         for control in MARKED:
@@ -155,4 +213,4 @@ def _write(of: str, marks: Mapping[Number, int | None]) -> None:
     view = MARKS_OF.put(view, of)
     for control, point in marks.items():
         view = control.put(view, control.default if point is None else point)
-    session.write(PANEL.put(view, POINT_PANEL))
+    session.write(PANEL.put(view, panel) if panel else view)

@@ -38,7 +38,8 @@ from components.features.map.compute import (
     vectors_snippet,
 )
 from components.features.map.explain import FORMULA
-from components.features.map.figures import MapMarks, above, coloring
+from components.features.map.figures import MAX_SVG, MapMarks, above, add_density, coloring
+from components.features.map.group_names import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
 from components.features.map.layer_figures import (
     MAX_PLAYED_POINTS,
     MAX_TRAILS,
@@ -64,9 +65,18 @@ from components.ui.models.background import maps
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.component import component
 from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["HEIGHT", "downloads", "explain", "first_map", "one_or_two", "toolbar"]
+__all__ = [
+    "HEIGHT",
+    "downloads",
+    "drawable",
+    "explain",
+    "first_map",
+    "one_or_two",
+    "toolbar",
+]
 
 
 # --- The map as a chart with click and selection
@@ -123,7 +133,7 @@ def map_chart(
         *(drawing, marks.chosen, tuple(trails), *options),
         compute=lambda: _chart(display, marks, trails, room),
     )
-    n, order = display.points.n_points, chart.order
+    n, order = display.drawn.n_points, chart.order
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
         return sorted({point % n for point in selected_points(points, order)})
@@ -136,6 +146,8 @@ def map_chart(
         selection_mode=("points", "box", "lasso"),
         alt=say("map.alt", title=display.title, n=n),
     )
+    if n < display.points.n_points:
+        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
 
@@ -156,22 +168,31 @@ def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
 def _chart(
     display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
 ) -> MapChart:
-    points, finding = display.points, display.finding
-    parts = ("" if room["narrow"] or finding.every_layer else finding.course, display.sampled)
-    subtitle = " · ".join(filter(None, parts))
-    look = {"color": finding.color, "stale": display.is_stale, "subtitle": subtitle, **room}
+    points, finding, n = display.drawn, display.finding, display.drawn.n_points
+    marks, trails = display.drawn_marks(marks), [trail for trail in trails if trail < n]
+    look = {
+        "color": display.drawn_color,
+        "stale": display.is_stale,
+        "subtitle": display.sampled,
+        **room,
+    }
     if finding.every_layer:
         figure, order = _every_layer(display, marks, look)
         return MapChart(figure, order, len(figure.to_json()))
     look |= {"clusters": finding.group_labels, "marks": marks}
     if _plays(display):
         look |= {"layer": display.layer, "trails": trails, "titles": finding.titles}
-        layers, places = display.result.layers, display.result.map.coordinates
+        layers, places = display.result.layers, display.result.map.coordinates[:, :n]
         figure = layers_scatter(points, places, layers, **look)
     else:
         look |= {"title": display.title, "frame": display.frames[display.row]}
-        figure = map_scatter(points, display.places, **look)
-    order = map_order(finding.color, points.n_points)
+        figure = map_scatter(points, display.places[:n], **look)
+    if display.points.n_points > MAX_SVG and display.places.shape[1] == 2:
+        row = display.row
+        rows = slice(None) if _plays(display) else slice(row, row + 1)
+        coordinates, frames = display.result.map.coordinates[rows], display.frames[rows]
+        add_density(figure, coordinates, frames, row if _plays(display) else 0)
+    order = map_order(display.drawn_color, n)
     return MapChart(figure, order, len(figure.to_json()))
 
 
@@ -179,16 +200,16 @@ def _every_layer(
     display: MapDisplay, marks: MapMarks, look: Mapping[str, Any]
 ) -> tuple[Figure, Order]:
     """A figure with the points of all layers at once, and the points of each trace."""
-    layers, n = display.result.layers, display.points.n_points
+    layers, n = display.result.layers, display.drawn.n_points
     rows = np.tile(np.arange(n), len(layers))
-    points = display.points.take(rows)
+    points = display.drawn.take(rows)
     layer_of_point = np.repeat(np.array(layers, dtype=np.float32), n)
     color = coloring(points, LAYER, extra={LAYER: layer_of_point})
     chosen = None if marks.chosen is None else _at_all(marks.chosen, n, len(layers))
     rings = {title: _at_all(ringed, n, len(layers)) for title, ringed in marks.rings.items()}
     figure = map_scatter(
         points,
-        display.result.map.coordinates.reshape(len(rows), -1),
+        display.result.map.coordinates[:, :n].reshape(len(rows), -1),
         marks=MapMarks(chosen=chosen, rings=rings),
         title=say("map.every_layer", first=layers[0], last=layers[-1]),
         **{**look, "color": color},
@@ -205,6 +226,7 @@ def _drawing(display: MapDisplay, key: str) -> str:
     marked = display.marked
     parts = (
         *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
+        display.most_drawn,
         *(marked.point, marked.pin_a, marked.pin_b),
     )
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
@@ -242,6 +264,38 @@ def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None
     layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
 
 
+# --- A browser without WebGL
+
+_NO_WEBGL = "map_no_webgl"
+
+
+def drawable(view: ViewState) -> ViewState:
+    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
+    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
+
+
+def _has_webgl() -> bool:
+    return session.kept(_NO_WEBGL) is None
+
+
+def webgl_check(view: ViewState, display: MapDisplay) -> None:
+    """Ask the browser for WebGL if the map needs it; say so if it has none."""
+    in_space = controls.DIMS.of(view) == "3-D"
+    if not _has_webgl():
+        if in_space:
+            st.caption(say("map.no_webgl.flat"))
+        return
+    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
+    if in_space or n_drawn > MAX_SVG:
+        component(
+            "components.features.map",
+            "webgl",
+            {},
+            key="map_webgl",
+            on_pick=lambda answer: session.keep(_NO_WEBGL, answer),
+        )
+
+
 # --- The reading below a map
 
 _FILE = "map"
@@ -249,8 +303,9 @@ _MOST_ROWS = 5_000
 
 
 def words(display: MapDisplay) -> None:
-    """The finding in sentences, and its certainty."""
-    kit.reading(display.finding.reading, sure=display.finding.sure)
+    """What is behind the title's claim, folded."""
+    finding = display.finding
+    kit.reading([], sure=[" ".join(finding.reading), *finding.sure])
 
 
 def notes(display: MapDisplay) -> None:
@@ -259,6 +314,8 @@ def notes(display: MapDisplay) -> None:
     parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if display.sampled:
         parts.append(display.sampled)
+    if display.result.map.reason:
+        parts.append(escape(display.result.map.reason))
     if gathered.n_cut:
         parts.append(say("map.notes.cut", n=gathered.n_cut))
     if display.matches is not None:
@@ -268,6 +325,44 @@ def notes(display: MapDisplay) -> None:
     frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
     if frame and points.n_points > 1 and not display.finding.every_layer:
         st.caption(" ".join(map(str, frame)))
+
+
+_MOST_NAMED = 12  # groups, as many as have names on the map
+
+
+def group_fields(display: MapDisplay) -> None:
+    """A field for each group's name."""
+    labels = display.finding.group_labels[:_MOST_NAMED]
+    if not labels or display.is_stale:
+        return
+    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
+        st.caption(say("map.group_names.about"))
+        for label in labels:
+            number, before = label.cluster + 1, display.finding.own_names.get(label.cluster)
+            name = "" if before is None else before.name
+            point = int(np.flatnonzero(display.finding.groups == label.cluster)[0])
+            key = session.bind(f"map_group_{number}", name)
+            st.text_input(
+                say("map.group_names.field", number=number, n=label.n_points),
+                name,
+                max_chars=MAX_NAME,
+                placeholder=label.text or None,
+                key=key,
+                on_change=_name_group,
+                args=(key, map_marks.name_of(display.result), before, display.layer, point),
+            )
+
+
+def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
+    if not session.is_shown(key):
+        return
+    view, control = session.current(), controls.GROUP_NAMES
+    name = str(session.value(key) or "")
+    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
+    if len(packed) > MAX_TEXT:
+        session.remember(say("map.group_names.full"))
+        return
+    session.write(control.put(view, packed))
 
 
 def explain(display: MapDisplay, card: ModelCard) -> None:
@@ -322,7 +417,6 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "kept":
             inputs.select(view, controls.kept_among(titles(view, controls.KEPT.asked(view) or "")))
-        inputs.choice(view, controls.UNIT)
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
         inputs.select(view, requested.color)
@@ -334,7 +428,7 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
 
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of texts and of their words."""
-    source, unit = controls.SOURCE.of(view), cast("Unit", controls.UNIT.of(view))
+    source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
     if source == "sentences":
         sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
     if source == "file":
@@ -581,7 +675,11 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     result, is_stale = current_map(
         request, requested.corpus, card, slot="map", height=HEIGHT, first=first
     )
-    return None if result is None else map_display(view, result, is_stale=is_stale)
+    return (
+        None
+        if result is None
+        else map_display(view, result, is_stale=is_stale, has_webgl=_has_webgl())
+    )
 
 
 def one_or_two(
@@ -593,16 +691,19 @@ def one_or_two(
         words(display)
         notes(display)
         layer_control(view, display, card)
-        looks.panel(view, display, *_yardsticks(display, card))
+        webgl_check(session.current(), display)
+        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
         return
-    left, right = st.columns([7, 3], gap="medium")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         map_chart(display)
         layer_control(view, display, card)
         notes(display)
+        group_fields(display)
+        webgl_check(session.current(), display)
     with right, st.container(key="map_closer"):
         words(display)
-        looks.panel(view, display, *_yardsticks(display, card))
+        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
 
 
 def _yardsticks(display: MapDisplay, card: ModelCard) -> tuple[Band | None, Ruler | None]:
@@ -666,7 +767,9 @@ def _other(
     if result is None:
         return None
     order = display.finding.color.order
-    return map_display(view, result, is_stale=is_stale, order=order, layer=layer)
+    return map_display(
+        view, result, is_stale=is_stale, order=order, layer=layer, has_webgl=_has_webgl()
+    )
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:

@@ -94,15 +94,19 @@ def map_title(
     column: str | None = None,
     clusters: IntArray | None = None,
     quality: MapQuality | None = None,
+    layer: int = -1,
 ) -> str:
-    """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
+    """The finding as the chart's title, at most 80 characters; plain text, not Markdown.
+
+    Layer -1 is the pooler's output.
+    """
     n = points.n_points
     if n < FEW:
         return say("map.title.few", n=n)
     if column is not None and agreed is not None:
         state = labels_state(points, column, agreed)
         if state in {"separate", "partly", "unclear", "not"}:
-            return _labels_title(column, agreed, state)
+            return _labels_title(column, agreed, state, layer)
     if column is None and clusters is not None:
         n_groups = len(np.unique(clusters[clusters >= 0]))
         return say("map.title.groups", n=n_groups) if n_groups else say("map.title.no_groups")
@@ -113,10 +117,13 @@ def map_title(
     return say("map.title.recall", recall=quality.recall)
 
 
-def _labels_title(column: str, agreed: Agreement, state: str) -> str:
-    for longest in (24, 12, 6):
+def _labels_title(column: str, agreed: Agreement, state: str, layer: int) -> str:
+    place = say("map.title.pooler") if layer < 0 else say("map.title.layer", layer=layer)
+    for longest in (24, 12, 6, 4):
         title = say(
             f"map.title.labels.{state}",
+            place=place,
+            Place=place[:1].upper() + place[1:],
             column=shortened(column, longest),
             n=agreed.n,
             share=agreed.share,

@@ -138,12 +138,13 @@ def reading(
     """Write the reading of a picture: a finding with its number, and at most one caution.
 
     Args:
-        sentences: claims, or Markdown.
+        sentences: claims, or Markdown; none if the picture's title has the finding.
         sure: further details for engineers, folded under "How sure is this?".
         key: the key, different for each reading of a page, but always with the prefix "reading".
     """
     with st.container(key=key, gap="xsmall"):
-        st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
+        if sentences:
+            st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
         if sure and not present.is_on():
             with st.expander(say("page.sure")):
                 items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def test_the_two_pythons_part_in_the_later_layers(pythons: MapResult) -> None:
     assert shown.title == (
         "Layer 6 gives 94% of the uses of “python” the right sense (guessing: 50%)"
     )
-    assert shown.finding.course.startswith("Layer 6 separates the senses of “python” best")
+    assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.one_name
 
@@ -453,3 +454,41 @@ def test_a_long_text_at_many_points_is_cut_in_the_files(
     monkeypatch.setattr(compute, "_MOST_CHARACTERS", 200)
     assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
     assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]
+
+
+@pytest.mark.parametrize("controls", [{}, {"color": LAYER}])
+def test_without_webgl_only_the_first_points_and_their_marks_are_drawn(
+    pythons: MapResult, controls: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compute, "MAX_SVG", 70)
+    view = map_view(marks_of=name_of(pythons), point=3, pin_a=20, find="python", **controls)
+    n = 70 // 7 if controls else 32
+    shown = map_display(view, pythons, has_webgl=False)
+    assert shown.drawn.names == shown.points.names[:n]
+    assert len(shown.drawn_color.values) == (0 if controls else n)  # one colour has no values
+    marks = shown.drawn_marks(shown.marks("chart"))
+    assert marks.focus == 3
+    rows = [*marks.neighbours, *(row for ring in marks.rings.values() for row in ring)]
+    assert max(rows) < n
+    assert ("Pinned" in marks.rings) == (not controls)
+    whole = map_display(view, pythons)
+    assert whole.drawn is whole.points
+
+
+def test_a_file_s_first_usable_label_colours_it() -> None:
+    n = 60
+    columns = {
+        "id": tuple(f"row {i}" for i in range(n)),
+        "source": ("web",) * n,
+        "sent": tuple(f"2024-03-{1 + i % 20:02}" for i in range(n)),
+        "score": tuple(str(i % 20 / 4) for i in range(n)),
+        "topic": tuple(("sport", "law", "music")[i % 3] for i in range(n)),
+    }
+    request = SimpleNamespace(only=(), unit="sentences")
+    texts = tuple(f"text {i}" for i in range(n))
+    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert (color.default, color.of(DEFAULT)) == ("topic", "topic")
+    assert set(columns) < set(color.options)  # all others can be chosen
+    del columns["topic"]
+    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert color.default == compute.GROUPS

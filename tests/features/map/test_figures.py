@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from components.features.map.figures import (
     Coloring,
     MapMarks,
     Ranges,
+    add_density,
     cluster_notes,
     coloring,
     fill,
@@ -336,13 +338,17 @@ def test_names_of_clusters_do_not_touch_and_the_largest_stay() -> None:
         for i, (x, y) in enumerate(np.random.default_rng(0).uniform(0, [16, 9], (60, 2)))
     ]
     notes = cluster_notes(labels, ranges)
-    assert 5 < len(notes) <= MAX_LABELS
+    assert 5 < len(notes) == MAX_LABELS
     assert notes[0]["text"].startswith("word0")
-    spots = np.array([(note["x"], note["y"]) for note in notes]) * 900 / 16
+    spots = np.array([(note["x"] * 650 / 16, note["y"] * 430 / 9) for note in notes])
     for i, one in enumerate(spots):
         gaps = np.abs(spots[i + 1 :] - one)
         assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
-    assert len(cluster_notes(labels, ranges, narrow=True)) < len(notes)
+    narrow = cluster_notes(labels, ranges, narrow=True)
+    spots = np.array([(note["x"] * 340 / 16, note["y"] * 300 / 9) for note in narrow])
+    for i, one in enumerate(spots):
+        gaps = np.abs(spots[i + 1 :] - one)
+        assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
 
 
 def test_names_at_the_edge_are_moved_into_the_frame() -> None:
@@ -364,7 +370,7 @@ def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
         for own in ("", "30 of 40 texts, chosen at random")
     )
     still = map_scatter(points, places[1], title="T", narrow=narrow).layout
-    assert still.yaxis.scaleanchor == "x"
+    assert still.yaxis.scaleanchor is None  # the frame fills the width
     assert not still.xaxis.showticklabels
     assert not still.yaxis.showticklabels
     assert still.margin.t == plain.margin.t < told.margin.t
@@ -406,7 +412,7 @@ def test_a_map_of_no_points_is_drawn() -> None:
 # Numbers beside points
 
 
-FRAME = [(0.0, 430.0), (0.0, 430.0)]  # a unit is a pixel
+FRAME = [(0.0, 650.0), (0.0, 430.0)]  # a unit is a pixel
 
 
 def test_a_point_by_itself_has_its_number_above() -> None:
@@ -514,6 +520,8 @@ def test_too_many_points_are_not_played_and_bad_requests_are_refused() -> None:
 FEW = {"only": "python, the, a, river, bank, of"}
 
 
+LEAST_SHAPE, MOST_SHAPE = 0.619, 3.001  # a frame's width in units of its height
+
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "the page's own": ((), {}),
     "PCA": ((), {"method": "pca"}),
@@ -568,6 +576,14 @@ def test_points_of_any_shape_fill_their_frame(
     assert_holds(frame, places)
 
 
+def test_a_thin_cloud_of_points_is_not_drawn_as_a_wide_one() -> None:
+    line = np.stack([np.linspace(0, 10, 50), np.tile([0.0, 0.1], 25)], axis=1)
+    for places, most in ((line, 0.04), (line[:, ::-1], 0.02)):
+        frame = map_ranges(places)
+        assert min(fill(places, frame)) < most
+        assert_holds(frame, places)
+
+
 def assert_holds(frame: Ranges, places: np.ndarray) -> None:
     """Every point is strictly inside the frame."""
     low, high = np.array(frame).T
@@ -587,3 +603,48 @@ def test_no_points_equal_points_and_points_on_a_line_have_a_frame() -> None:
     for places in (np.zeros((0, 2)), np.ones((4, 2)), line):
         for low, high in map_ranges(places):
             assert low < high
+
+
+# Density, and browsers without WebGL
+
+
+@pytest.mark.parametrize("n_layers", [1, 3])
+def test_density_is_where_the_points_are_and_moves_with_them(n_layers: int) -> None:
+    n = 2_500
+    random = np.random.default_rng(0)
+    heap = random.normal(0, 0.2, (n_layers, n - 500, 2)) + np.arange(n_layers)[:, None, None]
+    places = np.concatenate([heap, random.uniform(-3, 5, (n_layers, 500, 2))], axis=1)
+    points, layers = points_of(n), tuple(range(n_layers))
+    if n_layers == 1:
+        figure = map_scatter(points, places[0], title="T")
+    else:
+        figure = layers_scatter(points, places, layers, layer=1, titles=["T"] * n_layers)
+    n_before, row = len(figure.data), n_layers // 2
+    add_density(figure, places, [map_ranges(own) for own in places], row)
+    assert len(figure.data) == n_before + 1
+    shades = [(row, figure.data[-1])]
+    for i, frame in enumerate(figure.frames):
+        assert frame.traces[-1] == n_before
+        assert len(frame.traces) == len(frame.data)
+        shades.append((i, frame.data[-1]))
+    for i, shade in shades:
+        z = np.asarray(shade.z)
+        up, across = np.unravel_index(z.argmax(), z.shape)
+        middle = places[i, : n - 500].mean(axis=0)
+        np.testing.assert_allclose([shade.x[across], shade.y[up]], middle, atol=0.3)
+        assert z.min() >= 0
+        assert z.sum() > 0
+    assert map_order(UNCOLORED, n)[0].tolist() == list(range(n))  # clicks find the same points
+
+
+def test_dates_have_a_bar_with_dates() -> None:
+    points = points_of(40)
+    days = tuple(f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(40))
+    points = replace(points, labels={"sent": (*days[:-1], "")})
+    color = coloring(points, "sent")
+    assert (color.kind, color.dates) == ("measure", True)
+    figure = map_scatter(points, places_of(40), color=color, title="T")
+    (bar,) = [t.marker.colorbar for t in figure.data if t.marker.colorbar.ticktext]
+    assert (bar.ticktext[0], bar.ticktext[-1]) == (min(days[:-1]), max(days[:-1]))
+    assert sum(len(trace.x) for trace in figure.data) == 40  # the one without a date is grey
+    assert "sent: 2024-02-02" in figure.data[-1].hovertext[1]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.core import EncoderService
-from components.features.map.marks import MarkedPoints, marked, name_of, search
+from components.features.map.marks import MarkedPoints, marked, name_of, search, span_of
 from components.maps.points import Points
 from components.maps.request import MapSettings
 from components.maps.result import MapResult
@@ -96,3 +98,20 @@ def test_words_are_found_by_name_first_and_else_by_their_sentence(
 def test_search_finds_every_point_of_a_sentence_once() -> None:
     many = replace(OWN, names=("x",) * 6)
     assert search(many, "python") == (0, 1, 2, 3)
+
+
+@given(st.text(), st.text(max_size=4))
+def test_a_found_span_casefolds_to_the_search(text: str, wanted: str) -> None:
+    span, needle = span_of(text, wanted), wanted.strip().casefold()
+    assert (span is None) == (not needle or needle not in text.casefold())
+    if span is not None:
+        start, end = span
+        assert needle in text[start:end].casefold()
+        assert needle not in text[: end - 1].casefold()
+
+
+def test_found_spans_are_code_points() -> None:
+    assert span_of("😀 Die STRASSE, die Straße", "straße") == (6, 13)
+    assert span_of("😀 eine Straße", "STRASSE") == (7, 13)
+    assert span_of("e\u0301toile", "E\u0301T") == (0, 3)
+    assert span_of("text", " ") is None

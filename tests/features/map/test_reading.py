@@ -378,12 +378,13 @@ def test_labels_are_told_as_they_are_read() -> None:
         "With more points, this share would probably be between 93% and 100% (95% interval)."
     )
     agreed = label_agreement(points, "topic", near)
-    title = map_title(points, column="topic", agreed=agreed)
-    assert title == "Labels in topic are separate: 100% match the nearest point (guessing: 33%)"
+    title = map_title(points, column="topic", agreed=agreed, layer=6)
+    assert title == "Layer 6 separates “topic”: 100% of neighbours share it (guessing: 33%)"
     noise = nearest(VectorSpace.of(rng.normal(size=(60, 16)).astype(np.float32), "cosine"), 15)
     said = map_reading(points, noise, column="topic")
     assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")
     long = label_agreement(made(labels, 60), "topic", noise)
-    assert len(map_title(made(labels, 60), column="topic", agreed=long)) <= 80
+    title = map_title(made(labels, 60), column="topic", agreed=long)
+    assert title == "We cannot tell from 60 points whether the pooler separates “topic”"
     one = map_reading(made(None, 1), None)
     assert one.claims[0].key == "map.reading.one_point"

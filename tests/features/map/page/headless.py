@@ -17,7 +17,7 @@ from components.ui.models.background import maps
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
-from tests.support.pages import reading, settled, shown_view
+from tests.support.pages import settled, shown_view
 
 __all__ = [
     "around",
@@ -49,7 +49,7 @@ def assert_whole(app: AppTest) -> None:
     assert not app.error
     assert not app.warning
     assert places(app).shape[0] == picture(app).points.n_points
-    assert reading(app)
+    assert figure_of(app, "map_chart")["layout"]["title"]["text"]
 
 
 def values(given: Any) -> np.ndarray:

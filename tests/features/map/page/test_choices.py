@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.features.map.controls import FIND_SELECT, PAGE
+from components.features.map.controls import FIND_SELECT, PAGE, TRUST
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.features.map.page.headless import (
@@ -26,7 +26,7 @@ from tests.features.map.page.headless import (
 )
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, map_view
-from tests.support.pages import alone, plainly_said, press, reading, settled, shown_view, to_layer
+from tests.support.pages import alone, plainly_said, press, send, settled, shown_view, to_layer
 from tests.support.pages import chart as figure_of
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps
@@ -57,6 +57,7 @@ def go(app: AppTest, view: ViewState) -> AppTest:
 
 def test_the_page_opens_on_the_two_pythons() -> None:
     app = framed(DEFAULT)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TRUST).run())
     assert_whole(app)
     own = picture(app)
     assert own.points.n_points == 32
@@ -136,6 +137,35 @@ def test_choices_are_written_into_the_address() -> None:
     assert "A similar map with a script of your own" in plainly_said(app)
 
 
+def test_without_webgl_a_map_in_space_is_flat_and_says_so() -> None:
+    app = framed(map_view(dims="3-D", **QUICK))
+    assert picture(app).map.coordinates.shape[2] == 3
+    app = settled(send(app, "map_webgl", "none"))
+    assert_whole(app)
+    assert picture(app).map.coordinates.shape[2] == 2
+    assert "no WebGL, which 3-D needs" in plainly_said(app)
+    assert shown_view(app).controls[PAGE]["dims"] == "3-D"  # a copied link keeps the choice
+
+
+def test_a_group_keeps_the_name_that_a_visitor_gave_it() -> None:
+    texts = [f"{w} {i} {i % 7}" for w in ("My python ate", "A script ran") for i in range(40)]
+    digest = shared("mine.txt", "\n".join(texts).encode())
+    app = framed(map_view(source="file", file=digest, unit="sentences", **QUICK))
+    assert_whole(app)
+    field_of = next(f for f in app.text_input if (f.key or "").startswith("map_group_1"))
+    app = settled(field_of.set_value("Pets; <b>all</b> of them and more").run())
+    assert_whole(app)
+    notes = figure_of(app, "map_chart")["layout"]["annotations"]
+    assert "Pets, &lt;b&gt;all&lt;/b&gt; of th" in [note.get("text") for note in notes]
+    packed = shown_view(app).controls[PAGE]["group_names"]
+    assert len(packed) <= 200
+    again = framed(shown_view(app))  # as a reload does
+    assert figure_of(again, "map_chart")["layout"]["annotations"] == notes
+    field_of = next(f for f in app.text_input if (f.key or "").startswith("map_group_1"))
+    app = settled(field_of.set_value("").run())
+    assert "group_names" not in shown_view(app).controls[PAGE]
+
+
 def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
     app = framed(map_view("a python", neighbors=5))
     assert_whole(app)
@@ -160,7 +190,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
 
 
 def test_two_more_seeds_are_drawn_when_asked_for() -> None:
-    app = settled(press(framed(map_view(**QUICK)), "map_check"))
+    app = settled(press(framed(map_view(panel=TRUST, **QUICK)), "map_check"))
     assert_whole(app)
     assert not [b for b in app.button if b.key == "map_check"]
     assert "Between maps drawn from 3 random starts, points keep" in plainly_said(app)
@@ -189,7 +219,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     )
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
-    assert "Layer 6 separates the senses of “python” best" in reading(app)
+    assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()
     assert app.get("progress")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,15 @@ from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.core.byte_cache import shared_cache
 from components.features.map import page
-from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
+from components.features.map.controls import (
+    FIND_SELECT,
+    PAGE,
+    PANEL,
+    PIN_A,
+    POINT,
+    POINT_PANEL,
+    TABLE_PANEL,
+)
 from components.features.map.marks import name_of
 from components.maps.result import MapResult
 from components.ui.models import runtime
@@ -33,7 +42,16 @@ from tests.features.map.page.headless import (
 )
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
-from tests.support.pages import app_data, app_settings, plainly_said, press, settled, shown_view
+from tests.support.pages import (
+    app_data,
+    app_settings,
+    given,
+    plainly_said,
+    press,
+    send_pick,
+    settled,
+    shown_view,
+)
 from tests.support.pages import chart as figure_of
 from tests.support.tiny_models import build
 
@@ -58,6 +76,35 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
 def at(picture: MapResult, row: int, *points: int) -> set[tuple[float, ...]]:
     """Points' places at one layer."""
     return {tuple(picture.map.coordinates[row, i].tolist()) for i in points}
+
+
+PARTS = ("before", "marked", "after")
+
+
+def cards(app: AppTest) -> list[dict[str, Any]]:
+    """The cards of the list of points, in order."""
+    return list(given(app, "map_cards")["cards"])
+
+
+def pick(app: AppTest, **message: Any) -> AppTest:
+    """Return the page after a card has sent a message."""
+    return settled(send_pick(app, "map_cards", **message))
+
+
+def rows_of(app: AppTest) -> pd.DataFrame:
+    """The table whose rows select points."""
+    return rows_element(app).value
+
+
+def rows_element(app: AppTest) -> Any:
+    return next(d for d in app.dataframe if "map_rows_" in d.proto.id)
+
+
+def choose_rows(app: AppTest, *rows: int) -> AppTest:
+    states = app._tree.get_widget_states()
+    event = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    states.widgets.add(id=rows_element(app).proto.id, string_value=json.dumps(event))
+    return settled(app._run(states))
 
 
 # Points
@@ -117,8 +164,7 @@ def test_points_have_the_numbers_of_the_table_beside_the_map() -> None:
     app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
     assert numbers_on(app) == set()
     app = around(app, 3, 17)
-    listed = next(d.value for d in app.dataframe if len(d.value) == 2 and "on map" in d.value)
-    assert listed["on map"].tolist() == ["1", "2"]
+    assert [(card["point"], card["note"]) for card in cards(app)] == [(3, "1"), (17, "2")]
     assert numbers_on(app) == {"1", "2"}
 
 
@@ -127,10 +173,10 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("My python shed its skin").run())
     assert_whole(app)
     assert "The 10 points most similar to “python” in the full space have" in plainly_said(app)
-    listed = next(d.value for d in app.dataframe if "cosine" in d.value.columns)
-    assert listed["on map"].tolist() == [str(i) for i in range(1, 11)]
-    assert listed["cosine"].is_monotonic_decreasing
-    assert numbers_on(app) == set(listed["on map"])
+    numbers, cosines = zip(*(card["note"].split(" · ") for card in cards(app)), strict=True)
+    assert list(numbers) == [str(i) for i in range(1, 11)]
+    assert sorted(map(float, cosines), reverse=True) == list(map(float, cosines))
+    assert numbers_on(app) == set(numbers)
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
     assert "Points here are single words, but your text has 3" in plainly_said(app)
     assert numbers_on(app) == set()
@@ -169,12 +215,15 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     app = around(app, 3, 17, 21)
     assert_whole(app)
     assert marked_in(app, "map_chart_other") == at(own, 1, 3, 17, 21)
-    listed = next(d.value for d in app.dataframe if len(d.value) == 3 and "sense" in d.value)
     texts = [own.points.text(i) for i in (3, 17, 21)]
+    assert ["".join(card[part] for part in PARTS) for card in cards(app)] == texts
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TABLE_PANEL).run())
+    listed = next(d.value for d in app.dataframe if len(d.value) == 3 and "sense" in d.value)
     assert listed["sentence"].tolist() == texts
     rows = pd.read_csv(io.BytesIO(files["map-selection.csv"]()), comment="#")
     assert rows["sentence"].tolist() == texts
     assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
     assert "**3** of 32 points are selected" in plainly_said(app)
     app = click(app, 6)
     assert POINT.of(shown_view(app)) == 6
@@ -184,6 +233,39 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert "are selected" not in plainly_said(app)
     app = send(around(app, 3, 17))  # a click on no point
     assert "are selected" not in plainly_said(app)
+
+
+def test_cards_and_rows_select_points_on_the_map() -> None:
+    app = framed(map_view(find="flat", **QUICK))
+    own = picture(app)
+    found = [i for i in range(32) if "flat" in own.points.text(i).casefold()]
+    shown = cards(app)
+    assert [card["point"] for card in shown] == found
+    for card in shown:
+        assert "".join(card[part] for part in PARTS) == own.points.text(card["point"])
+        assert card["marked"].casefold() == "flat"
+        assert card["label"] == own.points.labels["sense"][card["point"]]
+    app = pick(app, point=found[1], wish="choose")
+    assert POINT.of(shown_view(app)) == found[1]
+    assert PANEL.of(shown_view(app)) == FIND_SELECT  # the list stays
+    app = pick(app, point=31 if 31 not in found else 30, wish="choose")  # no card
+    app = pick(app, point=found[0], wish="format")
+    assert POINT.of(shown_view(app)) == found[1]
+    app = pick(app, point=found[0], wish="open")
+    assert (POINT.of(shown_view(app)), PANEL.of(shown_view(app))) == (found[0], POINT_PANEL)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TABLE_PANEL).run())
+    app = around(app, 3, 17, 21)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TABLE_PANEL).run())
+    app = choose_rows(app, 0, 2)
+    assert marked_in(app, "map_chart") == at(own, 6, 3, 21)
+    assert len(rows_of(app)) == 3  # the table stays as the lasso left it
+    app = choose_rows(app)
+    assert marked_in(app, "map_chart") == at(own, 6, 3, 17, 21)
+    app = press(app, "map_clear")
+    assert len(rows_of(app)) == 32
+    app = choose_rows(app, 5)
+    assert marked_in(app, "map_chart") == at(own, 6, 5)
+    assert len(rows_of(app)) == 32
 
 
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
