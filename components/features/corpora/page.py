@@ -36,7 +36,7 @@ from components.features.corpora.controls import CORPUS, READY, SEARCH, WORD
 from components.features.corpora.explain import FORMULA, SCHEMA
 from components.features.corpora.figures import corpus_bars, word_bars
 from components.features.corpora.reading import (
-    cost_claim,
+    cost_claims,
     date,
     facts,
     indexed_with,
@@ -334,11 +334,17 @@ def adding_panel(view: ViewState) -> None:
         chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
         if sheet is not None:
             _preview(view, sheet, secret)
-        else:
-            st.caption(say("corpora.adding.formats"))
-        case = "here" if is_for_one() else "many"
-        case += "_cloud" if settings().corpora_uri is not None else ""
-        st.caption(say(f"corpora.privacy.{case}"))
+            return
+        st.markdown(say("corpora.adding.formats"))
+        st.markdown(_who_sees_it())
+        with st.expander(say("corpora.adding.marks_title")):
+            st.markdown(say("corpora.adding.marks"))
+
+
+def _who_sees_it() -> str:
+    case = "here" if is_for_one() else "many"
+    case += "_cloud" if settings().corpora_uri is not None else ""
+    return say(f"corpora.privacy.{case}")
 
 
 def await_model(view: ViewState) -> None:
@@ -373,8 +379,13 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
-    """Return the columns chosen in the menus, where those of `now` are preselected."""
+    """Return the columns chosen in the menus, where those of `now` are preselected.
+
+    A file with one column has nothing to choose.
+    """
     titles = list(sheet.columns)
+    if len(titles) < 2:
+        return now
     first, second, third = st.columns([2, 3, 2], gap="small")
     text = str(
         first.selectbox(
@@ -437,18 +448,19 @@ def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
 
 def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
     every = range(card.n_layers + 1)
-    chosen = st.multiselect(
-        say("corpora.adding.layers"),
-        every,
-        usual_layers(corpus, card),
-        key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
-        help=say("corpora.adding.layers_help"),
-    )
+    with st.expander(say("corpora.adding.more")):
+        chosen = st.multiselect(
+            say("corpora.adding.layers"),
+            every,
+            usual_layers(corpus, card),
+            key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
+            help=say("corpora.adding.layers_help"),
+        )
     return tuple(sorted(chosen))
 
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """The button that starts indexing, with the cost beside it."""
+    """What indexing does, takes and keeps, and the button that starts it."""
     indexing = indexing_of(card, layers, "exact")
     expected = indexing_cost(corpus, indexing, card, service(), maps().token_seconds(card))
     why_not = ""
@@ -458,17 +470,17 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
     except CorpusError as exc:
         why_not = str(exc)
         st.warning(escape(why_not), icon=":material/block:")
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.button(
-            say("corpora.adding.index"),
-            icon=":material/manage_search:",
-            type="primary",
-            key="corpora_index",
-            disabled=bool(why_not),
-            on_click=_index,
-            args=(corpus, card, layers, split),
-        )
-        st.markdown(str(cost_claim(expected)), width="stretch")
+    for sentence in (*cost_claims(expected), _who_sees_it()):
+        st.markdown(str(sentence))
+    st.button(
+        say("corpora.adding.index"),
+        icon=":material/menu_book:",
+        type="primary",
+        key="corpora_index",
+        disabled=bool(why_not),
+        on_click=_index,
+        args=(corpus, card, layers, split),
+    )
 
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:

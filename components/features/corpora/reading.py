@@ -14,7 +14,7 @@ from components.features.corpora.search import LONGEST, SearchResult
 from components.ui.corpora.words import WordCounts
 
 __all__ = [
-    "cost_claim",
+    "cost_claims",
     "date",
     "facts",
     "indexed_with",
@@ -125,15 +125,13 @@ def model_note(about: About, service: EncoderService) -> str:
     return say("corpora.model.gone", model=indexing.model)
 
 
-def cost_claim(expected: IndexingCost) -> Claim:
-    """The cost of indexing."""
-    return claim(
-        "corpora.estimate.cost",
-        duration=duration(expected.seconds),
-        size=megabytes(expected.n_bytes),
-        texts=expected.n_texts,
-        words=expected.n_words,
-    )
+def cost_claims(expected: IndexingCost) -> list[Claim]:
+    """What indexing does and how long it takes, and what it stores."""
+    numbers = {"n": expected.n_texts, "words": expected.n_words}
+    return [
+        claim("corpora.estimate.cost", duration=duration(expected.seconds), **numbers),
+        claim("corpora.estimate.kept", size=megabytes(expected.n_bytes)),
+    ]
 
 
 def megabytes(n_bytes: float) -> str:
