@@ -545,6 +545,8 @@ def _words(result: CorpusResult) -> None:
             alt=say("corpora.alt", title=title),
             on_select=_on_select(tuple(row.word for row in rows)),
         )
+    else:
+        st.info(title, icon=":material/info:")
     kit.reading(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
 
 

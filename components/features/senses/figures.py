@@ -96,6 +96,7 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
 MAX_CONFUSED = 12
 """Maximum number of senses in the heatmap, which shows the most frequent."""
 _MAX_TICKS = 13
+_LOW = 0.3  # shares whose labels stand above them, clear of the axis
 _BAND = "rgba(0,114,178,0.18)"
 
 
@@ -225,7 +226,9 @@ def _value(curves: Sequence[tuple[str, Sequence[Separation]]], layer: int) -> li
     if len(curves) > 1 or not tests:
         return []
     accuracy = tests[0].accuracy
-    where = {"x": layer, "y": accuracy, "yanchor": "top", "yshift": -8, "xanchor": "right"}
+    is_low = accuracy < _LOW
+    edge = {"yanchor": "bottom", "yshift": 10} if is_low else {"yanchor": "top", "yshift": -14}
+    where = {"x": layer, "y": accuracy, "xanchor": "right", **edge}
     font = {"size": 16, "color": INK}
     return [{"text": f"<b>{percent(accuracy)}</b>", **where, "showarrow": False, "font": font}]
 
@@ -236,7 +239,8 @@ def _chance_line(chance: float) -> dict[str, Any]:
 
 
 def _chance_label(chance: float) -> dict[str, Any]:
-    where = {"x": 1, "xref": "paper", "xanchor": "right", "y": chance, "yanchor": "top"}
+    edge = "bottom" if chance < _LOW else "top"
+    where = {"x": 1, "xref": "paper", "xanchor": "right", "y": chance, "yanchor": edge}
     font = {"color": MUTED, "size": SMALLEST}
     return {"text": "always guessing", **where, "showarrow": False, "font": font}
 
@@ -270,6 +274,7 @@ _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
 _BAR = 42  # pixels beside the frame, for plotly's buttons
 _MAX_NAMES = 6  # on the map; the legend has them all
+_NAME = 0.07  # of the height: the room of a name
 _HALF_LINE = 24  # with more characters before it, the word begins a new line
 _LEGEND = {
     "orientation": "h",
@@ -443,14 +448,18 @@ def _points(
 
 
 def _names(kinds: Sequence[ColorKind], places: FloatArray) -> dict[str, Any]:
-    """The names of the few largest senses or groups, each in the middle of its points."""
-    named_kinds = [kind for kind in kinds if kind.color != NEUTRAL and len(kind.places) > 1]
-    named_kinds = sorted(named_kinds, key=lambda kind: -len(kind.places))[:_MAX_NAMES]
-    middles = [np.median(places[kind.places], axis=0) for kind in named_kinds]
+    """The names of a few senses or groups, each in the middle of its points; none of many."""
+    named_kinds = [kind for kind in kinds if kind.color not in {NEUTRAL, CATEGORICAL[-1]}]
+    if not 1 < len(named_kinds) <= _MAX_NAMES:
+        named_kinds = []
+    middles = [np.median(places[kind.places], axis=0).tolist() for kind in named_kinds]
+    low, high = ranges_of(places)[1]
+    heights = spread([y for _, y in middles], _NAME * (high - low), (low, high))
     return {
         "type": "scatter",
         "mode": "text",
-        **_xy(np.array(middles, dtype=np.float32).reshape(-1, 2)),
+        "x": [x for x, _ in middles],
+        "y": heights,
         "text": [f"<b>{kind.name}</b>" for kind in named_kinds],
         "textfont": {"size": 16, "color": INK},
         "hoverinfo": "skip",

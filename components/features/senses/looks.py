@@ -466,8 +466,8 @@ def _parts(result: WordResult, group: UseGroup) -> Iterator[ColorShare]:
 def _made_of(group: UseGroup) -> str:
     """A group's most frequent senses, with their counts."""
     if group.senses and group.senses[0][1] == group.n:
-        return f"all {group.senses[0][0]}"
-    return ", ".join(f"{name} {n:,}" for name, n in group.senses[:_N_NAMED])
+        return f"all {shortened(group.senses[0][0], 40)}"
+    return ", ".join(f"{shortened(name, 40)} {n:,}" for name, n in group.senses[:_N_NAMED])
 
 
 def _example(result: WordResult, place: int) -> CentralUse:

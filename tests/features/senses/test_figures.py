@@ -56,8 +56,10 @@ def test_every_occurrence_lies_where_it_was_put() -> None:
     names = figure.data[len(order)]
     assert list(names.text) == ["<b>animal</b>", "<b>&lt;b&gt;language&lt;/b&gt;</b>", "<b>x</b>"]
     for i, rows in enumerate(order[1:]):
-        middle = np.median(places()[2][rows], axis=0)
-        np.testing.assert_allclose([names.x[i], names.y[i]], middle, rtol=1e-5)
+        assert names.x[i] == pytest.approx(np.median(places()[2][rows, 0]))
+    assert min(np.diff(sorted(names.y))) >= 0.069 * np.ptp(figure.layout.yaxis.range)
+    one = senses_map({0: places()[0]}, 0, spots(), (), np.full(20, -1), titles=TITLES)
+    assert not one.data[-1].text, "a single kind needs no name"
 
 
 def test_senses_have_colours_and_shapes_and_those_without_are_grey_and_first() -> None:

@@ -229,7 +229,7 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     assert_whole(app)
     assert "in the corpus “Kept texts”" in plainly_said(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "which the corpus was indexed with" in plainly_said(app)
+    assert "which the corpus was read with" in plainly_said(app)
     assert_whole(app)
     store().delete(name)
     app = app.run()
