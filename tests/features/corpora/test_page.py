@@ -440,7 +440,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
     with public():
         other = indexed(store(), made_up_corpus(3, name="other's.csv"))
         app = upload(opened(), table())
-        assert "gets the address in your browser's bar" in plainly_said(app)
+        assert "whoever has the address in your browser's bar" in plainly_said(app)
         app = settled(press(app, "corpora_index"))
         (name,) = set(store().names()) - {other}
         view = shown_view(app)

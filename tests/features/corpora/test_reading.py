@@ -11,7 +11,7 @@ from components.content.language import say
 from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.store.about import first_about
-from components.features.corpora.compute import IndexingCost, WordCounts, WordRow
+from components.features.corpora.compute import IndexingCost
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
     cost_claims,
@@ -24,6 +24,7 @@ from components.features.corpora.reading import (
     words_claims,
     words_title,
 )
+from components.ui.corpora.words import WordCounts, WordRow
 from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
