@@ -100,14 +100,15 @@ def test_what_was_typed_takes_no_effect() -> None:
     assert all("<img" not in name for name in figure.layout.yaxis.ticktext)
 
 
-def test_bars_have_their_numbers_and_the_chosen_word_is_bold() -> None:
+def test_bars_have_their_numbers_and_the_chosen_word_is_strong() -> None:
     figure = word_bars(ROWS, chosen="bank", title="t", height=300)
     (bars,) = figure.data
     assert list(bars.x) == [40, 30, 7]
     assert list(bars.text) == ["40 · 2 senses", "30 · 3 senses", "7"]
     assert list(figure.layout.yaxis.ticktext) == ["python", "<b>bank</b>", "river"]
     colors = bars.marker.color
-    assert colors[0] == colors[1] != colors[2]
+    assert len(set(colors)) == 3, "strong, with senses, without"
+    assert colors[1] == "#0072B2"
     plain = word_bars(ROWS[2:], chosen="", title="t", height=300).data[0]
     assert plain.marker.color[0] == colors[0]
 
