@@ -86,7 +86,8 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
     result = SearchResult(word)
     if not word or result.is_too_long:
         return result
-    hits, unread = [_in_texts(key, word) for key in READY], []
+    hits = [_in_texts(key, word) for key in READY]
+    unread: list[str] = []
     for entry in stored:
         if entry.about is not None or entry.problem:
             try:
