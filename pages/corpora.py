@@ -19,10 +19,12 @@ with kit.box():
 own_file = st.container()
 left, right = st.columns([7, 3], gap="medium")
 with left:
-    page.picture(result)
+    is_search = page.found(view)
+    if not is_search:
+        page.picture(result)
 with right:
     page.corpus_list(view, result)
-if result.words.n:
+if result.words.n and not is_search:
     page.explain(result)
     page.downloads(result, downloads)
 with own_file:  # last: it waits for the model, and the rest needs none

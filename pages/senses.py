@@ -26,9 +26,7 @@ elif result is not None:
     baseline = None if card is None else runtime.baseline(card)
     band = None if baseline is None else baseline.band("mean", centred=False)
     looks.picture(result)
-    looks.in_words(result)
-    if result.senses.course.curve:
-        looks.groups(result)
+    looks.groups(result)
     looks.concordance(result, band)
     page.look_closer(view, result, band)
     page.explain(result, card)

@@ -65,6 +65,11 @@ class LiveCorpus:
         self.has_targets = corpus.spans is not None
 
     @property
+    def corpus(self) -> Corpus:
+        """Its texts with their labels and marked words."""
+        return self._corpus
+
+    @property
     def n_occurrences(self) -> int:
         """The number of occurrences of words."""
         return len(self._index.words)

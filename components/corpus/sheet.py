@@ -105,13 +105,26 @@ def _reads_like_text(different: Sequence[str]) -> bool:
 def guess_text_column(
     columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, ColumnKind]
 ) -> str:
-    """Return the column most likely to hold sentences: by kind, then by title, then by length."""
-    wanted: tuple[tuple[ColumnKind, ...], ...] = (("text",), ("many", "label"), ("number",))
-    for allowed in wanted:
-        titles = [title for title in columns if kinds[title] in allowed]
-        if titles:
-            return min(titles, key=lambda title: (_rank(title), -_mean_length(columns[title])))
-    return next(iter(columns), "")
+    """Return the column most likely to hold sentences: by kind, then by title, then by length.
+
+    A column of numbers, dates or codes without letters comes last, whatever its title.
+    """
+    filled = [title for title in columns if kinds[title] != "empty"]
+    numeric = {title for title in filled if _is_numeric(columns[title])}
+    worded = [title for title in filled if title not in numeric]
+    sentences = [title for title in worded if kinds[title] == "text"]
+    titles = sentences or worded or filled or list(columns)
+    return min(titles, key=lambda title: (_rank(title), -_mean_length(columns[title])), default="")
+
+
+def _is_numeric(cells: Sequence[str | None]) -> bool:
+    """True if most values have a digit and no letter: "12", "1,5", "2024-01-31", "0.1 0.2"."""
+    sample = [cell[:_CUT] for cell in islice(filter(None, cells), _SAMPLE) if not cell.isspace()]
+    n_numeric = sum(
+        is_number(cell) or (any(map(str.isdigit, cell)) and not any(map(str.isalpha, cell)))
+        for cell in sample
+    )
+    return 2 * n_numeric > len(sample)
 
 
 def _rank(title: str) -> int:

@@ -93,8 +93,8 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     uploader.get_by_role("button", name="Add your own texts").click()
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": FILE.encode()}
     uploader.locator("input[type=file]").set_input_files(file)
-    uploader.get_by_role("button", name="Index it").click()
-    expect(uploader.get_by_text(re.compile("are indexed|word count")).first).to_be_visible()
+    uploader.get_by_role("button", name="Read and store").click()
+    expect(uploader.get_by_text(re.compile("are read|word count")).first).to_be_visible()
     uploader.wait_for_url(re.compile(r"\?s="))
     name = CORPUS.asked(decode(parse_qs(urlsplit(uploader.url).query)["s"][0]))
     assert name

@@ -59,7 +59,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
     expect(here.main.get_by_text("takes about", exact=False).first).to_be_visible()
-    here.click("Index it")
+    here.click("Read and store")
     card = here.main.locator("[class*='st-key-corpora_card_']").filter(has_text="browser test.csv")
     expect(card).to_contain_text("ready to be searched", timeout=SECONDS * 1000)
     expect(card).to_contain_text(f"{N} texts · 240 words")
@@ -80,7 +80,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     here.reload()  # it is still there, and still the one that is looked at
     assert here.title.startswith("Among the most frequent: “python”")
     menu = here.menu("Export or delete")
-    link = menu.get_by_role("link", name="Export as Parquet")
+    link = menu.get_by_role("link", name="Export as a Parquet file")
     address = link.evaluate("link => link.href")
     answer = here.page.request.get(address)
     assert answer.status == 200
@@ -94,7 +94,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
         menu.get_by_role("button", name="Delete for good").click()
     expect(card).to_have_count(0)
     assert here.page.request.get(address).status == 404
-    assert here.reading.startswith("The corpus Ambiguous words has")
+    assert here.reading.startswith("Ambiguous words has")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,16 @@ def test_other_text_is_no_number(text: str) -> None:
         ({"id": ["1", "2", "3"], "word": ["bank", "river", "snake"]}, "word"),
         ({"n": ["1", "2", "3"]}, "n"),
         ({"none": [None, None]}, "none"),
+        ({"text": ["1", "0", "1", "0"], "body": ["Good", "Bad", "Fine", "Poor"]}, "body"),
+        ({"text": [str(i) for i in range(100)], "note": SENTENCES}, "note"),
+        ({"text": ["0.1 0.2 0.3 0.4", "0.5 0.6 0.7 0.8"], "note": ["a fine day", "so"]}, "note"),
+        ({"text": ["2024-01-31", "12,50", "NA", "555-1234"], "word": ["a", "b", "c", "d"]}, "word"),
+        ({"text": ["1e3", "2e3"], "title": ["3", "4"]}, "text"),
+        ({"text": ["Room 101 is open", "42 is the answer"], "note": ["a", "b"]}, "text"),
+        ({"text": ["\U0001f600 \U0001f389", "\U0001f600"], "n": ["1", "2"]}, "text"),
+        ({"text": ["12", None, "13"], "comment": [None, None, "late"]}, "comment"),
+        ({"text": [None, None], "n": ["1", "2"]}, "n"),
+        ({}, ""),
     ],
 )
 def test_the_column_of_sentences_is_found(columns: dict[str, list[str]], chosen: str) -> None:

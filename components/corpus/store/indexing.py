@@ -62,7 +62,7 @@ VECTOR_INDEXES = JobKind(
     n_at_once=1,
     n_waiting=1_000,
     keeps=False,
-    first_words="Starting to index vectors",
+    first_words="Preparing the search",
 )
 LEAST_ROWS = 100_000
 """The number of occurrences from which an index is faster than a search of all."""
@@ -128,7 +128,7 @@ def _work(store: Store, name: str, report: Report) -> None:
 
 
 def _say(report: Report, layer: int, share: float, *_: object) -> None:
-    report(f"Indexing the vectors of layer {layer}", share)
+    report(f"Preparing the search at layer {layer}", share)
 
 
 @cache
@@ -143,7 +143,7 @@ INDEXES = JobKind(
     n_waiting=30,
     n_waiting_each=5,
     keeps=False,  # its result is on disk
-    first_words="Starting to index",
+    first_words="Starting to read",
 )
 _NICE = 10  # pages have priority by this much, if the system distinguishes threads
 
@@ -272,7 +272,7 @@ def _note_failure(store: Store, name: str, error: Exception) -> None:
     why = str(error)
     if not isinstance(error, ContextlensError) or isinstance(error, SettingsError):
         _log.error("Indexing a corpus failed", exc_info=error)
-        why = "Indexing failed unexpectedly; the server's log has the reason. Try to go on."
+        why = "Reading failed unexpectedly; the server's log has the reason. Try to go on."
     with suppress(CorpusError):  # deleted, or damaged: other code reports that when it reads it
         if store.about(name).state != "done":
             store.set_state(name, "failed", why)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from types import MappingProxyType
@@ -13,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.core import EncoderService, ModelCard
-from components.core.byte_cache import remembered
 from components.core.errors import CorpusError
 from components.core.schema import Passport
 from components.core.words import Span
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, to_corpus
-from components.corpus.searchable import SearchableCorpus, WordCount
+from components.corpus.searchable import WordCount
 from components.corpus.sheet import named
 from components.corpus.store.about import Indexing, indexing_of
 from components.corpus.store.rows import words_of
@@ -28,6 +26,13 @@ from components.corpus.store.space import estimated_bytes
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of
 from components.features.corpora.controls import CORPUS, READY, WORD
 from components.ui.corpora.catalogue import Kept, kept_of
+from components.ui.corpora.words import (
+    WordCounts,
+    all_counts,
+    counted_in,
+    counted_of,
+    sense_column,
+)
 from components.ui.models.background import store
 from components.ui.state.view import ViewState
 
@@ -35,180 +40,17 @@ __all__ = [
     "CorpusResult",
     "FileChoice",
     "IndexingCost",
-    "WordCounts",
-    "WordRow",
-    "all_counts",
     "caption_of",
     "corpus_from",
-    "counted_in",
-    "counted_of",
     "guess",
     "indexing_cost",
-    "is_content",
     "passport_of",
     "ready_made",
     "result_of",
-    "sense_column",
-    "senses_of",
     "usual_layers",
     "word_arrays",
     "word_rows",
 ]
-
-
-# --- The words of a corpus
-
-SHOWN = 15
-"""The number of words in the picture."""
-_LISTED = 200
-"""The number of words in the table."""
-_EVERY = 10_000_000
-_SENSES = ("sense", "senses", "meaning", "label", "class", "category")
-_MOST_TEXTS = 200_000  # a corpus with more texts is not searched for senses
-_LEAST_LETTERS = 3
-
-
-@dataclass(frozen=True)
-class WordRow:
-    """A casefolded word with the numbers of its occurrences and of its marked senses."""
-
-    word: str
-    n: int
-    n_senses: int = 0
-
-
-@dataclass(frozen=True)
-class WordCounts:
-    """The words of a corpus.
-
-    Attributes:
-        n: occurrences of all words together.
-        n_different: number of different words.
-        n_once: words with one occurrence.
-        rows: the most frequent content words, most frequent first, ties by number of senses.
-        sense: the title of the label column that holds the senses, or "".
-    """
-
-    n: int
-    n_different: int
-    n_once: int
-    rows: tuple[WordRow, ...]
-    sense: str = ""
-
-    @property
-    def nbytes(self) -> int:
-        """Approximate bytes in memory."""
-        return 200 * len(self.rows)
-
-    def row(self, word: str) -> WordRow | None:
-        """The row of a word, if it is listed."""
-        return next((row for row in self.rows if row.word == word), None)
-
-
-def counted_in(corpus: Corpus) -> WordCounts:
-    """Count the words of a corpus in memory; the result is cached."""
-
-    def count() -> WordCounts:
-        sense = sense_column(tuple(corpus.labels)) if corpus.spans is not None else ""
-        labels = corpus.labels.get(sense, ())
-        senses = senses_of(_marked(corpus), labels) if sense else {}
-        return _words(all_counts(corpus), senses, sense)
-
-    return remembered("words of texts", corpus.key, compute=count)
-
-
-def all_counts(corpus: Corpus) -> list[WordCount]:
-    """Every word of a corpus in memory, most frequent first, then alphabetically."""
-    counts = Counter(
-        text[slice(*word.span)].casefold()
-        for text, span in _marked(corpus)
-        for word in words_of(text, span)
-    )
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [WordCount(*item) for item in ordered]
-
-
-def counted_of(
-    corpus: SearchableCorpus, targets: Callable[[], Iterable[tuple[str, Span | None]]]
-) -> WordCounts:
-    """Count the words of a stored corpus in the texts indexed so far.
-
-    Args:
-        corpus: the corpus.
-        targets: yields each text, in order, with the span of its marked word or None.
-    """
-    sense = sense_column(corpus.columns) if corpus.has_targets else ""
-
-    def senses() -> _Senses:
-        if not sense or corpus.n_texts > _MOST_TEXTS:
-            return _Senses({})
-        labels = corpus.column(sense, np.arange(corpus.n_texts))
-        return _Senses(senses_of(targets(), labels))
-
-    def count() -> WordCounts:
-        n_senses = remembered("senses of a corpus", corpus.name, sense, compute=senses).of
-        return _words(corpus.words(n=_EVERY), n_senses, sense if n_senses else "")
-
-    return remembered("words of a corpus", corpus.name, corpus.n_occurrences, compute=count)
-
-
-def senses_of(
-    targets: Iterable[tuple[str, Span | None]], labels: Sequence[str]
-) -> Mapping[str, int]:
-    """The number of different labels of each marked word, casefolded."""
-    labels_by_word: dict[str, set[str]] = {}
-    for (text, span), label in zip(targets, labels, strict=True):
-        if span is not None and label:
-            labels_by_word.setdefault(text[slice(*span)].casefold(), set()).add(label)
-    return {word: len(word_labels) for word, word_labels in labels_by_word.items()}
-
-
-def sense_column(columns: Sequence[str]) -> str:
-    """The column whose title most likely names senses, or ""."""
-    plain = {title.strip().casefold(): title for title in reversed(columns)}
-    return next((plain[name] for name in _SENSES if name in plain), "")
-
-
-def is_content(word: str) -> bool:
-    """True if a casefolded word likely carries meaning: neither a function word nor a number."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    if not any(map(str.isalpha, word)) or word in ENGLISH_STOP_WORDS:
-        return False
-    if "'" in word or "\u2019" in word:  # "don't", "it's"
-        return False
-    return len(word) >= _LEAST_LETTERS or not word.isascii()
-
-
-def _marked(corpus: Corpus) -> Iterable[tuple[str, Span | None]]:
-    spans = corpus.spans or (None,) * len(corpus.texts)
-    return zip(corpus.texts, spans, strict=True)
-
-
-def _words(ordered: Sequence[WordCount], senses: Mapping[str, int], sense: str) -> WordCounts:
-    rows = []
-    for count in ordered:
-        if count.word in senses or is_content(count.word):
-            rows.append(WordRow(count.word, count.n, senses.get(count.word, 0)))
-        if len(rows) == _LISTED:
-            break
-    rows.sort(key=lambda row: (-row.n, -row.n_senses, row.word))
-    return WordCounts(
-        n=sum(count.n for count in ordered),
-        n_different=len(ordered),
-        n_once=sum(count.n == 1 for count in ordered),
-        rows=tuple(rows),
-        sense=sense,
-    )
-
-
-@dataclass(frozen=True)
-class _Senses:
-    of: Mapping[str, int]
-
-    @property
-    def nbytes(self) -> int:
-        return 150 * len(self.of)
 
 
 # --- The columns of a file that become a corpus
@@ -414,6 +256,8 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
 
 # --- The corpus that a view shows
 
+SHOWN = 15
+"""The number of words in the picture."""
 _MOST_ROWS = 100_000
 """The maximum number of words in a download."""
 _LONGEST = 100  # characters: an array gives every word the width of its longest

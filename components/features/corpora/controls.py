@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from components.ui.state.controls import Choice, choice, text
 
-__all__ = ["CORPUS", "PAGE", "READY", "WORD", "corpus_among"]
+__all__ = ["CORPUS", "PAGE", "READY", "SEARCH", "WORD", "corpus_among"]
 
 PAGE = "corpora"
 
@@ -15,6 +15,8 @@ READY = ("ambiguous", "sentiment")
 CORPUS = choice(PAGE, "corpus", READY)
 WORD = text(PAGE, "word")
 """Empty for the most frequent word."""
+SEARCH = text(PAGE, "search")
+"""A word to look for in all corpora; empty for none."""
 
 
 def corpus_among(names: Iterable[str]) -> Choice:

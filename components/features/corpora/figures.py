@@ -1,4 +1,4 @@
-"""The most frequent words of a corpus as bars, each with its count at its end."""
+"""Counts as bars, each with its number at its end: words of a corpus, corpora with a word."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any
 
 from plotly import graph_objects as go
 
-from components.features.corpora.compute import WordRow
+from components.features.corpora.search import Hit
 from components.figures.room import beside
-from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
+from components.figures.theme import CATEGORICAL, SMALLEST, figure, plain
+from components.ui.corpora.words import WordRow
 
-__all__ = ["word_bars"]
+__all__ = ["corpus_bars", "word_bars"]
 
 _LONGEST = 18  # characters of a word
+_LONGEST_TITLE = 26  # characters of a corpus's title
+_STRONG, _PALE, _GREY = CATEGORICAL[0], "rgba(0,114,178,0.4)", "rgba(128,128,128,0.5)"
+_BAR, _AROUND = 34, 64  # pixels of a corpus's bar, and of the title and the edges
+_ROOM = 1.45  # times the longest bar: the numbers stand behind the bars
 
 
 def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) -> go.Figure:
@@ -21,43 +26,76 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
 
     Args:
         rows: the words, at least one.
-        chosen: the selected word, whose name is bold.
+        chosen: the selected word, which alone is strong.
         title: the finding.
         height: in pixels.
     """
-    names = [plain(row.word, _LONGEST) for row in rows]
     some = any(row.n_senses for row in rows)
-    colors = [CATEGORICAL[0] if row.n_senses or not some else NEUTRAL for row in rows]
-    places = list(range(len(rows)))
+    return _bars(
+        [plain(row.word, _LONGEST) for row in rows],
+        [row.n for row in rows],
+        [_row_label(row) for row in rows],
+        colors=[
+            _STRONG if row.word == chosen else _PALE if row.n_senses or not some else _GREY
+            for row in rows
+        ],
+        title=title,
+        height=height,
+    )
+
+
+def corpus_bars(hits: Sequence[Hit], *, title: str) -> go.Figure:
+    """Bars of a word's occurrences in each corpus, the corpus with most of them strong."""
+    return _bars(
+        [plain(hit.title, _LONGEST_TITLE) for hit in hits],
+        [hit.n for hit in hits],
+        [f"{hit.n:,}" for hit in hits],
+        colors=[_PALE if i else _STRONG for i in range(len(hits))],
+        title=title,
+        height=_AROUND + _BAR * len(hits),
+    )
+
+
+def _bars(
+    names: Sequence[str],
+    counts: Sequence[int],
+    labels: Sequence[str],
+    *,
+    colors: Sequence[str],
+    title: str,
+    height: int,
+) -> go.Figure:
+    """Horizontal bars with their numbers behind them; the strong ones have bold names."""
+    places = list(range(len(names)))
     trace: dict[str, Any] = {
         "type": "bar",
         "orientation": "h",
-        "x": [row.n for row in rows],
+        "x": list(counts),
         "y": places,
-        "marker": {"color": colors},
-        # A click selects a word; the other bars must not fade.
+        "marker": {"color": list(colors)},
+        # A click selects a bar; the others must not fade.
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 1}},
-        "text": [_said(row) for row in rows],
+        "text": list(labels),
         "textposition": "outside",
         "textfont": {"size": SMALLEST},
         "constraintext": "none",
         "cliponaxis": False,
-        "hovertext": [f"{name}: {row.n:,}" for name, row in zip(names, rows, strict=True)],
+        "hovertext": [f"{name}: {n:,}" for name, n in zip(names, counts, strict=True)],
         "hoverinfo": "text",
     }
-    most = max((row.n for row in rows), default=1)
     layout = {
         "xaxis": {
-            "title": {"text": "occurrences"},
-            "range": [0, 1.35 * most],
+            "range": [0, _ROOM * max(*counts, 1)],
+            "showticklabels": False,
+            "showgrid": False,
             "zeroline": False,
         },
         "yaxis": {
             "tickvals": places,
             "ticktext": [
-                f"<b>{name}</b>" if row.word == chosen else name
-                for name, row in zip(names, rows, strict=True)
+                f"<b>{name}</b>" if color == _STRONG else name
+                for name, color in zip(names, colors, strict=True)
             ],
             "autorange": "reversed",
             "automargin": True,
@@ -66,12 +104,12 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
             "ticks": "",
         },
         "bargap": 0.3,
-        "margin": {"l": beside(names)},
+        "margin": {"l": beside(names), "b": 12},
     }
     return figure([trace], layout, title=title, height=height)
 
 
-def _said(row: WordRow) -> str:
+def _row_label(row: WordRow) -> str:
     if not row.n_senses:
         return f"{row.n:,}"
     return f"{row.n:,} · {row.n_senses} {'sense' if row.n_senses == 1 else 'senses'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -31,19 +32,22 @@ from components.features.corpora.compute import (
     word_arrays,
     word_rows,
 )
-from components.features.corpora.controls import CORPUS, READY, WORD
+from components.features.corpora.controls import CORPUS, READY, SEARCH, WORD
 from components.features.corpora.explain import FORMULA, SCHEMA
-from components.features.corpora.figures import word_bars
+from components.features.corpora.figures import corpus_bars, word_bars
 from components.features.corpora.reading import (
-    cost_claim,
+    cost_claims,
     date,
     facts,
     indexed_with,
     model_note,
+    search_claim,
+    search_title,
     state_of,
     words_claims,
     words_title,
 )
+from components.features.corpora.search import Hit, searched
 from components.features.corpora.snippet import export_snippet, texts_snippet
 from components.jobs import Job
 from components.ui.access import guard
@@ -68,7 +72,7 @@ from components.ui.models.background import maps, store
 from components.ui.models.services import is_for_one, service, settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import kit
+from components.ui.widgets import inputs, kit
 
 __all__ = [
     "HEIGHT",
@@ -77,6 +81,7 @@ __all__ = [
     "corpus_list",
     "downloads",
     "explain",
+    "found",
     "picture",
     "toolbar",
 ]
@@ -256,11 +261,10 @@ ADDING = "corpora_adding"
 
 
 def toolbar(view: ViewState, result: CorpusResult) -> None:
-    """The controls of the page."""
+    """The controls of the page; during a search, those of a single corpus are left out."""
     why_not = guard.refusal(KEEP)
-    with st.container(
-        horizontal=True, gap="small", vertical_alignment="center", key="corpora_toolbar"
-    ):
+    with kit.controls("corpora"):
+        searching = bool(inputs.text(view, SEARCH).strip())
         st.button(
             say("corpora.add"),
             icon=":material/upload_file:",
@@ -270,24 +274,31 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
             help=escape(why_not) if why_not else None,
             on_click=_toggle,
         )
+        if searching:
+            clear = say("corpora.searching.clear")
+            st.button(clear, icon=":material/close:", key="corpora_clear", on_click=_clear)
+            return
         if result.words.rows:
-            _look(view, result)
+            _links(view, result.key, result.word)
         if result.stored is not None:
             menu(view, result.stored)
 
 
-def _look(view: ViewState, result: CorpusResult) -> None:
-    """Links to the pages that show a corpus."""
-    label = say("corpora.senses_of", word=quoted(result.word))
-    opened = catalogue.on_senses(view, result.key, result.word)
-    navigation.link(navigation.row("senses"), opened, label=label)
-    if result.key == "ambiguous":
-        navigation.link(
-            navigation.row("map"), catalogue.on_ready_map(view), label=say("corpora.on_map")
-        )
-    elif result.stored is not None:
-        opened = catalogue.on_map(view, result.key)
-        navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
+def _links(view: ViewState, key: str, word: str, *, marked: bool = False) -> None:
+    """Links to the pages that show a corpus; on the map, the word is marked if so wished."""
+    label, find = say("corpora.senses_of", word=quoted(word)), word if marked else ""
+    navigation.link(navigation.row("senses"), catalogue.on_senses(view, key, word), label=label)
+    if key == "ambiguous":
+        opened = catalogue.on_ready_map(view, find)
+    elif key not in READY:
+        opened = catalogue.on_map(view, key, find)
+    else:  # Map has no other ready-made corpus
+        return
+    navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
+
+
+def _clear() -> None:
+    session.write(SEARCH.put(session.current(), ""))
 
 
 def _toggle() -> None:
@@ -323,11 +334,17 @@ def adding_panel(view: ViewState) -> None:
         chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
         if sheet is not None:
             _preview(view, sheet, secret)
-        else:
-            st.caption(say("corpora.adding.formats"))
-        case = "here" if is_for_one() else "many"
-        case += "_cloud" if settings().corpora_uri is not None else ""
-        st.caption(say(f"corpora.privacy.{case}"))
+            return
+        st.markdown(say("corpora.adding.formats"))
+        st.markdown(_who_sees_it())
+        with st.expander(say("corpora.adding.marks_title")):
+            st.markdown(say("corpora.adding.marks"))
+
+
+def _who_sees_it() -> str:
+    case = "here" if is_for_one() else "many"
+    case += "_cloud" if settings().corpora_uri is not None else ""
+    return say(f"corpora.privacy.{case}")
 
 
 def await_model(view: ViewState) -> None:
@@ -362,8 +379,13 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
 
 
 def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
-    """Return the columns chosen in the menus, where those of `now` are preselected."""
+    """Return the columns chosen in the menus, where those of `now` are preselected.
+
+    A file with one column has nothing to choose.
+    """
     titles = list(sheet.columns)
+    if len(titles) < 2:
+        return now
     first, second, third = st.columns([2, 3, 2], gap="small")
     text = str(
         first.selectbox(
@@ -426,18 +448,19 @@ def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
 
 def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
     every = range(card.n_layers + 1)
-    chosen = st.multiselect(
-        say("corpora.adding.layers"),
-        every,
-        usual_layers(corpus, card),
-        key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
-        help=say("corpora.adding.layers_help"),
-    )
+    with st.expander(say("corpora.adding.more")):
+        chosen = st.multiselect(
+            say("corpora.adding.layers"),
+            every,
+            usual_layers(corpus, card),
+            key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
+            help=say("corpora.adding.layers_help"),
+        )
     return tuple(sorted(chosen))
 
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """The button that starts indexing, with the cost beside it."""
+    """What indexing does, takes and keeps, and the button that starts it."""
     indexing = indexing_of(card, layers, "exact")
     expected = indexing_cost(corpus, indexing, card, service(), maps().token_seconds(card))
     why_not = ""
@@ -447,17 +470,17 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
     except CorpusError as exc:
         why_not = str(exc)
         st.warning(escape(why_not), icon=":material/block:")
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.button(
-            say("corpora.adding.index"),
-            icon=":material/manage_search:",
-            type="primary",
-            key="corpora_index",
-            disabled=bool(why_not),
-            on_click=_index,
-            args=(corpus, card, layers, split),
-        )
-        st.markdown(str(cost_claim(expected)), width="stretch")
+    for sentence in (*cost_claims(expected), _who_sees_it()):
+        st.markdown(str(sentence))
+    st.button(
+        say("corpora.adding.index"),
+        icon=":material/menu_book:",
+        type="primary",
+        key="corpora_index",
+        disabled=bool(why_not),
+        on_click=_index,
+        args=(corpus, card, layers, split),
+    )
 
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
@@ -480,8 +503,8 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
         begin(name)
     else:
         session.remember(say("corpora.adding.known", date=date(existing.created)))
-    view = with_own(view, name)
-    session.write(WORD.put(CORPUS.put(view, name), ""))
+    session.write(with_own(session.current(), name))
+    _show(name)
 
 
 # --- The most frequent words of the selected corpus
@@ -522,6 +545,8 @@ def _words(result: CorpusResult) -> None:
             alt=say("corpora.alt", title=title),
             on_select=_on_select(tuple(row.word for row in rows)),
         )
+    else:
+        st.info(title, icon=":material/info:")
     kit.reading(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
 
 
@@ -543,6 +568,58 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
             session.write(WORD.put(session.current(), words[place][:200]))
 
     return selected
+
+
+# --- The search for a word in all corpora
+
+
+def found(view: ViewState) -> bool:
+    """Draw the result of a search in place of the picture; False if nothing is searched for."""
+    if not SEARCH.of(view).strip():
+        return False
+    result = searched(SEARCH.of(view), _known(view))
+    if result.found:
+        title = search_title(result)
+        figure = corpus_bars(result.hits[:_MOST_BARS], title=title)
+        kit.chart(figure, key="corpora_search_chart", alt=title)
+        kit.reading([search_claim(result)])
+    else:
+        st.info(str(search_claim(result)), icon=":material/search_off:")
+    for hit in result.found:
+        _hit(view, result.word, hit)
+    for title in result.unread:
+        st.caption(say("corpora.searching.unread", corpus=escape(shortened(title, _LONGEST))))
+    return True
+
+
+_MOST_BARS = 12  # corpora in the picture of a search
+
+
+def _hit(view: ViewState, word: str, hit: Hit) -> None:
+    """The sentences of one corpus with the word marked, and links to where there is more."""
+    with st.container(border=True, gap="small", key=f"corpora_hit_{hit.key}"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            title = escape(shortened(hit.title, _LONGEST_TITLE))
+            n = say("corpora.searching.of", n=hit.n, words=hit.n_words)
+            st.markdown(f"**{title}** · {n}", width="stretch")
+            _links(view, hit.key, word.casefold(), marked=True)
+        items = "".join(
+            f'<li dir="auto">{html.escape(left)}<mark>{html.escape(written)}</mark>'
+            f"{html.escape(right)}</li>"
+            for left, written, right in hit.sentences
+        )
+        st.html(f'<ul class="hits">{items}</ul>')
+        if hit.n > len(hit.sentences):
+            n = len(hit.sentences)
+            st.caption(say("corpora.searching.more", n=n, total=hit.n))
+
+
+def _known(view: ViewState) -> Sequence[Kept]:
+    """The stored corpora that the visitor sees; none if the store cannot be read."""
+    try:
+        return listed(view)
+    except CorpusError:
+        return ()
 
 
 # --- The stored corpora as cards
@@ -651,7 +728,8 @@ def _name(key: str, title: str, *, is_chosen: bool) -> None:
 
 
 def _show(key: str) -> None:
-    session.write(WORD.put(CORPUS.put(session.current(), key), ""))
+    view = SEARCH.put(session.current(), "")
+    session.write(WORD.put(CORPUS.put(view, key), ""))
 
 
 def _loaded_card(model: str) -> ModelCard:

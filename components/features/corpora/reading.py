@@ -5,19 +5,23 @@ from __future__ import annotations
 from datetime import datetime
 
 from components.content.language import Claim, claim, duration, say
-from components.content.wording import escape, listed, shortened
+from components.content.wording import escape, listed, quoted, shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError
 from components.corpus.store.about import About
-from components.features.corpora.compute import IndexingCost, WordCounts
+from components.features.corpora.compute import IndexingCost
+from components.features.corpora.search import LONGEST, SearchResult
+from components.ui.corpora.words import WordCounts
 
 __all__ = [
-    "cost_claim",
+    "cost_claims",
     "date",
     "facts",
     "indexed_with",
     "megabytes",
     "model_note",
+    "search_claim",
+    "search_title",
     "state_of",
     "words_claims",
     "words_title",
@@ -64,6 +68,26 @@ def words_claims(
     return claims
 
 
+def search_title(result: SearchResult) -> str:
+    """The headline of a search: the occurrences of the word in all corpora; plain text."""
+    numbers = {"n_corpora": len(result.found), "n_all": len(result.hits)}
+    word = shortened(result.word, 24)
+    return say("corpora.searching.title", word=word, n=result.n, **numbers)
+
+
+def search_claim(result: SearchResult) -> Claim:
+    """The corpus in which the word is most frequent, or the reason why there is none."""
+    if result.is_too_long:
+        return claim("corpora.searching.too_long", n=len(result.word), most=LONGEST)
+    if not result.found:
+        case = "blanks" if " " in result.word else "missing"
+        word = quoted(result.word, LONGEST)
+        return claim(f"corpora.searching.{case}", word=word, n=len(result.hits))
+    hit = max(result.found, key=lambda hit: hit.n / hit.n_words)
+    title = escape(shortened(hit.title, _LONGEST))
+    return claim("corpora.searching.densest", corpus=title, n=hit.n, words=hit.n_words)
+
+
 def facts(about: About) -> str:
     """Sizes in one line: texts, words, bytes on disk."""
     texts = say("corpora.facts.texts", n=about.n_texts)
@@ -101,15 +125,13 @@ def model_note(about: About, service: EncoderService) -> str:
     return say("corpora.model.gone", model=indexing.model)
 
 
-def cost_claim(expected: IndexingCost) -> Claim:
-    """The cost of indexing."""
-    return claim(
-        "corpora.estimate.cost",
-        duration=duration(expected.seconds),
-        size=megabytes(expected.n_bytes),
-        texts=expected.n_texts,
-        words=expected.n_words,
-    )
+def cost_claims(expected: IndexingCost) -> list[Claim]:
+    """What indexing does and how long it takes, and what it stores."""
+    numbers = {"n": expected.n_texts, "words": expected.n_words}
+    return [
+        claim("corpora.estimate.cost", duration=duration(expected.seconds), **numbers),
+        claim("corpora.estimate.kept", size=megabytes(expected.n_bytes)),
+    ]
 
 
 def megabytes(n_bytes: float) -> str:

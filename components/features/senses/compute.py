@@ -65,7 +65,7 @@ from components.features.senses.words import (
 from components.figures.theme import CATEGORICAL, NEUTRAL
 from components.ui.models.services import service
 from components.ui.state.view import ViewState
-from components.ui.widgets.sense_claims import senses_title_at, uses_title_at
+from components.ui.widgets.sense_claims import uses_title_at
 
 __all__ = [
     "PAGE_SIZE",
@@ -552,7 +552,7 @@ class WordMap:
         names, codes: the names behind the colours, and each occurrence's number; -1 for none.
         by: "sense" or "group".
         none: the name for occurrences without a sense or group.
-        titles: the finding at each layer, plain text.
+        titles: the title at each layer, plain text: what a point is.
         sentence_places: (2,) by layer, the position of the visitor's sentence; None without one.
         near: the indices of the occurrences nearest to that sentence.
     """
@@ -584,18 +584,12 @@ def word_map_of(senses: Senses, by: str) -> WordMap:
         codes=uses.codes if is_sense else senses.grouping.groups,
         by="sense" if is_sense else "group",
         none="no sense" if is_sense else "in no group",
-        titles=_titles(uses, course),
+        titles={layer: uses_title_at(uses.word, uses.n, layer) for layer in course.layers},
         sentence_places=None
         if sentence is None
         else dict(zip(course.layers, sentence.places, strict=True)),
         near=() if sentence is None else sentence.near,
     )
-
-
-def _titles(uses: WordUses, course: Course) -> dict[int, str]:
-    if course.curve:
-        return {test.layer: senses_title_at(uses.word, test, uses.trial) for test in course.curve}
-    return {layer: uses_title_at(uses.word, uses.n, layer) for layer in course.layers}
 
 
 def _spots_of(senses: Senses) -> tuple[Spot, ...]:

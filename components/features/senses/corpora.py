@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from components.analysis.separation import SPLIT
 from components.content.language import say
 from components.core import EncoderService
 from components.core.byte_cache import remembered
 from components.core.errors import CorpusError
+from components.core.words import Span
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.corpus.searchable import SearchableCorpus, WordCount
+from components.corpus.searchable import SearchableCorpus
 from components.features.senses.controls import CORPUS, LIVE, SENTENCES
+from components.features.senses.words import column_of
 from components.ui.corpora.texts import own_sentences
+from components.ui.corpora.words import WordRow, is_content, marked_words, senses_in
 from components.ui.models.background import store
 from components.ui.state.view import ViewState
 
@@ -39,9 +42,7 @@ OpenStored = Callable[[str], SearchableCorpus]
 """Opens a stored corpus by name; raises `CorpusError` if it cannot."""
 _FIRST = {"ambiguous": "python"}
 _N_SUGGESTED = 500
-_N_LOOKED = 300  # most frequent words, among which the default word is looked for
-_N_TRIED = 30  # content words that are checked for marked occurrences
-_LEAST_LETTERS = 3
+_N_LOOKED = 100_000  # most frequent words, among which those with marked senses are looked for
 
 
 def no_store(name: str) -> SearchableCorpus:
@@ -70,10 +71,9 @@ def corpus_of(
 
 
 def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
-    """The default word: the one chosen in the visitor's sentences, else a frequent content word.
+    """The default word: the one chosen in the visitor's sentences, else the first suggestion.
 
-    If the corpus marks words in its texts, a marked word is preferred. "" for a corpus without
-    words.
+    "" for a corpus without words.
     """
     name = CORPUS.asked(view) or CORPUS.default
     sentence = view.sentences[0] if view.sentences else None
@@ -81,47 +81,35 @@ def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
         return sentence.text[slice(*sentence.word)].casefold()
     if name in _FIRST:
         return _FIRST[name]
-    return remembered(
-        "senses: first word", corpus.name, corpus.n_occurrences, compute=lambda: _frequent(corpus)
-    )
+    return next((row.word for row in suggested(view, corpus)), "")
 
 
-def suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
-    """Words to choose from: content words, then function and short words, by frequency."""
-    return remembered(
-        "senses: suggested words",
-        corpus.name,
-        corpus.n_occurrences,
-        compute=lambda: _suggested(corpus),
-    )
+def suggested(view: ViewState, corpus: SearchableCorpus) -> tuple[WordRow, ...]:
+    """Words to choose from, by how much there is to see.
+
+    Words with the most marked senses come first, then content words, then function words, the most
+    frequent first.
+    """
+    column = column_of(view, corpus)
+    key = corpus.name, corpus.n_occurrences, column
+    return remembered("senses: suggested words", *key, compute=lambda: _suggested(corpus, column))
 
 
-def _suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    words = corpus.words(n=_N_SUGGESTED)
-    plain = [
-        count.word in ENGLISH_STOP_WORDS or len(count.word) < _LEAST_LETTERS for count in words
+def _suggested(corpus: SearchableCorpus, column: str) -> tuple[WordRow, ...]:
+    n_senses = senses_in(corpus, column, lambda: _marked_texts(corpus))
+    words = [
+        WordRow(count.word, count.n, n_senses.get(count.word, 0))
+        for count in corpus.words(n=_N_LOOKED)
     ]
-    pairs = list(zip(words, plain, strict=True))
-    return tuple(
-        count for wanted in (False, True) for count, is_plain in pairs if is_plain is wanted
-    )
+    words.sort(key=lambda row: (-row.n_senses, not is_content(row.word)))
+    return tuple(words[:_N_SUGGESTED])
 
 
-def _frequent(corpus: SearchableCorpus) -> str:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    words = [count.word for count in corpus.words(n=_N_LOOKED)]
-    telling = [
-        word
-        for word in words
-        if len(word) >= _LEAST_LETTERS and word.isalpha() and word not in ENGLISH_STOP_WORDS
-    ]
-    if corpus.has_targets:
-        marked = (w for w in telling[:_N_TRIED] if corpus.occurrences(w, most=50).is_target.any())
-        return next(marked, next(iter([*telling, *words]), ""))
-    return next(iter([*telling, *words]), "")
+def _marked_texts(corpus: SearchableCorpus) -> Iterable[tuple[str, Span | None]]:
+    """Each text of a corpus with the span of its marked word, or None."""
+    if isinstance(corpus, LiveCorpus):
+        return marked_words(corpus.corpus)
+    return store().texts(corpus.name)
 
 
 def _live(name: str, view: ViewState) -> Corpus:

@@ -12,6 +12,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.analysis.separation import Separation
+from components.content.wording import percent
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.figures.frames import add_frames, spread
@@ -19,8 +20,10 @@ from components.figures.theme import (
     CATEGORICAL,
     INK,
     MAP_AXIS,
+    MUTED,
     NEUTRAL,
     SEQUENTIAL,
+    SMALLEST,
     figure,
     plain,
     values,
@@ -93,7 +96,7 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
 MAX_CONFUSED = 12
 """Maximum number of senses in the heatmap, which shows the most frequent."""
 _MAX_TICKS = 13
-_SECOND = CATEGORICAL[3]
+_LOW = 0.3  # shares whose labels stand above them, clear of the axis
 _BAND = "rgba(0,114,178,0.18)"
 
 
@@ -103,25 +106,21 @@ def separation_curve(
     *,
     layer: int,
     title: str,
-    narrow: bool = False,
     height: int = 340,
 ) -> go.Figure:
-    """The share of uses given the right sense at each layer, its interval, and the silhouette.
+    """The share of uses given the right sense at each layer, with its interval.
 
     Args:
-        curves: one word's, or two to compare, each with its name; silhouettes only for one.
+        curves: one word's, or two to compare, each with its name.
         chance: the accuracy of always naming the most frequent sense, for the first curve.
         layer: the layer shown.
-        title: the finding.
-        narrow: True to break the title into lines.
+        title: the title.
         height: in pixels.
     """
     colors = (CATEGORICAL[0], CATEGORICAL[1])
     traces: list[dict[str, Any]] = []
     for color, (name, curve) in zip(colors, curves, strict=False):
         traces += _with_band(curve, plain(name), color)
-    if len(curves) == 1:
-        traces += _silhouettes(curves[0][1])
     layers = sorted({test.layer for _, curve in curves for test in curve})
     layout = {
         "xaxis": {
@@ -131,16 +130,16 @@ def separation_curve(
             "showgrid": False,
         },
         "yaxis": {
-            "title": {"text": "right sense, and silhouette"},
-            "range": [min([0.0, *_silhouette_floor(curves)]), 1.02],
+            "title": {"text": "uses with the right sense" if len(curves) > 1 else ""},
+            "range": [0.0, 1.02],
             "tickformat": ".0%",
             "zeroline": False,
         },
         "shapes": [_mark(layer), _chance_line(chance)],
-        "annotations": [*_ends(curves), _chance_label(chance)],
-        "margin": {"r": 96, "t": 64 if narrow else 40},
+        "annotations": [*_ends(curves), *_value(curves, layer), _chance_label(chance)],
+        "margin": {"l": 84 if len(curves) > 1 else 56, "r": 96 if len(curves) > 1 else 20},
     }
-    return figure(traces, layout, title=title, height=height, narrow=narrow)
+    return figure(traces, layout, title=title, height=height)
 
 
 def confusion_heatmap(
@@ -211,37 +210,27 @@ def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[
     return [band, line]
 
 
-def _silhouettes(curve: Sequence[Separation]) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "x": [test.layer for test in curve],
-            "y": [
-                None if np.isnan(test.silhouette) else round(test.silhouette, 5) for test in curve
-            ],
-            "name": "silhouette",
-            "line": {"color": _SECOND, "width": 1.75, "dash": "dot"},
-            "marker": {"size": 5},
-            "hovertemplate": "silhouette<br>layer %{x}: %{y:.4f}<extra></extra>",
-        }
-    ]
-
-
-def _silhouette_floor(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[float]:
-    if len(curves) != 1:
-        return []
-    return [test.silhouette - 0.02 for test in curves[0][1] if test.silhouette < 0]
-
-
 def _ends(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[dict[str, Any]]:
-    """The lines' names at their right ends."""
+    """The lines' names at their right ends; a single line needs none."""
     labels = [(plain(name, 14), curve[-1].accuracy) for name, curve in curves if curve]
-    if len(curves) == 1 and curves[0][1] and not np.isnan(curves[0][1][-1].silhouette):
-        labels.append(("silhouette", curves[0][1][-1].silhouette))
+    if len(curves) < 2:
+        return []
     where = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
     spots = spread([y for _, y in labels], 0.08, (-0.2, 1.0))
     return [{"text": text, "y": y, **where} for (text, _), y in zip(labels, spots, strict=True)]
+
+
+def _value(curves: Sequence[tuple[str, Sequence[Separation]]], layer: int) -> list[dict[str, Any]]:
+    """The share at the shown layer, if there is one line."""
+    tests = [test for _, curve in curves for test in curve if test.layer == layer]
+    if len(curves) > 1 or not tests:
+        return []
+    accuracy = tests[0].accuracy
+    is_low = accuracy < _LOW
+    edge = {"yanchor": "bottom", "yshift": 10} if is_low else {"yanchor": "top", "yshift": -14}
+    where = {"x": layer, "y": accuracy, "xanchor": "right", **edge}
+    font = {"size": 16, "color": INK}
+    return [{"text": f"<b>{percent(accuracy)}</b>", **where, "showarrow": False, "font": font}]
 
 
 def _chance_line(chance: float) -> dict[str, Any]:
@@ -250,8 +239,10 @@ def _chance_line(chance: float) -> dict[str, Any]:
 
 
 def _chance_label(chance: float) -> dict[str, Any]:
-    where = {"x": 0, "xref": "paper", "xanchor": "left", "y": chance, "yanchor": "bottom"}
-    return {"text": "always guessing", **where, "showarrow": False}
+    edge = "bottom" if chance < _LOW else "top"
+    where = {"x": 1, "xref": "paper", "xanchor": "right", "y": chance, "yanchor": edge}
+    font = {"color": MUTED, "size": SMALLEST}
+    return {"text": "always guessing", **where, "showarrow": False, "font": font}
 
 
 def _mark(layer: int) -> dict[str, Any]:
@@ -278,10 +269,12 @@ Ranges = tuple[tuple[float, float], tuple[float, float]]
 MAX_PLAYED = 40_000
 """Maximum number of points in all frames together that the browser receives for playback."""
 _AIR = 0.06  # of each side's own length, on both ends
-_LINE = 0.02  # of the longer side: the margin beside points on a line
+_FLATTEST = 0.25  # of the longer side: points nearly on a line are not stretched further
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
-_BAR = 32  # pixels beside the frame, for plotly's buttons
+_BAR = 42  # pixels beside the frame, for plotly's buttons
+_MAX_NAMES = 6  # on the map; the legend has them all
+_NAME = 0.07  # of the height: the room of a name
 _HALF_LINE = 24  # with more characters before it, the word begins a new line
 _LEGEND = {
     "orientation": "h",
@@ -350,6 +343,7 @@ def senses_map(
     kinds = kinds_of(names, codes, none=none)
     hovers = [_hover(spot) for spot in spots]
     traces = [_points(kind, places[layer], hovers, n, selected) for kind in kinds]
+    traces.append(_names(kinds, places[layer]))
     at_layer = None if sentence_places is None else sentence_places[layer]
     traces += _rings(places[layer], chosen, near, sentence_place=at_layer)
     ranges = {
@@ -365,7 +359,7 @@ def senses_map(
         "showlegend": True,
         "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         "legend": _LEGEND,
-        "margin": {"l": 8, "r": _BAR, "t": 64 if narrow else 40, "b": 8},
+        "margin": {"l": 12, "r": _BAR, "t": 64 if narrow else 40, "b": 8},
     }
     whole = figure(traces, layout, title=titles[layer], height=height, narrow=narrow)
     if len(places) > 1 and len(places) * n <= MAX_PLAYED:
@@ -387,13 +381,13 @@ def map_order(names: Sequence[str], codes: IntArray) -> tuple[IntArray, ...]:
 
 
 def ranges_of(places: FloatArray) -> Ranges:
-    """The range of each axis: all points, with a margin."""
+    """The range of each axis: all points, with a margin; each axis has its own scale."""
     if not len(places):
         return (-1.0, 1.0), (-1.0, 1.0)
     low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
     spans = high - low
     longest = max(float(spans.max()), 1e-6)
-    air = np.maximum(_AIR * spans, _LINE * longest)
+    air = np.maximum(_AIR * spans, (_FLATTEST * longest - spans) / 2)
     x, y = zip((low - air).tolist(), (high + air).tolist(), strict=True)
     return (x[0], x[1]), (y[0], y[1])
 
@@ -421,7 +415,7 @@ def _with_sentence(
 
 def _axes(ranges: Ranges) -> tuple[dict[str, Any], dict[str, Any]]:
     x, y = ranges
-    return {"range": list(x), **MAP_AXIS}, {"range": list(y), **MAP_AXIS, "scaleanchor": "x"}
+    return {"range": list(x), **MAP_AXIS}, {"range": list(y), **MAP_AXIS}
 
 
 def _xy(places: FloatArray) -> dict[str, Any]:
@@ -451,6 +445,26 @@ def _points(
     if selected is not None:
         trace["selectedpoints"] = np.flatnonzero(np.isin(kind.places, list(selected))).tolist()
     return trace
+
+
+def _names(kinds: Sequence[ColorKind], places: FloatArray) -> dict[str, Any]:
+    """The names of a few senses or groups, each in the middle of its points; none of many."""
+    named_kinds = [kind for kind in kinds if kind.color not in {NEUTRAL, CATEGORICAL[-1]}]
+    if not 1 < len(named_kinds) <= _MAX_NAMES:
+        named_kinds = []
+    middles = [np.median(places[kind.places], axis=0).tolist() for kind in named_kinds]
+    low, high = ranges_of(places)[1]
+    heights = spread([y for _, y in middles], _NAME * (high - low), (low, high))
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [x for x, _ in middles],
+        "y": heights,
+        "text": [f"<b>{kind.name}</b>" for kind in named_kinds],
+        "textfont": {"size": 16, "color": INK},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _rings(
@@ -493,6 +507,8 @@ def _moved(
 ) -> list[dict[str, Any]]:
     """The coordinates of the traces at another layer."""
     moved = [_xy(places[kind.places]) for kind in kinds]
+    names = _names(kinds, places)
+    moved.append({axis: names[axis] for axis in "xy"})
     star = None if sentence_places is None else sentence_places[layer]
     return moved + [
         {axis: ring[axis] for axis in "xy"} for ring in _rings(places, chosen, near, star)

@@ -14,7 +14,7 @@ from components.content.wording import escape, shortened
 from components.core import ModelCard
 from components.core.errors import ContextlensError, CorpusError, ModelError
 from components.core.schema import IntArray
-from components.corpus.searchable import SearchableCorpus, WordCount
+from components.corpus.searchable import SearchableCorpus
 from components.corpus.store.stored_corpus import StoredCorpus
 from components.features.senses import controls, looks
 from components.features.senses.compute import (
@@ -50,6 +50,7 @@ from components.features.senses.figures import (
 )
 from components.features.senses.reading import (
     groups_claims,
+    groups_sure,
     sentence_claims,
     sentence_sure,
     side_names,
@@ -75,6 +76,7 @@ from components.features.senses.words import (
     column_of,
 )
 from components.ui.corpora.catalogue import titles
+from components.ui.corpora.words import WordRow
 from components.ui.models import runtime, second_model
 from components.ui.models.services import settings
 from components.ui.state import session
@@ -82,7 +84,7 @@ from components.ui.state.controls import Choice, Control, Text
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.layer_bar import layer_bar
-from components.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title
+from components.ui.widgets.sense_claims import senses_claim, senses_sure
 
 __all__ = [
     "CHART",
@@ -93,7 +95,6 @@ __all__ = [
     "concordance",
     "drawn",
     "groups",
-    "in_words",
     "model_card",
     "open_corpus",
     "picture",
@@ -119,14 +120,16 @@ def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
         )
         if corpus is None:
             return
-        word_field(view, controls.WORD, first_word(view, corpus), suggested(corpus), looks.anew)
+        word_field(
+            view, controls.WORD, first_word(view, corpus), suggested(view, corpus), looks.anew
+        )
         if column_of(view, corpus):
             inputs.choice(view, controls.COLOR)
-        inputs.select(view, controls.GROUPS)
-        if corpus.columns:
-            with st.popover("Senses", icon=":material/label:", type="tertiary"):
-                st.caption(say("senses.labels_help"))
+        with st.popover(say("senses.more"), icon=":material/tune:"):
+            inputs.select(view, controls.GROUPS)
+            if corpus.columns:
                 inputs.select(view, controls.labels_among(corpus.columns))
+                st.caption(say("senses.labels_help"))
 
 
 def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
@@ -142,10 +145,10 @@ def word_field(
     view: ViewState,
     control: Text,
     first: str,
-    words: tuple[WordCount, ...],
+    words: tuple[WordRow, ...],
     then: Then | None = None,
 ) -> None:
-    """A field for a word, with words of the corpus and their counts; other words can be typed.
+    """A field for a word, with words of the corpus and what there is to see; others can be typed.
 
     Args:
         view: the current view.
@@ -154,7 +157,7 @@ def word_field(
         words: the suggested words.
         then: adjusts the view after its word has changed.
     """
-    counts = {count.word: f"{shortened(count.word, 40)} · {count.n:,}" for count in words}
+    counts = {row.word: _option(row) for row in words}
     chosen = control.of(view).strip() or first
     options = list(dict.fromkeys([*counts, *([chosen] if chosen else [])]))
     key = session.bind(control.key, chosen or None)
@@ -169,6 +172,12 @@ def word_field(
         help=say("senses.word_help"),
         on_change=_write(control, key, then or _as_it_is, _typed),
     )
+
+
+def _option(row: WordRow) -> str:
+    case = "senses" if row.n_senses > 1 else "uses"
+    word = shortened(row.word, 40)
+    return say(f"senses.word_option.{case}", word=word, n=row.n, senses=row.n_senses)
 
 
 def _typed(value: Any) -> str:
@@ -406,34 +415,27 @@ def _has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
 # --- The groups of the occurrences as cards
 
 _N_NAMED = 4
-_MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards scroll in a box of this height in pixels
 _AROUND = 44  # characters on each side of an example's word
 
 
-def groups(result: WordResult, *, height: int | None = None) -> None:
-    """The groups, in words and as cards.
-
-    Args:
-        result: the word.
-        height: of the scrolling cards, in pixels; None for their natural height.
-    """
+def groups(result: WordResult) -> None:
+    """The groups, in words and as cards."""
     senses = result.senses
-    if len(senses.grouping.descriptions) > _MOST_AT_ONCE:
-        height = height or _HEIGHT
-    with st.container(height=height or "content", border=False, key="senses_group_box"):
-        problem = escape(senses.grouping.problem)
-        claims = [problem] if problem else groups_claims(senses.grouping, senses.layer)
-        kit.reading(claims, key="reading_groups")
-        if senses.grouping.descriptions:
-            rows = result.rows
-            group_cards(
-                [_card(result, group) for group in senses.grouping.descriptions],
-                key="senses_group_cards",
-                chosen=ONLY.asked(result.view) or "" if result.is_selected else "",
-                row=None if senses.chosen is None else result.every_row[senses.chosen],
-                on_group=choose_group,
-                on_row=lambda row: choose(row, rows),
-            )
+    grouping = senses.grouping
+    claims = (
+        [escape(grouping.problem)] if grouping.problem else groups_claims(grouping, senses.layer)
+    )
+    kit.reading(claims, sure=groups_sure(grouping), key="reading_groups")
+    if grouping.descriptions:
+        rows = result.rows
+        group_cards(
+            [_card(result, group) for group in grouping.descriptions],
+            key="senses_group_cards",
+            chosen=ONLY.asked(result.view) or "" if result.is_selected else "",
+            row=None if senses.chosen is None else result.every_row[senses.chosen],
+            on_group=choose_group,
+            on_row=lambda row: choose(row, rows),
+        )
 
 
 def _card(result: WordResult, group: UseGroup) -> Card:
@@ -464,8 +466,8 @@ def _parts(result: WordResult, group: UseGroup) -> Iterator[ColorShare]:
 def _made_of(group: UseGroup) -> str:
     """A group's most frequent senses, with their counts."""
     if group.senses and group.senses[0][1] == group.n:
-        return f"all {group.senses[0][0]}"
-    return ", ".join(f"{name} {n:,}" for name, n in group.senses[:_N_NAMED])
+        return f"all {shortened(group.senses[0][0], 40)}"
+    return ", ".join(f"{shortened(name, 40)} {n:,}" for name, n in group.senses[:_N_NAMED])
 
 
 def _example(result: WordResult, place: int) -> CentralUse:
@@ -475,8 +477,9 @@ def _example(result: WordResult, place: int) -> CentralUse:
 # --- The first screen of Senses
 
 CHART = "senses_chart"
-HEIGHT = 400
+HEIGHT = 500
 _PHONE_HEIGHT = 360
+_CURVE_HEIGHT = 300
 _CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
@@ -486,26 +489,28 @@ _CONFIG = {
 
 
 def picture(result: WordResult) -> None:
-    """The map with the curve, or with the groups if the word's senses cannot be tested."""
-    left, right = st.columns(2, gap="medium")
+    """The map, with its claim and the curve of the layers beside it."""
+    left, right = st.columns([13, 7], gap="medium")
     with left:
         word_map(result, key=CHART, rows=result.every_row, selected=result.selected)
         layer_bar(
             result.view, result.senses.layers, shown=result.senses.layer, framed=[CHART], plays=True
         )
-    with right:
+    with right, st.container(key="senses_claim", gap="small"):
+        _in_words(result)
         if result.senses.course.curve:
             _curve(result)
-        else:
-            groups(result, height=HEIGHT)
 
 
-def in_words(result: WordResult) -> None:
+def _in_words(result: WordResult) -> None:
     """Draw the reading, and in small type the notes."""
     senses = result.senses
     uses, curve = senses.uses, senses.course.curve
-    claim = senses_claim(uses.word, curve, uses.trial, senses.layer)
-    kit.reading([*claim, uses_claim(uses)], sure=senses_sure(curve, uses.trial))
+    claims: list[object] = [*senses_claim(uses.word, curve, uses.trial, senses.layer)]
+    if curve:
+        kit.reading(claims, sure=[uses_claim(uses), *senses_sure(curve, uses.trial)])
+    else:
+        kit.reading([uses_claim(uses), *claims])
     for note in senses.notes:
         st.caption(escape(note))
 
@@ -540,7 +545,7 @@ def word_map(
         selected=selected,
         near=data.near,
         sentence_places=data.sentence_places,
-        narrow=True,
+        narrow=_is_phone(),
         height=_PHONE_HEIGHT if _is_phone() else HEIGHT,
     )
     kit.chart(
@@ -566,15 +571,13 @@ def _is_phone() -> bool:
 
 def _curve(result: WordResult) -> None:
     senses = result.senses
-    uses, curve = senses.uses, senses.course.curve
-    title = senses_title(uses.word, curve, uses.trial)
+    title = say("senses.curve_title")
     figure = separation_curve(
-        [("right sense", curve)],
+        [("right sense", senses.course.curve)],
         senses.uses.trial.chance,
         layer=senses.layer,
         title=title,
-        narrow=True,
-        height=HEIGHT,
+        height=_CURVE_HEIGHT,
     )
     kit.chart(
         figure,
@@ -700,7 +703,9 @@ def _choices(view: ViewState, result: WordResult) -> bool:
         offered.pop("layer")
     kind = inputs.select(view, controls.BESIDE.among(offered))
     if kind == "word":
-        words = tuple(w for w in suggested(result.corpus) if w.word != result.senses.uses.word)
+        words = tuple(
+            w for w in suggested(view, result.corpus) if w.word != result.senses.uses.word
+        )
         word_field(view, controls.OTHER_WORD, "", words)
         return bool(controls.OTHER_WORD.of(view).strip())
     if kind == "corpus":

@@ -82,13 +82,13 @@ def principal(units: FloatArray, n: int) -> Any | None:
     return PCA(most, svd_solver=solver, random_state=_SEED).fit(units.astype(np.float64))
 
 
-def next_placed(units: FloatArray, before: Placed) -> Placed:
-    """The plane of a later layer, rotated or mirrored to fit the one before as closely as possible.
+def next_placed(units: FloatArray, neighbour: Placed) -> Placed:
+    """The plane of an adjacent layer, rotated or mirrored to fit the given one best.
 
     Orthogonal Procrustes (Schönemann 1966).
     """
     placed = first_placed(units)
-    left, _, right = np.linalg.svd(placed.places.T.astype(np.float64) @ before.places)
+    left, _, right = np.linalg.svd(placed.places.T.astype(np.float64) @ neighbour.places)
     turned = (left @ right).T @ placed.axes
     return _placed(units, placed.middle, turned, placed.held)
 

@@ -15,6 +15,7 @@ from components.features.senses.words import Grouping, OwnSentence, SenseMatch, 
 
 __all__ = [
     "groups_claims",
+    "groups_sure",
     "sentence_claims",
     "sentence_sure",
     "side_names",
@@ -53,11 +54,16 @@ def groups_claims(grouping: Grouping, layer: int) -> list[Claim]:
     if grouping.n_none:
         claims.append(claim("senses.groups.outside", n=grouping.n_none))
     if not math.isnan(grouping.rand):
-        case = "match" if round(grouping.rand, 2) > round(grouping.shuffled, 2) else "no_match"
-        claims.append(
-            claim(f"senses.groups.{case}", rand=grouping.rand, shuffled=grouping.shuffled)
-        )
+        is_match = round(grouping.rand, 2) > round(grouping.shuffled, 2)
+        claims.append(claim(f"senses.groups.{'match' if is_match else 'no_match'}"))
     return claims
+
+
+def groups_sure(grouping: Grouping) -> list[Claim]:
+    """The agreement of the groups with the labelled senses; no claims without such senses."""
+    if math.isnan(grouping.rand):
+        return []
+    return [claim("senses.groups.agreement", rand=grouping.rand, shuffled=grouping.shuffled)]
 
 
 def sentence_claims(sentence: OwnSentence, uses: WordUses, layer: int) -> list[Claim]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from components.features.senses import measures
 from components.features.senses.controls import FOUND, GUESSED, LABELS, NO_LABELS
 from components.features.senses.measures import Placed, first_placed, next_placed
 from components.maps.typical import count_terms, typical_of
+from components.ui.corpora.words import context
 from components.ui.state.view import ViewState
 
 __all__ = [
@@ -224,42 +224,11 @@ def _listed(words: tuple[WordCount, ...]) -> str:
 
 # --- The context of an occurrence, cut to a length
 
-_BLANKS = re.compile(r"\s+")
-
 
 def around(uses: WordUses, place: int, width: int) -> tuple[str, str, str]:
-    """The text before an occurrence, the word itself, and the text after it, each on one line.
-
-    Args:
-        uses: the word and its occurrences.
-        place: the index of the occurrence.
-        width: characters on each side, cut between words, with "…" if more follows.
-    """
-    text = uses.texts[place]
+    """The text before an occurrence, the word itself, and the text after it, see `context`."""
     start, end = (int(edge) for edge in uses.occurrences.spans[place])
-    return _left(text, start, width), _flat(text[start:end]), _right(text, end, width)
-
-
-def _left(text: str, start: int, width: int) -> str:
-    flat = _flat(text[max(0, start - 4 * width) : start])
-    if len(flat) <= width:
-        return flat.lstrip() if start <= 4 * width else f"… {flat.lstrip()}"
-    cut = flat[-width:]
-    _, space, whole = cut.partition(" ")
-    return f"… {whole}" if space and whole.strip() else f"…{cut}"
-
-
-def _right(text: str, end: int, width: int) -> str:
-    flat = _flat(text[end : end + 4 * width])
-    if len(flat) <= width:
-        return flat.rstrip() if end + 4 * width >= len(text) else f"{flat.rstrip()} …"
-    cut = flat[:width]
-    whole, space, _ = cut.rpartition(" ")
-    return f"{whole} …" if space and whole.strip() else f"{cut}…"
-
-
-def _flat(text: str) -> str:
-    return _BLANKS.sub(" ", text)
+    return context(uses.texts[place], (start, end), width)
 
 
 # --- A word's occurrences at every layer
@@ -316,14 +285,15 @@ def curve_rows(uses: WordUses, curve: Sequence[Separation]) -> list[dict[str, fl
 
 
 def _course(uses: WordUses, corpus: SearchableCorpus) -> Course:
+    """The layers from the last one down, so that its longer direction is the horizontal one."""
     placed: list[Placed] = []
     curve: list[Separation] = []
-    for layer in corpus.layers:
+    for layer in corpus.layers[::-1]:
         units = units_at(uses, corpus, layer)
         placed.append(next_placed(units, placed[-1]) if placed else first_placed(units))
         if not uses.trial.problem:
             curve.append(separation(units, uses.trial, layer))
-    return Course(tuple(corpus.layers), tuple(placed), tuple(curve))
+    return Course(tuple(corpus.layers), tuple(placed[::-1]), tuple(curve[::-1]))
 
 
 # --- The groups of a word's occurrences at one layer

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from components.core.errors import CorpusError
-from components.corpus.bundled import Offered, offered, stored_name
+from components.corpus.bundled import Offered, ambiguous_corpus, offered, stored_name
 from components.corpus.store.about import About
 from components.corpus.store.indexing import index_key
 from components.corpus.store.tables import is_name
@@ -255,6 +255,9 @@ _SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="
 _SENSES_WORD = Text(page="senses", name="word", label="Word")
 _MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
 _MAP_KEPT = Text(page="map", name="kept", label="Corpus")
+_MAP_WORD = Text(page="map", name="word", default="python", label="Word")
+_MAP_FIND = Text(page="map", name="find", label="Find")
+_MAP_PANEL = Text(page="map", name="panel", default="Trust", label="Look closer")
 
 
 def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
@@ -262,11 +265,19 @@ def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
     return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:200])
 
 
-def on_map(view: ViewState, corpus: str) -> ViewState:
-    """Return the view with Map on a stored corpus."""
-    return _MAP_KEPT.put(_MAP_SOURCE.put(view, "kept"), corpus)
+def on_map(view: ViewState, corpus: str, find: str = "") -> ViewState:
+    """Return the view with Map on a stored corpus, and with a word marked on it."""
+    return _finding(_MAP_KEPT.put(_MAP_SOURCE.put(view, "kept"), corpus), find)
 
 
-def on_ready_map(view: ViewState) -> ViewState:
-    """Return the view with Map on its ready-made corpus."""
-    return _MAP_SOURCE.put(view, _MAP_SOURCE.default)
+def on_ready_map(view: ViewState, find: str = "") -> ViewState:
+    """Return the view with Map on its ready-made corpus, of one marked word or with any found."""
+    view = _MAP_SOURCE.put(view, _MAP_SOURCE.default)
+    if find in ambiguous_corpus().labels["word"]:
+        return _MAP_WORD.put(view, find)
+    return _finding(_MAP_WORD.put(view, "all"), find) if find else view
+
+
+def _finding(view: ViewState, find: str) -> ViewState:
+    """The view with the texts marked on the map that have a word."""
+    return _MAP_PANEL.put(_MAP_FIND.put(view, find[:200]), "Find & select") if find else view

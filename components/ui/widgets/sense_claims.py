@@ -29,9 +29,9 @@ def senses_title_at(word: str, separation: Separation, trial: Trial) -> str:
 
 
 def uses_title_at(word: str, n: int, layer: int) -> str:
-    """Return the title of one layer's map if no sense can be tested; plain text."""
+    """Return the title of a map of a word's uses at one layer: what its points are; plain text."""
     name = shortened(word, _LONGEST)
-    return say("senses.title_at_layer.untested", layer=layer, n=n, word=name)
+    return say("senses.uses_title", layer=layer, n=n, word=name)
 
 
 def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:

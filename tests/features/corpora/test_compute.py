@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,21 +20,14 @@ from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
 from components.corpus.targets import MarkColumns
-from components.features.corpora import compute
 from components.features.corpora.compute import (
     FileChoice,
-    all_counts,
     corpus_from,
-    counted_in,
-    counted_of,
     guess,
     indexing_cost,
-    is_content,
-    sense_column,
-    senses_of,
     usual_layers,
 )
-from tests.support.corpus_store import ignore, indexed, made_up_corpus
+from tests.support.corpus_store import ignore
 
 TEXTS = [f"I saw the python number {i} today" for i in range(8)]
 SENSES = ["animal", "language"] * 4
@@ -173,108 +162,6 @@ def test_whatever_stands_in_a_file_is_a_corpus_or_a_sentence(rows: list[tuple[st
         return
     for text, span in zip(corpus.texts, corpus.spans or (), strict=False):
         assert 0 <= span[0] < span[1] <= len(text)
-
-
-BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
-
-
-def oracle(texts: tuple[str, ...]) -> Counter[str]:
-    found = Counter[str]()
-    for text in texts:
-        cuts = sorted({0, len(text), *(match.start() for match in BOUNDARY.finditer(text))})
-        parts = [text[a:b] for a, b in pairwise(cuts)]
-        found.update(part.casefold() for part in parts if any(map(str.isalnum, part)))
-    return found
-
-
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=5))
-def test_words_are_those_of_unicode(texts: list[str]) -> None:
-    corpus = Corpus("made up", tuple(texts))
-    counts = all_counts(corpus)
-    assert {own.word: own.n for own in counts} == oracle(corpus.texts)
-    assert counts == sorted(counts, key=lambda own: (-own.n, own.word))
-    words = counted_in(corpus)
-    assert words.n == sum(own.n for own in counts)
-    assert words.n_different == len(counts)
-    assert words.n_once == sum(own.n == 1 for own in counts)
-    assert all(is_content(row.word) for row in words.rows)
-
-
-def test_the_ready_made_corpora_show_their_ambiguous_words_with_their_senses() -> None:
-    corpus = ambiguous_corpus()
-    words, plain = counted_in(corpus), counted_in(sentiment_corpus())
-    pairs = set(zip(corpus.labels["word"], corpus.labels["sense"], strict=True))
-    senses = Counter(word for word, _ in pairs)
-    assert (words.sense, plain.sense) == ("sense", "")
-    assert {row.word: row.n_senses for row in words.rows if row.n_senses} == senses
-    assert plain.rows
-    assert not any(row.n_senses for row in plain.rows)
-
-
-@pytest.mark.parametrize("is_marked", [False, True])
-def test_a_store_counts_as_the_texts_do(tmp_path: Path, is_marked: bool) -> None:
-    corpus = replace(made_up_corpus(30), texts=tuple(f"python a{i % 7} bank" for i in range(30)))
-    if is_marked:
-        corpus = replace(corpus, spans=((0, 6),) * 30)
-    store = Store(str(tmp_path))
-    name = indexed(store, corpus)
-    found = counted_of(store.open(name), lambda: store.texts(name))
-    assert found == counted_in(corpus)
-    assert (found.row("python") or found.rows[0]).n_senses == (2 if is_marked else 0)
-
-
-def test_of_very_many_texts_senses_are_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compute, "_MOST_TEXTS", 3)
-    corpus = replace(made_up_corpus(4), texts=("python x",) * 4, spans=((0, 6),) * 4)
-    store = Store(str(tmp_path))
-    name = indexed(store, corpus)
-    found = counted_of(store.open(name), lambda: store.texts(name))
-    assert found.rows[0].n == 4
-    assert found.sense == ""
-
-
-def test_senses_are_different_labels_of_a_marked_word() -> None:
-    targets = [("Python a", (0, 6)), ("python b", (0, 6)), ("bank", (0, 4)), ("none", None)]
-    assert senses_of(targets, ["x", "y", "", "z"]) == {"python": 2}
-    assert senses_of(targets, ["x", "x", "x", "x"]) == {"python": 1, "bank": 1}
-    assert senses_of([], []) == {}
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("python", True),
-        ("the", False),
-        ("a", False),
-        ("don't", False),
-        ("it’s", False),
-        ("2024", False),
-        ("3rd", True),
-        ("ox", False),
-        ("水", True),
-        ("où", True),
-        ("", False),
-    ],
-)
-def test_function_words_and_numbers_say_nothing(word: str, expected: bool) -> None:
-    assert is_content(word) is expected
-
-
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
-        ((), ""),
-        (("word", "sense"), "sense"),
-        (("label", " Sense "), " Sense "),
-        (("Label",), "Label"),
-        (("author", "year"), ""),
-        (("meaning", "class"), "meaning"),
-    ],
-)
-def test_a_column_of_senses_is_known_by_its_title(columns: tuple[str, ...], expected: str) -> None:
-    assert sense_column(columns) == expected
 
 
 @pytest.mark.slow

@@ -15,10 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus, offered, stored_name
+from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import INDEXES
 from components.corpus.store.store import Store
-from components.features.corpora.controls import CORPUS, PAGE, WORD
+from components.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
 from components.ui.corpora import changing
 from components.ui.corpora.controls import MINE
 from components.ui.files.uploads import forget_all
@@ -147,7 +148,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.error
     assert not app.warning
     assert re.fullmatch(r"Most frequent here: “\w+” \(\d+ times\)", title(app))
-    assert reading(app).startswith("The corpus **Ambiguous words** has **")
+    assert reading(app).startswith("**Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
     assert set(ambiguous_corpus().labels["word"]) <= set(rows["word"])
@@ -160,6 +161,32 @@ def test_a_word_of_the_address_is_looked_at_where_there_is_one() -> None:
     assert bold_words(opened(WORD.put(DEFAULT, "bank"))) == ["<b>bank</b>"]
     first = title(opened()).split("“")[1].split("”")[0]
     assert bold_words(opened(WORD.put(DEFAULT, "no such word"))) == [f"<b>{first}</b>"]
+
+
+def test_a_word_is_searched_in_every_corpus_and_its_sentences_are_shown() -> None:
+    texts = tuple(f"{i} Python <i>{RUDE}" for i in range(4))
+    name = indexed(store(), Corpus(RUDE, texts))
+    app = field(opened().text_input, SEARCH.key).set_value("pYthon").run()
+    assert not app.exception
+    assert SEARCH.of(shown_view(app)) == "pYthon"
+    assert not has_picture(app)
+    bars = chart(app, "corpora_search_chart")
+    assert bars["layout"]["title"]["text"] == "“pYthon” occurs 36 times, in 2 of 3 corpora"
+    sentences = "".join(html.proto.body for html in app.get("html") if "hits" in html.proto.body)
+    assert sentences.count("<mark>") == 5 + 4
+    assert sentences.count("<mark>Python</mark> &lt;i&gt;&lt;img") == 4
+    assert "5 sentences of 32 uses" in plainly_said(app)
+    assert_only_own_markup(app)
+    app = field(app.text_input, SEARCH.key).set_value(f"zz{'z' * 10_000}").run()
+    assert "characters; a word has at most 64" in plainly_said(app)
+    app = press(app, "corpora_clear")
+    assert SEARCH.of(shown_view(app)) == ""
+    app = field(app.text_input, SEARCH.key).set_value("   ").run()
+    assert has_picture(app)
+    app = field(app.text_input, SEARCH.key).set_value("python").run()
+    app = press(app, f"corpora_show_{name}")  # a corpus, chosen, ends the search
+    assert SEARCH.of(shown_view(app)) == ""
+    assert has_picture(app)
 
 
 def bold_words(app: AppTest) -> list[str]:
@@ -204,7 +231,7 @@ def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     assert "damaged" in plainly_said(app)
     assert f"corpora_show_{damaged}" in keys(app)
     app = press(app, f"corpora_show_{whole}")
-    assert reading(app).startswith("The corpus **whole.csv** has")
+    assert reading(app).startswith("**whole.csv** has")
     assert "The model of this corpus, made-up, is no longer on this machine" in plainly_said(app)
     app = press(press(press(app, f"corpora_show_{damaged}"), "corpora_delete"),
                 "corpora_delete_yes")  # fmt: skip
@@ -230,7 +257,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
     assert "**mine.csv** · CSV" in plainly_said(app)
     assert "takes about **2 seconds**" in plainly_said(app)
-    assert "are stored on this machine's disk until you delete them" in plainly_said(app)
+    assert "stays on this machine's disk until you delete it" in plainly_said(app)
     assert store().names() == ()
     app = settled(press(app, "corpora_index"))
     (name,) = store().names()
@@ -241,7 +268,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert about.indexing.layers == tuple(range(7))
     assert CORPUS.asked(shown_view(app)) == name
     assert MINE.of(shown_view(app)) == ""  # one visitor: the store is the list
-    assert reading(app).startswith("The corpus **mine.csv** has **")
+    assert reading(app).startswith("**mine.csv** has **")
     assert "12 texts · 66 words" in plainly_said(app)
     assert "all-MiniLM-L6-v2, layers 0 to 6, full precision" in plainly_said(app)
     assert "ready to be searched" in plainly_said(app)
@@ -354,7 +381,7 @@ def test_indexing_pauses_and_goes_on() -> None:
     name = store().create(made_up_corpus(6), bundled_indexing()).name
     store().set_state(name, "paused")
     app = opened(on(name))
-    assert "Paused at 0%: 0 of 6 texts are indexed" in plainly_said(app).replace("**", "")
+    assert "Paused at 0%: 0 of 6 texts are read" in plainly_said(app).replace("**", "")
     assert not has_picture(app)
     app = settled(press(app, "corpora_go_on"))
     assert store().about(name).state == "done"
@@ -375,11 +402,11 @@ def test_what_another_process_indexes_is_followed_and_can_be_paused() -> None:
     store().set_state(name, "indexing")
     with store().only_writer(name):
         app = framed(on(name), PAGE)
-        assert "being indexed, 0%" in plainly_said(app)
-        assert "indexing goes on" in plainly_said(app)
+        assert "being read, 0%" in plainly_said(app)
+        assert "reading goes on" in plainly_said(app)
         assert "corpora_go_on" not in keys(app)
         app = press(app, "corpora_pause")
-        assert "Indexing will pause as soon as" in plainly_said(app)
+        assert "Reading will pause as soon as" in plainly_said(app)
     assert store().about(name).state == "paused"
     app = opened(on(name))
     assert "Paused at 0%" in plainly_said(app)
@@ -413,7 +440,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
     with public():
         other = indexed(store(), made_up_corpus(3, name="other's.csv"))
         app = upload(opened(), table())
-        assert "gets the address in your browser's bar" in plainly_said(app)
+        assert "whoever has the address in your browser's bar" in plainly_said(app)
         app = settled(press(app, "corpora_index"))
         (name,) = set(store().names()) - {other}
         view = shown_view(app)
@@ -489,7 +516,7 @@ def test_what_was_cut_off_while_it_was_stored_for_all_is_offered_again(
         indexed(store(), made_up_corpus(3), name=name)
         shutil.rmtree(Path(store().root) / f"{name}.about.lance")
         app = opened()
-        assert "not indexed yet" in plainly_said(app)
+        assert "not read yet" in plainly_said(app)
         app = settled(press(app.run(), f"corpora_offered_{name}"))
         assert store().about(name).state == "done"
         assert store().about(name).title == "shared.csv"

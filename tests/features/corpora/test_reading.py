@@ -11,10 +11,10 @@ from components.content.language import say
 from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.store.about import first_about
-from components.features.corpora.compute import IndexingCost, WordCounts, WordRow
+from components.features.corpora.compute import IndexingCost
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
-    cost_claim,
+    cost_claims,
     date,
     facts,
     indexed_with,
@@ -24,6 +24,7 @@ from components.features.corpora.reading import (
     words_claims,
     words_title,
 )
+from components.ui.corpora.words import WordCounts, WordRow
 from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
@@ -82,11 +83,11 @@ def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
     assert words_title(once) == "No word shown occurs more than once"
     said = words_claims("mine.csv", 200, WORDS)
     assert " ".join(map(str, said)) == (
-        "The corpus **mine\\.csv** has **200** texts, with a total word count of **1,000**. Of its "
-        "400 distinct words, **50%** occur only once, so they have no second use to compare."
+        "**mine\\.csv** has **200** texts, with a word count of **1,000**. Of its 400 distinct "
+        "words, **50%** occur only once."
     )
     said = words_claims("x", 1, WordCounts(1, 1, 1, (WordRow("ox", 1),)))
-    assert str(said[1]) == "Its only word occurs once, so there is nothing to compare it with."
+    assert str(said[1]) == "Its only word occurs once."
 
 
 def test_what_was_typed_takes_no_effect() -> None:
@@ -99,14 +100,15 @@ def test_what_was_typed_takes_no_effect() -> None:
     assert all("<img" not in name for name in figure.layout.yaxis.ticktext)
 
 
-def test_bars_have_their_numbers_and_the_chosen_word_is_bold() -> None:
+def test_bars_have_their_numbers_and_the_chosen_word_is_strong() -> None:
     figure = word_bars(ROWS, chosen="bank", title="t", height=300)
     (bars,) = figure.data
     assert list(bars.x) == [40, 30, 7]
     assert list(bars.text) == ["40 · 2 senses", "30 · 3 senses", "7"]
     assert list(figure.layout.yaxis.ticktext) == ["python", "<b>bank</b>", "river"]
     colors = bars.marker.color
-    assert colors[0] == colors[1] != colors[2]
+    assert len(set(colors)) == 3, "strong, with senses, without"
+    assert colors[1] == "#0072B2"
     plain = word_bars(ROWS[2:], chosen="", title="t", height=300).data[0]
     assert plain.marker.color[0] == colors[0]
 
@@ -114,8 +116,8 @@ def test_bars_have_their_numbers_and_the_chosen_word_is_bold() -> None:
 @pytest.mark.parametrize(
     ("state", "is_under_way", "expected"),
     [
-        ("waiting", True, "being indexed, 25%"),
-        ("indexing", True, "being indexed, 25%"),
+        ("waiting", True, "being read, 25%"),
+        ("indexing", True, "being read, 25%"),
         ("paused", True, "pausing"),
         ("paused", False, "paused at 25%"),
         ("indexing", False, "interrupted at 25%"),
@@ -140,12 +142,14 @@ def test_facts_stand_in_a_line() -> None:
 
 
 def test_an_estimate_is_a_sentence() -> None:
-    assert str(cost_claim(IndexingCost(1_000, 15_000, 450_000_000, 125.0))) == (
-        "Indexing 1,000 texts (about 15,000 words) takes about **2 minutes** and needs **450 "
-        "MB** on disk."
-    )
-    assert "**2 seconds**" in str(cost_claim(IndexingCost(1, 1, 1, 0.1)))
-    assert "**2.5 hours**" in str(cost_claim(IndexingCost(1, 1, 1, 9_000)))
+    assert list(map(str, cost_claims(IndexingCost(1_000, 15_000, 450_000_000, 125.0)))) == [
+        "**What happens:** the model reads 1,000 texts (about 15,000 words). This takes about "
+        "**2 minutes**; you can leave the page meanwhile.",
+        "**What is kept:** the columns that you chose, and what the model computes for each word: "
+        "**450 MB**.",
+    ]
+    assert "**2 seconds**" in str(cost_claims(IndexingCost(1, 1, 1, 0.1))[0])
+    assert "**2.5 hours**" in str(cost_claims(IndexingCost(1, 1, 1, 9_000))[0])
 
 
 def test_a_model_that_is_not_to_be_had_is_said(service: EncoderService) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.store.store import Store
-from components.features.corpora.compute import all_counts
 from components.features.corpora.snippet import export_snippet, texts_snippet
+from components.ui.corpora.words import all_counts
 from tests.support.corpus_store import indexed, made_up_corpus
 
 

@@ -14,9 +14,11 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
+from components.corpus.searchable import SearchableCorpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
+from components.features.senses import corpora
 from components.features.senses.compute import (
     PAGE_SIZE,
     Senses,
@@ -39,7 +41,7 @@ from components.features.senses.corpora import suggested
 from components.features.senses.figures import kinds_of
 from components.features.senses.words import MissingWord, groups_rows
 from components.figures.theme import NEUTRAL
-from tests.support.corpus_store import ignore
+from tests.support.corpus_store import ignore, indexed
 from tests.support.senses import MODEL, SENSES, TEXTS, live, senses_view, shown
 
 
@@ -299,8 +301,33 @@ def test_colours_are_those_of_the_points(ten: LiveCorpus, tiny_service: EncoderS
 
 
 def test_words_that_mean_something_are_suggested_first(ten: LiveCorpus) -> None:
-    counts = {own.word: own.n for own in suggested(ten)}
+    counts = {own.word: own.n for own in suggested(senses_view(), ten)}
     words = list(counts)
     assert set(words[:2]) == {"python", "cat"}
     assert {"the", "and"} < set(words[2:])
     assert counts["the"] == 20
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_words_with_most_senses_are_suggested_first(
+    tiny_service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_stored: bool
+) -> None:
+    marked = {"cat": ("a", "b", "a"), "python": ("a", "b", "c"), "lamp": ("a", "a", "")}
+    rows = [(f"the {word} and the noise of noise", word, label)
+            for word, labels in marked.items() for label in labels]  # fmt: skip
+    spans = tuple((4, 4 + len(word)) for _, word, _ in rows)
+    labels = {"sense": tuple(label for *_, label in rows), "one": ("x",) * 9}
+    corpus = Corpus("Marked", tuple(text for text, *_ in rows), labels, spans=spans)
+    searchable: SearchableCorpus = LiveCorpus(corpus, tiny_service, MODEL)
+    if is_stored:
+        store = Store(str(tmp_path))
+        monkeypatch.setattr(corpora, "store", lambda: store)
+        searchable = store.open(indexed(store, corpus))
+    rows_by_word = {row.word: row for row in suggested(senses_view(), searchable)}
+    assert [(row.word, row.n_senses) for row in rows_by_word.values()][:4] == [
+        ("python", 3), ("cat", 2), ("lamp", 1), ("noise", 0),
+    ]  # fmt: skip
+    assert (rows_by_word["noise"].n, rows_by_word["python"].n) == (18, 3)
+    assert list(rows_by_word)[4:] == ["the", "and", "of"]
+    unlabelled = [row.word for row in suggested(senses_view(labels="none"), searchable)]
+    assert unlabelled[0] == "noise"

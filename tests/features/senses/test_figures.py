@@ -49,17 +49,24 @@ def test_every_occurrence_lies_where_it_was_put() -> None:
     figure = drawn()
     order = map_order(NAMES, CODES)
     assert sorted(np.concatenate(order).tolist()) == list(range(20))
-    for trace, rows in zip(figure.data, order, strict=True):
+    for trace, rows in zip(figure.data, order, strict=False):
         np.testing.assert_allclose(np.stack([trace.x, trace.y], 1), places()[2][rows])
         assert [f"<b>python{i}</b>" in own for i, own in zip(rows, trace.hovertext, strict=True)]
     assert figure.layout.title.text == "At two"
+    names = figure.data[len(order)]
+    assert list(names.text) == ["<b>animal</b>", "<b>&lt;b&gt;language&lt;/b&gt;</b>", "<b>x</b>"]
+    for i, rows in enumerate(order[1:]):
+        assert names.x[i] == pytest.approx(np.median(places()[2][rows, 0]))
+    assert min(np.diff(sorted(names.y))) >= 0.069 * np.ptp(figure.layout.yaxis.range)
+    one = senses_map({0: places()[0]}, 0, spots(), (), np.full(20, -1), titles=TITLES)
+    assert not one.data[-1].text, "a single kind needs no name"
 
 
 def test_senses_have_colours_and_shapes_and_those_without_are_grey_and_first() -> None:
     figure = drawn()
-    assert [trace.marker.color for trace in figure.data] == [NEUTRAL, *CATEGORICAL[:3]]
+    assert [trace.marker.color for trace in figure.data[:4]] == [NEUTRAL, *CATEGORICAL[:3]]
     assert next(trace.name for trace in figure.data) == "no sense"
-    assert len({trace.marker.symbol for trace in figure.data}) == 4
+    assert len({trace.marker.symbol for trace in figure.data[:4]}) == 4
     many = kinds_of([f"s{i}" for i in range(30)], np.arange(30), none="none")
     assert len(many) == MAX_COLORED
     assert many[0].name == f"other ({30 - MAX_COLORED + 1})"
@@ -78,7 +85,7 @@ def test_the_browser_moves_it_from_layer_to_layer() -> None:
     figure = drawn(chosen=3, near=[1, 2], sentence_places={0: np.zeros(2), 2: np.ones(2)})
     assert [frame.name for frame in figure.frames] == ["0", "2"]
     for frame, layer in zip(figure.frames, (0, 2), strict=True):
-        assert len(frame.data) == len(figure.data) == 4 + 3
+        assert len(frame.data) == len(figure.data) == 4 + 1 + 3
         np.testing.assert_allclose(frame.data[-2].x, places()[layer][[3], 0])
         assert frame.layout.title.text == TITLES[layer]
     assert [trace.name for trace in figure.data][-3:] == [
@@ -114,7 +121,7 @@ def test_a_selection_stays_while_others_fade() -> None:
     order = map_order(NAMES, CODES)
     kept = [
         rows[list(trace.selectedpoints)].tolist()
-        for trace, rows in zip(figure.data, order, strict=True)
+        for trace, rows in zip(figure.data, order, strict=False)
     ]
     assert sorted(row for rows in kept for row in rows) == [0, 1, 15]
     assert all(trace.selectedpoints is None for trace in drawn().data)
@@ -144,19 +151,18 @@ def curve_of(n_layers: int, seed: int = 0) -> list[Separation]:
     ]
 
 
-def test_the_curve_has_its_band_its_chance_and_its_silhouette() -> None:
+def test_the_curve_has_its_band_its_chance_and_its_share_at_the_layer() -> None:
     curve = curve_of(5)
     figure = separation_curve([("python", curve)], 0.45, layer=3, title="A finding")
-    band, line, silhouette = figure.data
+    band, line = figure.data
     np.testing.assert_allclose(line.y, [own.accuracy for own in curve], atol=1e-5)
     highs, lows = list(band.y)[:5], list(band.y)[5:][::-1]
     np.testing.assert_allclose(lows, [own.interval[0] for own in curve], atol=1e-5)
     np.testing.assert_allclose(highs, [own.interval[1] for own in curve], atol=1e-5)
-    np.testing.assert_allclose(silhouette.y, [own.silhouette for own in curve], atol=1e-5)
     assert [shape.y0 for shape in figure.layout.shapes] == [0, 0.45]
     assert figure.layout.shapes[0].x0 == 3
-    assert "always guessing" in [note.text for note in figure.layout.annotations]
-    assert figure.layout.yaxis.range[0] <= min(0, *silhouette.y)
+    notes = {note.text: note.y for note in figure.layout.annotations}
+    assert notes == {"always guessing": 0.45, f"<b>{curve[3].accuracy:.0%}</b>": curve[3].accuracy}
 
 
 def test_two_curves_stand_in_one_picture_and_many_layers_fit() -> None:

@@ -70,13 +70,15 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) -> None:
     app = settled(run(DEFAULT, PAGE))
     assert_whole(app)
-    assert "“python” occurs **32** times" in reading(app)
     assert "separates the senses of" in reading(app)
+    title = chart(app, "senses_chart")["layout"]["title"]["text"]
+    assert title == "32 uses of “python” at layer 6: close points are alike"
+    assert "“python” occurs **32** times" in plainly_said(app)
     assert len(lines(app)) == PAGE_SIZE
-    assert {trace["name"] for trace in chart(app, "senses_curve")["data"] if trace.get("name")} == {
+    assert [trace.get("name") for trace in chart(app, "senses_curve")["data"]] == [
+        None,
         "right sense",
-        "silhouette",
-    }
+    ]
     cards = given(app, "senses_group_cards")["cards"]
     assert sum(card["n"] for card in cards) == 32
     assert all(len(card["examples"]) == 3 and card["words"] for card in cards)
@@ -94,7 +96,7 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     app = send(app, "senses_concordance", row)
     assert CHOSEN.of(shown_view(app)) == row
     assert given(app, "senses_concordance")["chosen"] == row
-    assert [trace["name"] for trace in chart(app, "senses_chart")["data"]][-1] == "chosen"
+    assert chart(app, "senses_chart")["data"][-1]["name"] == "chosen"
     assert lines(app)[2]["cosine"] == 1.0
     app = field(app.selectbox, SORT.key).set_value("cosine").run()
     cosines = [line["cosine"] for line in lines(app)]
@@ -188,7 +190,7 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     assert_whole(app)
     app = settled(field(app.selectbox, CORPUS.key).set_value("sentiment").run())
     assert WORD.of(shown_view(app)) == ""
-    assert "in the corpus “Sentiment”" in reading(app)
+    assert "in the corpus “Sentiment”" in plainly_said(app)
     assert_whole(app)
 
 
@@ -225,9 +227,9 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     name = indexed(store(), Corpus("Kept texts", texts, {"sense": ("a", "b") * 6}))
     app = opened(senses_view(corpus=name, word="python"))
     assert_whole(app)
-    assert "in the corpus “Kept texts”" in reading(app)
+    assert "in the corpus “Kept texts”" in plainly_said(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "which the corpus was indexed with" in plainly_said(app)
+    assert "which the corpus was read with" in plainly_said(app)
     assert_whole(app)
     store().delete(name)
     app = app.run()

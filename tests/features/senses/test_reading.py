@@ -14,6 +14,7 @@ from components.content.wording import quoted
 from components.features.senses.compute import Concordance, InTable, Senses
 from components.features.senses.reading import (
     groups_claims,
+    groups_sure,
     sentence_claims,
     sentence_sure,
     side_names,
@@ -59,7 +60,7 @@ def test_what_is_said_of_groups_is_so() -> None:
         rand = chance.choice((rand, NAN, shuffled))
         own = grouping((5,) * n, method=method, n_requested=asked, n_none=none, rand=rand,
                        shuffled=shuffled)  # fmt: skip
-        claims = said(groups_claims(own, 5))
+        claims, sure = said(groups_claims(own, 5)), said(groups_sure(own))
         case = "dense" if method == "dense" else "asked" if asked else "kmeans"
         assert_said(claims, f"senses.groups.{case}", n=n, layer=5)
         if none:
@@ -67,7 +68,9 @@ def test_what_is_said_of_groups_is_so() -> None:
         if not math.isnan(rand):
             is_more = float(f"{rand:.2f}") > float(f"{shuffled:.2f}")
             case = "match" if is_more else "no_match"
-            assert_said(claims, f"senses.groups.{case}", rand=rand, shuffled=shuffled)
+            assert_said(claims, f"senses.groups.{case}")
+            assert_said(sure, "senses.groups.agreement", rand=rand, shuffled=shuffled)
+        assert len(sure) == (not math.isnan(rand))
         assert len(claims) == 1 + bool(none) + (not math.isnan(rand))
     said.assert_all("senses.groups")
 

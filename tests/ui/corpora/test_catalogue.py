@@ -14,7 +14,8 @@ import streamlit as st
 from components.core.errors import CorpusError
 from components.corpus.bundled import offered, stored_name
 from components.corpus.store.indexing import INDEXES, index_key
-from components.features.map.controls import KEPT, SOURCE
+from components.features.map.controls import ALL_WORDS, FIND, FIND_SELECT, KEPT, PANEL, SOURCE
+from components.features.map.controls import word_of as map_word_of
 from components.features.senses import controls as senses
 from components.jobs import Task
 from components.ui.corpora import catalogue
@@ -229,6 +230,16 @@ def test_a_link_to_the_map_shows_the_corpus() -> None:
     assert SOURCE.of(view) == "kept"
     assert KEPT.asked(view) == NAME
     assert SOURCE.of(catalogue.on_ready_map(view)) == SOURCE.default == "ambiguous"
+
+
+def test_a_link_to_the_map_finds_a_word() -> None:
+    view = catalogue.on_map(DEFAULT, NAME, "snake")
+    assert (FIND.of(view), PANEL.of(view)) == ("snake", FIND_SELECT)
+    view = catalogue.on_ready_map(DEFAULT, "bank")  # one of its marked words
+    assert (map_word_of().of(view), FIND.of(view)) == ("bank", "")
+    view = catalogue.on_ready_map(DEFAULT, "snake")
+    assert (map_word_of().of(view), FIND.of(view)) == (ALL_WORDS, "snake")
+    assert catalogue.on_ready_map(DEFAULT) == DEFAULT
 
 
 def test_a_link_to_senses_shows_the_corpus_and_the_word() -> None:

@@ -116,7 +116,8 @@ def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
     assert said in sentence
     assert senses_title("python", [], trial) == "The senses of “python” cannot be tested here"
     assert senses_sure([], trial) == []
-    assert uses_title_at("python", 2, 4) == "Layer 4: 2 uses of “python”"
+    title = uses_title_at("python", 2, 4)
+    assert title == "2 uses of “python” at layer 4: close points are alike"
 
 
 def test_a_split_is_named() -> None:
