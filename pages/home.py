@@ -33,6 +33,5 @@ with left, st.container(border=True, gap="xsmall"):
         page.open_meaning(view)
     else:
         page.story(view, portrait, card, ruler)
-    drawing.old_references(view)
 
 page.fill_cards(places, runtime.service(), card)

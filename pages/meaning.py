@@ -28,7 +28,6 @@ else:
     page.picture(portrait)
     layer_bar(view, portrait.comparison.layers)
     page.in_words(portrait, ruler)
-    drawing.old_references(view)
     page.explain(portrait, card)
     page.downloads(portrait, downloads)
     if ruler is None:

@@ -31,11 +31,11 @@ from tests.support.pages import (
     framed,
     messages,
     pick,
-    press,
     reading,
     sentence,
     shown_view,
     type_in,
+    view_of,
 )
 from tests.support.tiny_models import build
 
@@ -122,22 +122,14 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     assert target(link) == shown_view(app)
 
 
-def test_new_sentences_share_a_word_and_old_references_are_offered_for_removal() -> None:
-    app = home()
-    assert not [b for b in app.button if b.key == "old_references"]
-    app = type_in(app, "The grassy bank of a river", where="side_sentences")
+def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
+    app = type_in(home(), "The grassy bank of a river", where="side_sentences")
     assert shown_view(app).sentences[0].word is None
+    assert shown_view(app).references == DEFAULT.references
     app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
-    assert shown_view(app).sentences == (
-        sentence("The grassy bank of a river", "bank"),
-        sentence("A bank lent us money", "bank"),
+    assert shown_view(app) == view_of(
+        sentence("The grassy bank of a river", "bank"), sentence("A bank lent us money", "bank")
     )
-    assert "“snake” and “programming” were added by the example for “python”" in " ".join(
-        caption.value for caption in app.main.caption
-    )
-    app = press(app, "old_references")
-    assert shown_view(app).references == ()
-    assert not [b for b in app.button if b.key == "old_references"]
 
 
 @pytest.mark.parametrize("text", ["", "my pyt\x00hon", "<b>x</b>", "python " * 600])

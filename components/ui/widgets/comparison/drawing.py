@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.content.language import say
-from components.content.wording import escape, listed_names, quoted
+from components.content.wording import escape, quoted
 from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
 from components.figures.theme import color_of
@@ -17,7 +17,6 @@ from components.ui.widgets.comparison.compute import (
     Portrait,
     chosen_span,
     counted_span,
-    left_behind,
     missing,
 )
 from components.ui.widgets.comparison.reading import (
@@ -27,7 +26,7 @@ from components.ui.widgets.comparison.reading import (
 )
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_note
 
-__all__ = ["chips", "lines", "missing_words", "old_references", "problems", "ruler", "words"]
+__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
 
 
 def chips(view: ViewState) -> None:
@@ -40,24 +39,6 @@ def chips(view: ViewState) -> None:
     word_chips(
         [*rows, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
     )
-
-
-def old_references(view: ViewState) -> None:
-    """Draw a button that removes an example's references once none of its words is chosen."""
-    example = left_behind(view)
-    if example is None:
-        return
-    n, about = len(view.references), quoted(example.sentences[0].word or example.title)
-    names = listed_names([quoted(reference.text) for reference in view.references])
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(say("meaning.old", n=n, names=names, about=about), width="content")
-        st.button(
-            say("meaning.remove", n=n),
-            icon=":material/close:",
-            type="tertiary",
-            key="old_references",
-            on_click=sentences.remove_references,
-        )
 
 
 def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
