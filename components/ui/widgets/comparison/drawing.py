@@ -24,7 +24,7 @@ from components.ui.widgets.comparison.reading import (
     meaning_sure,
     meaning_title,
 )
-from components.ui.widgets.comparison.ruler import RulerShown, ruler_note
+from components.ui.widgets.comparison.ruler import RulerShown
 
 __all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
 
@@ -37,7 +37,11 @@ def chips(view: ViewState) -> None:
         _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
     ]
     word_chips(
-        [*rows, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
+        [*rows, *references],
+        key="chips",
+        on_pick=sentences.pick_word,
+        on_edit=sentences.retype_row,
+        flows=True,
     )
 
 
@@ -85,15 +89,8 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     kit.chart(figure, key=key, alt=alt)
 
 
-def ruler(
-    pair: RulerShown,
-    *,
-    scale: tuple[float, float],
-    key: str,
-    height: int = 160,
-    note: bool = True,
-) -> None:
-    """Draw a pair's cosine beside the usual ones of known kinds of pairs, and a note on those."""
+def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
+    """Draw a pair's cosine beside the usual ones of known kinds of pairs."""
     figure = ruler_figure(pair.ranges, pair.cosine, scale=scale, height=height)
     kinds = [
         say("ruler.range", kind=usual.kind, low=usual.low, high=usual.high, median=usual.median)
@@ -101,11 +98,10 @@ def ruler(
     ]
     alt = " ".join([say("ruler.alt", cosine=pair.cosine), *kinds])
     kit.chart(figure, key=key, alt=alt)
-    if note:
-        st.caption(ruler_note(pair))
 
 
 def words(portrait: Portrait) -> None:
-    """Draw the comparison in words, with the evidence for it."""
-    meaning, of = portrait.meaning, (portrait.comparison, portrait.layer, portrait.meaning.band)
-    kit.reading(meaning_in_context(*of, meaning.unknown), sure=meaning_sure(*of))
+    """Draw the main claim on the comparison, with all others folded."""
+    of = portrait.comparison, portrait.layer, portrait.meaning.band
+    first, *others = meaning_in_context(*of, portrait.meaning.unknown)
+    kit.reading([first], sure=[*others, *meaning_sure(*of)])
