@@ -1,9 +1,9 @@
-"""Start here: two uses of a word, how far apart the model keeps them, and why."""
+"""Start here: uses of a word, how far apart the model keeps them, and why."""
 
 import streamlit as st
 
 from components.features.home import page
-from components.ui.frame import shell
+from components.ui.frame import errors, shell
 from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.widgets import kit
@@ -11,15 +11,19 @@ from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()
 shell.header("home", view)
-page.basics()
-left, right = st.columns([3, 2], gap="large")
+left, right = st.columns([3, 2], gap="medium")
 
 # First the parts that need no model: they are on screen while it loads.
 with right:
-    places = page.gallery(view)
     page.introduction()
+    examples = st.empty()
+if not runtime.is_loaded(view.model):
+    with examples.container():
+        page.gallery(view, None)
 
-with left, st.container(border=True, gap="xsmall"):
+card = None
+with left, st.container(border=True, gap="xsmall", key="story"), errors.boundary():
+    headline = st.container(key="headline")
     drawing.chips(view)
     card = runtime.load(view.model, height=600)
     with kit.room("home", height=600):
@@ -32,7 +36,10 @@ with left, st.container(border=True, gap="xsmall"):
         drawing.missing_words()
         page.open_meaning(view)
     else:
+        page.headline(headline, portrait, ruler)
         page.story(view, portrait, card, ruler)
-    drawing.old_references(view)
 
-page.fill_cards(places, runtime.service(), card)
+if card is not None:
+    with examples.container():
+        page.gallery(view, card)
+page.basics()

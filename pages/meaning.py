@@ -6,12 +6,10 @@ from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.widgets import kit
 from components.ui.widgets.comparison import compute, drawing
-from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header("meaning", view)
 with kit.box():
-    drawing.chips(view)
     page.toolbar(view)
 
 card = runtime.load(view.model, height=480)
@@ -25,10 +23,7 @@ portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()
 else:
-    page.picture(portrait)
-    layer_bar(view, portrait.comparison.layers)
-    page.in_words(portrait, ruler)
-    drawing.old_references(view)
+    page.picture(view, portrait, ruler)
     page.explain(portrait, card)
     page.downloads(portrait, downloads)
     if ruler is None:

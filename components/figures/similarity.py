@@ -15,7 +15,10 @@ from components.core.schema import FloatArray
 from components.figures.frames import spread as _spread
 from components.figures.theme import (
     DASHES,
+    INK,
+    MUTED,
     NEUTRAL,
+    SMALLEST,
     color_of,
     figure,
     plain,
@@ -26,6 +29,7 @@ __all__ = ["cosine_lines", "cosine_range"]
 
 _ABOVE, _BELOW = 40, 68  # pixels of the margins above and below the lines
 _MAX_LABELS = 9
+_MUTED_WIDTH = 1.5  # pixels
 _FAINT = {"mode": "lines", "opacity": 0.35}
 
 
@@ -56,14 +60,17 @@ def cosine_lines(
     title: str,
     height: int = 430,
 ) -> go.Figure:
-    """Return each pair's cosine over the layers, with the random-pair band and the layer marked."""
+    """Return each pair's cosine over the layers, with the random-pair band and the layer marked.
+
+    The line of the first pair is strong, and all others are muted.
+    """
     x = list(comparison.layers)
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
         *_band_traces(x, band, comparison.measure),
-        *(_line(comparison, pair) | _FAINT for pair in faint),
-        *(_line(comparison, pair) for pair in labelled),
+        *(_line(comparison, pair, pairs[0]) | _FAINT for pair in faint),
+        *(_line(comparison, pair, pairs[0]) for pair in labelled),
     ]
     layout = {
         "xaxis": {
@@ -77,7 +84,7 @@ def cosine_lines(
         "shapes": [_layer_mark(layer)],
         "margin": {"l": 76, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
         "annotations": [
-            *_line_labels(comparison, labelled, scale, height),
+            *_line_labels(comparison, labelled, pairs[0], scale, height),
             *_band_label(x, band),
         ],
         "hovermode": "closest",
@@ -132,48 +139,51 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
     if band is None:
         return []
     label = {
-        "text": f"random pairs of {band.of}",
+        "text": "random pairs",
         "x": x[0],
         "y": float(band.low[0]),
         "xanchor": "left",
         "yanchor": "top",
         "showarrow": False,
-        "opacity": 0.75,
+        "font": {"size": SMALLEST, "color": MUTED},
     }
     return [label]
 
 
-def _style(comparison: Comparison, pair: Pair) -> _Style:
+def _style(comparison: Comparison, pair: Pair, strong: Pair) -> _Style:
     first, second = comparison.items[pair.first], comparison.items[pair.second]
+    if pair == strong:
+        return _Style(INK, "solid", 4)
     if second.role == "sentence":
-        return _Style(NEUTRAL, "solid", 2.5)
+        return _Style(NEUTRAL, "solid", _MUTED_WIDTH)
     references = [i for i, item in enumerate(comparison.items) if item.role == "reference"]
     dash = DASHES[references.index(pair.second) % len(DASHES)]
-    return _Style(color_of(first.color), dash, 2.25)
+    return _Style(color_of(first.color), dash, _MUTED_WIDTH)
 
 
-def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
-    style = _style(comparison, pair)
+def _line(comparison: Comparison, pair: Pair, strong: Pair) -> dict[str, Any]:
+    style = _style(comparison, pair, strong)
     name, kind = plain(comparison.pair_name(pair), 48), comparison.measure
     return {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": "lines+markers" if pair == strong else "lines",
         "x": list(comparison.layers),
         "y": values(comparison.along(pair)),
         "name": name,
         "line": {"color": style.color, "dash": style.dash, "width": style.width},
-        "marker": {"size": 6},
+        "marker": {"size": 8},
+        "cliponaxis": False,
         "text": name,
         "hovertemplate": f"%{{text}}<br>layer %{{x}}<br>{kind} %{{y:.4f}}<extra></extra>",
     }
 
 
 def _to_label(comparison: Comparison, pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs whose lines get names: all, or of many the highest and lowest at the end."""
+    """Return the pairs whose lines get names: all, or of many the first and the extremes."""
     if len(pairs) <= _MAX_LABELS:
         return list(pairs)
-    ranked = sorted(pairs, key=lambda p: -float(comparison.along(p)[-1]))
-    return [*ranked[:3], *ranked[-3:]]
+    ranked = sorted(pairs[1:], key=lambda p: -float(comparison.along(p)[-1]))
+    return [pairs[0], *ranked[:3], *ranked[-3:]]
 
 
 def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
@@ -192,8 +202,16 @@ def _label_text(comparison: Comparison, pair: Pair) -> str:
     return f"{first.label} ~ {end}"
 
 
+def _label_font(is_strong: bool) -> dict[str, Any]:
+    return {"size": SMALLEST, **({"color": INK, "weight": 700} if is_strong else {"color": MUTED})}
+
+
 def _line_labels(
-    comparison: Comparison, pairs: Sequence[Pair], scale: tuple[float, float], height: int
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    strong: Pair,
+    scale: tuple[float, float],
+    height: int,
 ) -> list[dict[str, Any]]:
     """Return names at the right ends of the lines, moved apart if they would overlap."""
     ends = [float(comparison.along(pair)[-1]) for pair in pairs]
@@ -201,13 +219,15 @@ def _line_labels(
     spots = _spread(ends, gap, scale)
     return [
         {
-            "text": _sign(_style(comparison, pair)) + plain(_label_text(comparison, pair), 24),
+            "text": _sign(_style(comparison, pair, strong))
+            + plain(_label_text(comparison, pair), 24),
             "x": 1,
             "xref": "paper",
             "y": spot,
             "xanchor": "left",
             "xshift": 6,
             "showarrow": False,
+            "font": _label_font(pair == strong),
         }
         for pair, spot in zip(pairs, spots, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""The data of Start here besides the comparison: angles between the words of each example."""
+"""The data of Start here besides the comparison: the cosines of each example's words."""
 
 from __future__ import annotations
 
@@ -16,26 +16,20 @@ from components.core.schema import FloatArray
 from components.ui.state.view import from_example
 from components.ui.widgets.comparison.compute import counted_span
 
-__all__ = ["angles", "example_angles"]
+__all__ = ["example_cosines"]
 
 
-def angles(cosines: FloatArray) -> FloatArray:
-    """Degrees between vectors with these cosines."""
-    degrees: FloatArray = np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
-    return degrees
-
-
-def example_angles(service: EncoderService, model: str) -> Mapping[str, FloatArray]:
-    """(n_layers,) degrees between the first two words of each example that is meant for a model.
+def example_cosines(service: EncoderService, model: str) -> Mapping[str, FloatArray]:
+    """(n_sentences, n_layers) cosines of the words with the first, of each example for a model.
 
     Examples whose words the model cannot read are left out.
     """
-    sentences = {e.key: from_example(e).sentences[:2] for e in EXAMPLES if e.model in (None, model)}
-    encodings = iter(service.encode(model, [s.text for both in sentences.values() for s in both]))
+    sentences = {e.key: from_example(e).sentences for e in EXAMPLES if e.model in (None, model)}
+    encodings = iter(service.encode(model, [s.text for own in sentences.values() for s in own]))
     by_example = {}
-    for key, both in sentences.items():
-        encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in both]
+    for key, own in sentences.items():
+        encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in own]
         with suppress(RequestError):
             vectors = np.stack([word_vectors(*occurrence) for occurrence in encoded], axis=1)
-            by_example[key] = angles(cosine_matrix(vectors)[:, 0, 1])
+            by_example[key] = cosine_matrix(vectors)[:, 0, :].T
     return by_example

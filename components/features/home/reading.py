@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from components.analysis.ruler import Verdict
 from components.analysis.similarity import Comparison, Pair
 from components.content.language import Claim, claim, say
-from components.content.wording import quoted, shortened
+from components.content.wording import quoted, shortened, two
 from components.ui.widgets.comparison.compute import Portrait
-from components.ui.widgets.comparison.reading import EQUAL, NOISE, side_of
+from components.ui.widgets.comparison.reading import EQUAL, NOISE, meaning_in_context, side_of
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_reading
 
-__all__ = ["headline", "how_much", "leaning", "parting_titles", "why"]
+__all__ = [
+    "drawn_items",
+    "drawn_pairs",
+    "evidence",
+    "headline",
+    "how_much",
+    "leaning",
+    "parting_titles",
+    "why",
+]
 
 _WORD = 16  # characters of a word in a headline
 
 
-def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
-    """The model's view of two words, in everyday words; plain text."""
+def drawn_items(comparison: Comparison) -> list[int]:
+    """Return the words in the picture: those of the sentences, or one and its references."""
+    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    return own if len(own) > 1 else list(range(len(comparison.items)))
+
+
+def drawn_pairs(comparison: Comparison) -> list[Pair]:
+    """Return the pairs whose distances the picture shows: the first word with each other one."""
+    first, *others = drawn_items(comparison)
+    return [Pair(first, other) for other in others]
+
+
+def headline(portrait: Portrait, ruler: RulerShown | None) -> Claim:
+    """Return the model's view of the sentences' words, in everyday words; plain text."""
+    pair, *others = portrait.comparison.pairs("sentences")
+    return _of_several(portrait, [pair, *others]) if others else _of_pair(portrait, pair, ruler)
+
+
+def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
+    """Return the most similar pair, if it is clearly more similar than all others."""
+    known = [p for p in pairs if not {p.first, p.second} & portrait.meaning.unknown]
+    if len(known) < len(pairs):
+        return claim("home.headline.two words, unknown")
+    best, second, *others = sorted(pairs, key=portrait.cosine, reverse=True)
+    if portrait.cosine(best) - portrait.cosine(second) < NOISE:
+        lowest = portrait.cosine([second, *others][-1])
+        is_alike = portrait.cosine(best) - lowest < NOISE
+        return claim(f"home.headline.{'all alike' if is_alike else 'no closest'}")
+    first, other = (portrait.comparison.items[i] for i in (best.first, best.second))
+    return claim(
+        "home.headline.closest",
+        a=first.label,
+        b=other.label,
+        first=shortened(first.word, _WORD),
+        second=shortened(other.word, _WORD),
+    )
+
+
+def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
     if first.word.casefold() != second.word.casefold():
         return claim(f"home.headline.{_of_two_words(portrait, pair)}")
@@ -79,6 +128,14 @@ def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
     return (widest[pair.first], widest[pair.second]) if len(widest) == 2 else None
 
 
+def evidence(portrait: Portrait) -> Claim | None:
+    """Return the numbers behind the headline; None if other answers have them."""
+    pair, *others = portrait.comparison.pairs("sentences")
+    if not others:
+        return leaning(portrait, pair)
+    return meaning_in_context(portrait.comparison, portrait.layer, portrait.meaning.band)[0]
+
+
 def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
     """Both words' similarities to the references of `_closer`; None if there are none."""
     closer = _closer(portrait, pair)
@@ -127,18 +184,28 @@ def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     return claim(f"ruler.{side}", low=low, high=high, **numbers)
 
 
-def parting_titles(comparison: Comparison, pair: Pair) -> list[str]:
-    """The finding of the picture at each layer."""
-    measure = _measure(comparison)
-    return [
-        say(
-            f"home.picture.{'equal' if cosine >= EQUAL else 'gap'}",
-            Measure=measure[:1].upper() + measure[1:],
-            cosine=cosine,
-            layer=layer,
+def parting_titles(comparison: Comparison) -> list[str]:
+    """Return the finding of the picture at each layer."""
+    pairs, measure = drawn_pairs(comparison), _measure(comparison)
+    cosines = np.stack([comparison.along(pair) for pair in pairs])
+    first = comparison.items[pairs[0].first].label
+    titles = []
+    for layer, low, high in zip(
+        comparison.layers, cosines.min(axis=0).tolist(), cosines.max(axis=0).tolist(), strict=True
+    ):
+        one_number = "gap" if two(low) == two(high) else "gaps"
+        titles.append(
+            say(
+                f"home.picture.{'equal' if low >= EQUAL else one_number}",
+                Measure=measure[:1].upper() + measure[1:],
+                cosine=low,
+                low=low,
+                high=high,
+                first=first,
+                layer=layer,
+            )
         )
-        for layer, cosine in zip(comparison.layers, comparison.along(pair).tolist(), strict=True)
-    ]
+    return titles
 
 
 def _measure(comparison: Comparison) -> str:

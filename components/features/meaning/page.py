@@ -22,21 +22,27 @@ from components.features.meaning.figures import cosine_heatmap
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.comparison import drawing
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
-from components.ui.widgets.comparison.drawing import lines, words
-from components.ui.widgets.comparison.drawing import ruler as draw_ruler
-from components.ui.widgets.comparison.ruler import ruler_of, ruler_reading
+from components.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
+from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "in_words", "picture", "toolbar"]
+__all__ = ["downloads", "explain", "picture", "toolbar"]
 
 CHART = "meaning_chart"
 _FILE = "meaning-in-context"
 
 
 def toolbar(view: ViewState) -> None:
-    """Text editors for a phone, and the options for the comparison."""
-    with kit.controls():
+    """The words to choose from, and beside them text editors and the options."""
+    with st.container(horizontal=True, gap="small", key="meaning_words"):
+        drawing.chips(view)
+        _menus(view)
+
+
+def _menus(view: ViewState) -> None:
+    with st.container(horizontal=True, gap="small", width="content", key="meaning_menus"):
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)
         with st.popover("References", icon=":material/flag:", type="tertiary"):
@@ -48,12 +54,14 @@ def toolbar(view: ViewState) -> None:
             inputs.switch(view, CENTRED)
 
 
-def picture(portrait: Portrait) -> None:
-    """The lines over all layers, and beside them the matrices with and without context."""
-    comparison = portrait.comparison
+def picture(view: ViewState, portrait: Portrait, ruler: Ruler | None) -> None:
+    """The lines over all layers and their reading; beside them the matrices and the ruler."""
+    comparison, on_ruler = portrait.comparison, ruler_of(portrait, ruler)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        lines(portrait, key=CHART, height=330)
+        drawing.lines(portrait, key=CHART, height=330)
+        layer_bar(view, comparison.layers)
+        drawing.words(portrait)
     with right:
         kit.one_of(
             {
@@ -64,19 +72,9 @@ def picture(portrait: Portrait) -> None:
             },
             key="meaning_matrices",
         )
-
-
-def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
-    """The reading, and below it the first pair's cosine on its ruler."""
-    words(portrait)
-    on_ruler = ruler_of(portrait, ruler)
-    if on_ruler is None:
-        return
-    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    with left:
-        draw_ruler(on_ruler, scale=portrait.scale, key="meaning_ruler", height=160)
-    with right, st.container(key="ruler_words"):
-        st.markdown(str(ruler_reading(on_ruler)))
+        if on_ruler is not None:
+            drawing.ruler(on_ruler, scale=portrait.scale, key="meaning_ruler", height=160)
+            st.caption(str(ruler_reading(on_ruler)), help=ruler_note(on_ruler))
 
 
 def explain(portrait: Portrait, card: ModelCard) -> None:

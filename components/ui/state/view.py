@@ -20,6 +20,7 @@ __all__ = [
     "letter",
     "retyped",
     "shared_word",
+    "without_left_references",
 ]
 
 MAX_SENTENCES = 8  # and as many references
@@ -89,6 +90,27 @@ def from_example(example: Example, model: str | None = None) -> ViewState:
 def _from_example_sentence(sentence: ExampleSentence) -> Sentence:
     span = find_word(sentence.text, sentence.word, sentence.occurrence) if sentence.word else None
     return Sentence(sentence.text, word=span)
+
+
+def without_left_references(view: ViewState, before: ViewState) -> ViewState:
+    """Return a view without the references of an example whose last sentence is gone.
+
+    Args:
+        view: the view with its new sentences.
+        before: the view with the sentences that they replace.
+    """
+    texts = {reference.text for reference in view.references}
+    for example in EXAMPLES:
+        names = {reference.text for reference in example.references}
+        if names <= texts and _has_word(before, example) and not _has_word(view, example):
+            kept = (reference for reference in view.references if reference.text not in names)
+            return replace(view, references=tuple(kept))
+    return view
+
+
+def _has_word(view: ViewState, example: Example) -> bool:
+    words = {sentence.word for sentence in example.sentences if sentence.word}
+    return any(find_words(sentence.text, word) for sentence in view.sentences for word in words)
 
 
 DEFAULT = from_example(EXAMPLES[0])

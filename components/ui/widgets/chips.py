@@ -22,6 +22,8 @@ __all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
 
 _TWO_ABREAST = 5
 """The number of sentences from which two share a line, as in `chips.css`."""
+_LINE, _BESIDE = 85, 11
+"""The characters on a line of flowing rows, and the room of a badge and a pencil beside a text."""
 _MAX_ROW_WORDS = 1_000
 """The most words drawn of one row: more than any model here reads."""
 _MAX_WORDS = 4_000
@@ -78,8 +80,9 @@ def word_chips(
     key: str,
     on_pick: Callable[[int, Span], None],
     on_edit: Callable[[int, str], None],
+    flows: bool = False,
 ) -> None:
-    """Show rows of words, to choose from and to edit.
+    """Show rows of words, to choose from and to edit; if it flows, several on a line if they fit.
 
     `on_pick(row, span)` and `on_edit(row, text)` are called before the rerun that they cause: they
     are callbacks in Streamlit's sense, and may write state. The span is one word's, in code points
@@ -97,8 +100,14 @@ def word_chips(
         elif edit is not None:
             on_edit(*edit)
 
-    data = {"rows": _payload(visible_rows), "longest": session.max_characters()}
-    with st.container(key=f"room_{_lines(visible_rows)}"):
+    data = {
+        "rows": _payload(visible_rows),
+        "longest": session.max_characters(),
+        "flows": flows,
+    }
+    narrow = _lines(visible_rows)
+    wide = _flowing_lines(visible_rows) if flows else narrow
+    with st.container(key=f"{'flow' if flows else 'room'}_{wide}_narrow_{narrow}"):
         component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
 
 
@@ -106,6 +115,19 @@ def _lines(rows: Sequence[ChipRow]) -> int:
     """Return the number of lines that rows of usual length take on a wide screen."""
     n = sum(row.role == "sentence" for row in rows)
     return (n if n < _TWO_ABREAST else (n + 1) // 2) + (n < len(rows))
+
+
+def _flowing_lines(rows: Sequence[ChipRow]) -> int:
+    """Return the number of lines that flowing rows of usual words take on a wide screen."""
+    if sum(row.role == "sentence" for row in rows) >= _TWO_ABREAST:
+        return _lines(rows)
+    lines, left = 1, _LINE
+    for row in rows:
+        needed = len(row.text) + _BESIDE
+        if needed > left:
+            lines, left = lines + 1, _LINE
+        left -= needed
+    return lines
 
 
 def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:

@@ -22,6 +22,7 @@ from components.ui.state.view import (
     letter,
     retyped,
     shared_word,
+    without_left_references,
 )
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "needs",
     "pair_field",
     "pick_word",
-    "remove_references",
     "retype_row",
     "sentence_editor",
 ]
@@ -139,11 +139,6 @@ def _place(view: ViewState, row: int) -> tuple[Group, int]:
     return ("sentences", row) if row < n else ("references", row - n)
 
 
-def remove_references() -> None:
-    """Remove all references."""
-    _write_rows(session.current(), "references", ())
-
-
 def pair_field(view: ViewState, index: int, *, key: str) -> None:
     """Draw a text field for a sentence's second text; empty for a single sentence."""
     pair = view.sentences[index].pair or ""
@@ -234,6 +229,7 @@ def _add(group: Group) -> None:
 
 def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:
     if group == "sentences":
-        session.write(replace(view, sentences=tuple(rows)))
+        changed = replace(view, sentences=tuple(rows))
+        session.write(without_left_references(changed, view))
     else:
         session.write(replace(view, references=tuple(rows)))

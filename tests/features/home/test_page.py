@@ -1,4 +1,4 @@
-"""Start here, headless: two words that part, what that means, and six examples to open."""
+"""Start here, headless: words that part, what that means, and examples that run in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from components.content.examples import EXAMPLES
@@ -26,16 +25,18 @@ from tests.support.pages import (
     arrived,
     bundled_app,
     chart,
-    choose,
     everything_said,
+    finish_background_work,
     framed,
+    given,
     messages,
     pick,
-    press,
     reading,
+    send,
     sentence,
     shown_view,
     type_in,
+    view_of,
 )
 from tests.support.tiny_models import build
 
@@ -98,19 +99,20 @@ def test_play_shows_each_layer_s_own_gap_and_title(service: EncoderService) -> N
     cosines = expected(service, DEFAULT)[0][:-1]
     assert [frame["name"] for frame in drawn["frames"]] == [str(n) for n in range(7)]
     for frame, cosine in zip(drawn["frames"], cosines, strict=True):
-        upper, lower = frame["data"][2]["y"]
-        assert np.cos(np.radians(upper - lower)) == pytest.approx(cosine, abs=1e-5)
+        first, second = frame["data"][2]["y"]
+        assert (first, second) == pytest.approx((0, 1 - cosine), abs=1e-5)
         title = frame["layout"]["title"]["text"]
         gap = f"Similarity (cosine) {cosine:.2f}"
         layer = frame["name"]
         assert title == f"{'Same vector' if cosine > 0.99999 else gap} at layer {layer}"
 
 
-def test_one_sentence_with_references_has_its_lines() -> None:
+def test_one_sentence_is_drawn_with_its_references() -> None:
     app = home(replace(DEFAULT, sentences=DEFAULT.sentences[:1]))
     assert not app.exception
     assert not app.header
     assert "“python” in A and “snake”" in reading(app)
+    assert [len(frame["data"][3]["y"]) for frame in chart(app, PICTURE)["frames"]] == [3] * 7
 
 
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
@@ -122,22 +124,14 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     assert target(link) == shown_view(app)
 
 
-def test_new_sentences_share_a_word_and_old_references_are_offered_for_removal() -> None:
-    app = home()
-    assert not [b for b in app.button if b.key == "old_references"]
-    app = type_in(app, "The grassy bank of a river", where="side_sentences")
+def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
+    app = type_in(home(), "The grassy bank of a river", where="side_sentences")
     assert shown_view(app).sentences[0].word is None
+    assert shown_view(app).references == DEFAULT.references
     app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
-    assert shown_view(app).sentences == (
-        sentence("The grassy bank of a river", "bank"),
-        sentence("A bank lent us money", "bank"),
+    assert shown_view(app) == view_of(
+        sentence("The grassy bank of a river", "bank"), sentence("A bank lent us money", "bank")
     )
-    assert "“snake” and “programming” were added by the example for “python”" in " ".join(
-        caption.value for caption in app.main.caption
-    )
-    app = press(app, "old_references")
-    assert shown_view(app).references == ()
-    assert not [b for b in app.button if b.key == "old_references"]
 
 
 @pytest.mark.parametrize("text", ["", "my pyt\x00hon", "<b>x</b>", "python " * 600])
@@ -155,19 +149,63 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     assert "See all numbers for these sentences" in links(app)
 
 
-def test_each_example_stands_there_with_its_question_and_a_click_opens_it() -> None:
+def pick_card(app: Any, sent: object) -> Any:
+    """The page after a click on a card."""
+    return send(app, "gallery", sent)
+
+
+def cards(app: Any, key: str = "gallery") -> dict[str, dict[str, Any]]:
+    """The cards of the gallery, by the key of their examples."""
+    return {card["key"]: card for card in given(app, key)["cards"]}
+
+
+HERE = [example for example in EXAMPLES if example.model is None]
+
+
+def test_each_example_has_its_card_and_the_one_on_the_page_is_marked() -> None:
     app = home()
-    captions = [caption.value for caption in app.main.caption]
-    for example in EXAMPLES:
-        assert example.question + (f" Needs {example.model}." if example.model else "") in captions
-        if example.model is None:
-            link = links(app)[example.title]
-            assert link.page == "meaning"
-            assert target(link) == from_example(example, BUNDLED_ID)
+    shown = cards(app)
+    assert list(shown) == [example.key for example in HERE]  # one needs a download: none is allowed
+    for example in HERE:
+        card = shown[example.key]
+        assert (card["title"], card["question"]) == (example.title, example.question)
+        assert card["picture"].startswith("data:image/svg")
+        assert not card["download"]
+    assert [key for key, card in shown.items() if card["current"]] == ["python"]
+
+
+def test_a_click_runs_an_example_in_place_and_marks_its_card(service: EncoderService) -> None:
+    app = home(replace(DEFAULT, layer=2))
+    for example in HERE[::-1]:
+        app = pick_card(app, example.key)
+        assert not app.exception
+        view = from_example(example, BUNDLED_ID)
+        assert shown_view(app) == view
+        assert app.title[0].value == "Start here"
+        assert [key for key, card in cards(app).items() if card["current"]] == [example.key]
+        drawn = chart(app, PICTURE)["frames"][-1]["data"][len(view.sentences)]["y"]
+        assert drawn[1] == pytest.approx(1 - expected(service, view)[0][-2], abs=1e-5)
+    assert "s" not in app.query_params  # the first example is the opening view
+    app = pick_card(app, "bank")
+    assert app.header[0].value == "Most alike: “bank” in B and “bank” in C"
+    assert list(answers(app)) == ["A and B: why?", "A and B: is 0.81 high?"]
+    assert "“bank” in B and “bank” in C are most similar" in app.main.caption[2].value
+
+
+@pytest.mark.parametrize("sent", ["nothing", "case", "", None, 1, ["bank"], {"key": "bank"}])
+def test_a_pick_that_is_no_card_changes_nothing(sent: Any) -> None:
+    app = pick_card(home(), sent)
+    assert not app.exception
+    assert shown_view(app) == DEFAULT
+
+
+def test_an_example_with_another_word_is_not_marked() -> None:
+    app = pick(home(), "pet")
+    assert not any(card["current"] for card in cards(app).values())
 
 
 @pytest.mark.slow
-def test_the_example_about_capitals_waits_for_a_model_that_sees_them(
+def test_the_example_about_capitals_offers_its_model_and_runs_when_that_is_there(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     example = next(each for each in EXAMPLES if each.model)
@@ -178,15 +216,20 @@ def test_the_example_about_capitals_waits_for_a_model_that_sees_them(
         app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=server.endpoint),
     ):
         app = home()
-        assert app.button(key=f"home_example_{example.key}").disabled
-        assert example.model in app.button(key=f"home_example_{example.key}").help
-        assert example.title not in links(app)
+        assert cards(app)[example.key]["download"] == "Get bert-base-cased (436 MB)"
+        assert not cards(app)[example.key]["picture"]
         assert not server.requests
-        app = choose(app, example.model)
+        app = arrived(pick_card(app, example.key))
+        finish_background_work()
+        app = app.run()
         assert not app.exception
         assert not app.error
-        assert example.question in [caption.value for caption in app.main.caption]
-        assert target(links(app)[example.title]) == from_example(example)
+        assert server.requests
+        assert shown_view(app) == from_example(example)
+        assert chart(app, PICTURE)["frames"]
+        assert cards(app)[example.key]["picture"]
+        assert cards(app)[example.key]["current"]
+        assert not cards(app)[example.key]["download"]
 
 
 @pytest.mark.parametrize("model", ["no/such-model", "<b>not a model!</b>"])
@@ -195,7 +238,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert not app.exception
     assert len(app.error) == 1
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert "Bank, river or money" in links(app)
+    assert "bank" in cards(app, "gallery_waiting")
     app = arrived(field(app.selectbox, "model").set_value(BUNDLED_ID).run())
     assert not app.error
     assert chart(app, PICTURE)["frames"]
@@ -214,5 +257,5 @@ def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
         assert not app.exception
         assert not app.error
         assert field(app.selectbox, "model").value == "folder:bert"
-        assert target(links(app)["Bank, river or money"]).model == "folder:bert"
         assert chart(app, PICTURE)["frames"]
+        assert shown_view(pick_card(app, "bank")).model == "folder:bert"

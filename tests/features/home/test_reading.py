@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +12,19 @@ import pytest
 from components.analysis.baseline import Band
 from components.analysis.ruler import Calibration, Verdict
 from components.analysis.similarity import Comparison, Item, Pair
-from components.features.home.reading import headline, how_much, leaning, parting_titles, why
+from components.content.language import Claim
+from components.features.home.reading import (
+    drawn_items,
+    drawn_pairs,
+    evidence,
+    headline,
+    how_much,
+    leaning,
+    parting_titles,
+    why,
+)
 from components.ui.widgets.comparison.compute import Portrait
+from components.ui.widgets.comparison.reading import NOISE
 from components.ui.widgets.comparison.ruler import RulerShown
 from tests.support.claims import read, unreached
 
@@ -22,7 +34,7 @@ EQUAL = 1 - 1e-5
 
 def portrait(
     cosines: np.ndarray,
-    words: tuple[str, str] = ("python", "Python"),
+    words: tuple[str, ...] = ("python", "Python"),
     *,
     layer: int = 0,
     band: Band | None = None,
@@ -30,8 +42,8 @@ def portrait(
 ) -> Portrait:
     """Two words and references at given cosines: (n_layers, n, n)."""
     n = cosines.shape[-1]
-    own = [Item("AB"[i], word, "sentence", i) for i, word in enumerate(words)]
-    references = [Item("", f"ref{i}", "reference", i) for i in range(n - 2)]
+    own = [Item("ABC"[i], word, "sentence", i) for i, word in enumerate(words)]
+    references = [Item("", f"ref{i}", "reference", i) for i in range(n - len(words))]
     comparison = Comparison(
         items=(*own, *references),
         layers=tuple(range(len(cosines))),
@@ -86,7 +98,7 @@ BAND = band_of(-0.1, 0.0, 0.15)
     ],
 )
 def test_the_headline_is_what_the_numbers_hold(own: Portrait, expected: str) -> None:
-    assert str(headline(own, PAIR, None)) == expected
+    assert str(headline(own, None)) == expected
 
 
 def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
@@ -102,7 +114,7 @@ def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
                        band=band, unknown=unknown)  # fmt: skip
         cosine = float(np.float32(along[own.layer]))
         verdict = random.choice(list(Verdict)) if random.random() < 0.1 else None
-        head = headline(own, PAIR, None if verdict is None else ruler(verdict))
+        head = headline(own, None if verdict is None else ruler(verdict))
         check_headline(head.key.rsplit(".", 1)[1], own, pairs, cosine, verdict)
         reason, much = why(own, PAIR), how_much(own, PAIR, None)
         fell = along[0] >= EQUAL and along[0] - cosine >= 0.03
@@ -112,8 +124,30 @@ def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
         assert reason.numbers["now"] == much.numbers["cosine"] == pytest.approx(cosine)
         said += [head, reason, much]
         said += [leans] if (leans := leaning(own, PAIR)) else []
+        said += several(random)
     left = unreached("home", read(said))
     assert {key for key in left if not key.startswith("home.picture.")} == set()
+
+
+def several(random: np.random.Generator) -> list[Claim]:
+    """The headline and the evidence on three sentences, checked."""
+    spread = random.choice([0.5, 0.05, 0.02])
+    values = np.float32(0.4 + spread * random.uniform(-1, 1, 3))
+    cosines = np.eye(3)
+    for (i, j), value in zip(combinations(range(3), 2), values, strict=True):
+        cosines[i, j] = cosines[j, i] = value
+    unknown = (2,) if random.random() < 0.1 else ()
+    own = portrait(cosines[None], ("good", "good", "bad"), unknown=unknown)
+    head, numbers = headline(own, None), evidence(own)
+    low, middle, high = sorted(values.tolist())
+    expected = "closest" if high - middle >= NOISE else "no closest"
+    expected = "all alike" if high - low < NOISE else expected
+    assert head.key == f"home.headline.{'two words, unknown' if unknown else expected}"
+    if head.key.endswith(".closest"):
+        best = list(combinations("ABC", 2))[int(values.argmax())]
+        assert (head.numbers["a"], head.numbers["b"]) == best
+    assert (numbers.numbers["low"], numbers.numbers["high"]) == pytest.approx((low, high))
+    return [head]
 
 
 def check_headline(
@@ -157,8 +191,21 @@ def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
 
 def test_titles_are_each_layer_s_similarity() -> None:
     own = portrait(of([1.0, 0.996, -0.001]))
-    assert parting_titles(own.comparison, PAIR) == [
+    assert parting_titles(own.comparison) == [
         "Same vector at layer 0",
         "Similarity (cosine) 1.00 at layer 1",
         "Similarity (cosine) 0.00 at layer 2",
     ]
+    three = portrait(of([1.0, 0.9], (0.5, 0.3)), ("a", "b", "c"))
+    assert parting_titles(three.comparison) == [
+        "Similarity (cosine) to A, at layer 0: 0.50 to 1.00",
+        "Similarity (cosine) to A, at layer 1: 0.50 to 0.90",
+    ]
+
+
+def test_the_picture_has_the_sentences_words_or_one_with_its_references() -> None:
+    two = portrait(of([1.0, 0.9], (0.5, 0.3)))
+    assert drawn_items(two.comparison) == [0, 1]
+    one = portrait(of([1.0, 0.9], (0.5, 0.3)), ("a",))
+    assert drawn_items(one.comparison) == [0, 1, 2]
+    assert drawn_pairs(one.comparison) == [Pair(0, 1), Pair(0, 2)]

@@ -19,7 +19,7 @@ from components.analysis.similarity import Comparison, Item, compare
 from components.features.meaning.figures import cosine_heatmap
 from components.figures.frames import spread
 from components.figures.similarity import cosine_lines, cosine_range
-from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL
+from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SEQUENTIAL
 
 HEIGHT = 430
 
@@ -240,17 +240,24 @@ def test_layer_ticks_are_layers_and_not_too_many(n_layers: int) -> None:
     assert axis["range"][1] > n_layers - 1
 
 
-def test_a_sentences_lines_have_its_color_and_a_references_its_dash() -> None:
-    comparison = comparison_of(["python", "python"], ["snake", "programming"])
-    drawn = {trace["name"]: trace["line"] for trace in pair_traces(lines(comparison))}
-    styles = {pair: drawn[comparison.pair_name(pair)] for pair in comparison.pairs()}
-    for pair, line in styles.items():
-        if pair.second < 2:
-            assert (line["color"], line["dash"]) == (NEUTRAL, "solid")
-        else:
-            assert line["color"] == CATEGORICAL[pair.first]
-    dashes = {pair.second: line["dash"] for pair, line in styles.items() if pair.second >= 2}
-    assert len(set(dashes.values())) == 2
+def test_one_line_is_strong_and_the_others_are_muted_in_their_sentences_colors() -> None:
+    comparison = comparison_of(["python", "python", "python"], ["snake", "programming"])
+    drawn = {trace["name"]: trace for trace in pair_traces(lines(comparison))}
+    strong, *others = comparison.pairs()
+    first = drawn[comparison.pair_name(strong)]
+    assert (first["line"]["color"], first["line"]["dash"], first["mode"]) == (
+        INK, "solid", "lines+markers",
+    )  # fmt: skip
+    for pair in others:
+        trace = drawn[comparison.pair_name(pair)]
+        assert trace["line"]["width"] < first["line"]["width"] / 2
+        assert trace["mode"] == "lines"
+        expected = NEUTRAL if pair.second < 3 else CATEGORICAL[pair.first]
+        assert trace["line"]["color"] == expected
+    dashes = {pair.second: drawn[comparison.pair_name(pair)]["line"]["dash"] for pair in others}
+    assert dashes[3] != dashes[4]
+    labels = lines(comparison).to_plotly_json()["layout"]["annotations"]
+    assert [label["text"][-5:] for label in labels if label["font"].get("weight")] == ["A ~ B"]
 
 
 scales = st.tuples(st.sampled_from([-1.0, -0.4, -0.2]), st.just(1.0))
@@ -294,21 +301,23 @@ def test_labels_of_equal_lines_do_not_overlap(n: int) -> None:
     assert spots[0] >= low
 
 
-def test_few_lines_are_all_named_and_of_many_the_extremes() -> None:
+def test_few_lines_are_all_named_and_of_many_the_strong_one_and_the_extremes() -> None:
     few = comparison_of(["a", "b", "c"], ["d", "e"])
     labels = lines(few).to_plotly_json()["layout"]["annotations"]
     assert len(labels) == len(few.pairs()) == 9
     many = comparison_of(["a", "b", "c", "d"], ["e", "f"])
     figure = lines(many).to_plotly_json()
     named = [re.sub(r"<.*?>[^<]*</span> ", "", a["text"]) for a in figure["layout"]["annotations"]]
-    ends = sorted(many.pairs(), key=lambda pair: float(many.along(pair)[-1]))
-    assert len(named) == 6
+    first, *others = many.pairs()
+    ends = sorted(others, key=lambda pair: float(many.along(pair)[-1]))
+    shown = (first, *ends[:3], *ends[-3:])
+    assert len(named) == 7
     assert set(named) == {
         f"{many.items[p.first].label} ~ {many.items[p.second].label or many.items[p.second].word}"
-        for p in (*ends[:3], *ends[-3:])
+        for p in shown
     }
     clear = [t["name"] for t in figure["data"] if t.get("name") and t.get("opacity", 1) == 1]
-    assert sorted(clear) == sorted(many.pair_name(p) for p in (*ends[:3], *ends[-3:]))
+    assert sorted(clear) == sorted(many.pair_name(p) for p in shown)
 
 
 def test_labels_stand_at_the_ends_of_their_lines_where_there_is_room() -> None:

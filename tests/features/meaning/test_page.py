@@ -96,16 +96,19 @@ def test_the_opening_numbers_are_those_measured_elsewhere(facts: dict[str, Any])
 
 def test_the_reading_says_the_numbers_that_are_shown() -> None:
     app = framed()
-    said = reading(app)
+    said, folded = reading(app), everything_said(app)
     shown = table(app).set_index(["first", "second"])["layer 6"]
-    for pair in [("A python", "B python"), ("A python", "snake"), ("B python", "snake")]:
-        assert f"**{shown[pair]:.2f}**" in said
+    assert f"**{shown['A python', 'B python']:.2f}**" in said
+    for pair in [("A python", "snake"), ("B python", "snake")]:
+        assert f"**{shown[pair]:.2f}**" in folded
     low, high = (
         shown["random pairs of whole English words", end]
         for end in ("5th percentile", "95th percentile")
     )
-    assert f"{low:.2f} to {high:.2f}".replace("-", "−") in said
-    assert "“snake” is closer to “python” in A" in said
+    for text in (said, folded):
+        assert f"{low:.2f} to {high:.2f}".replace("-", "−") in text
+    assert "9 in 10 random pairs of whole English words" in folded
+    assert "“snake” is closer to “python” in A" in folded
 
 
 def test_the_matrices_are_those_of_the_chosen_layer_and_without_context(
@@ -178,14 +181,14 @@ def test_the_page_works_before_the_baseline_is_there_and_says_that_it_comes(
             app = framed()
             assert not messages(app)
             assert len(table(app)) == 5
-            assert "random pairs" not in reading(app)
+            assert "random words" not in reading(app)
             assert any("Measuring" in caption.value for caption in app.main.caption)
         finally:
             go_on.set()
         finish_background_work()
         app = app.run()
         assert len(table(app)) == 5 + 3
-        assert "random pairs" in reading(app)
+        assert "random words" in reading(app)
         assert not any("Measuring" in caption.value for caption in app.main.caption)
 
 
@@ -429,7 +432,7 @@ def test_nothing_typed_becomes_markup(text: str) -> None:
     specs = [element.proto.spec for element in app.get("plotly_chart")]
     if "<" in text:
         assert not any(text[:4] in spec for spec in specs)
-    assert f"“{text[:20]}" in reading(app).replace("\u2060", "")
+    assert f"“{text[:20]}" in everything_said(app).replace("\u2060", "")
     assert_only_own_markup(app)
     assert text not in "".join(element.value for element in [*app.markdown, *app.caption])
 

@@ -23,6 +23,7 @@ from components.ui.state.view import (
     from_example,
     retyped,
     shared_word,
+    without_left_references,
 )
 from tests.ui.state.views import any_character, sentences, unhurried
 
@@ -162,3 +163,29 @@ def test_a_shared_word_is_the_longest_of_those_in_both(
     text: str, others: list[str], expected: str | None
 ) -> None:
     assert shared_word(text, others) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (("A bank of a river", "my PYTHON"), ("snake", "programming", "lizard")),
+        (("A bank of a river", "pythons"), ("lizard",)),
+        (("",), ("lizard",)),
+    ],
+)
+def test_an_example_s_references_leave_with_its_last_sentence(
+    texts: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    before = replace(DEFAULT, references=(*DEFAULT.references, Sentence("lizard")))
+    after = replace(before, sentences=tuple(map(Sentence, texts)))
+    kept = without_left_references(after, before).references
+    assert tuple(reference.text for reference in kept) == left
+
+
+@pytest.mark.parametrize("references", [("snake",), ("snake", "computer"), ()])
+def test_references_of_one_s_own_stay_with_any_sentence(references: tuple[str, ...]) -> None:
+    before = replace(DEFAULT, references=tuple(map(Sentence, references)))
+    after = replace(before, sentences=(Sentence("A bank of a river"),))
+    assert without_left_references(after, before) == after
+    elsewhere = replace(DEFAULT, sentences=(Sentence("never had the word"),))
+    assert without_left_references(elsewhere, elsewhere) == elsewhere

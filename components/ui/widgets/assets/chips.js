@@ -25,8 +25,9 @@ class Chips {
     root.addEventListener("focusout", (event) => this.onLeave(event));
   }
 
-  update({ rows, longest }) {
+  update({ rows, longest, flows }) {
     this.longest = longest;
+    this.root.classList.toggle("flows", flows);
     const focused = this.focusedAt();
     const previous = this.rows;
     this.rows = rows.map((row, i) => this.sync(previous[i], row, i));

@@ -12,7 +12,6 @@ from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.analysis.yardstick import Yardstick
-from components.content.examples import EXAMPLES, Example
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
@@ -27,7 +26,6 @@ __all__ = [
     "Portrait",
     "chosen_span",
     "counted_span",
-    "left_behind",
     "meaning_of",
     "missing",
     "portrait_of",
@@ -211,18 +209,6 @@ def chosen_span(sentence: Sentence) -> Span | None:
 def counted_span(sentence: Sentence) -> Span | None:
     """Return the chosen span, else the whole text; None if the text is blank."""
     return chosen_span(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
-
-
-def left_behind(view: ViewState) -> Example | None:
-    """Return the example whose references remain although none of its words is chosen."""
-    texts = tuple(reference.text for reference in view.references)
-    chosen_words = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
-    for example in EXAMPLES:
-        example_words = {s.word.casefold() for s in example.sentences if s.word}
-        example_references = tuple(reference.text for reference in example.references)
-        if texts == example_references and chosen_words and not chosen_words & example_words:
-            return example
-    return None
 
 
 def _item(view: ViewState, index: int) -> Item:

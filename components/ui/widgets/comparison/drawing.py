@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.content.language import say
-from components.content.wording import escape, listed_names, quoted
+from components.content.wording import escape, quoted
 from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
 from components.figures.theme import color_of
@@ -17,7 +17,6 @@ from components.ui.widgets.comparison.compute import (
     Portrait,
     chosen_span,
     counted_span,
-    left_behind,
     missing,
 )
 from components.ui.widgets.comparison.reading import (
@@ -25,9 +24,9 @@ from components.ui.widgets.comparison.reading import (
     meaning_sure,
     meaning_title,
 )
-from components.ui.widgets.comparison.ruler import RulerShown, ruler_note
+from components.ui.widgets.comparison.ruler import RulerShown
 
-__all__ = ["chips", "lines", "missing_words", "old_references", "problems", "ruler", "words"]
+__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
 
 
 def chips(view: ViewState) -> None:
@@ -38,26 +37,12 @@ def chips(view: ViewState) -> None:
         _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
     ]
     word_chips(
-        [*rows, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
+        [*rows, *references],
+        key="chips",
+        on_pick=sentences.pick_word,
+        on_edit=sentences.retype_row,
+        flows=True,
     )
-
-
-def old_references(view: ViewState) -> None:
-    """Draw a button that removes an example's references once none of its words is chosen."""
-    example = left_behind(view)
-    if example is None:
-        return
-    n, about = len(view.references), quoted(example.sentences[0].word or example.title)
-    names = listed_names([quoted(reference.text) for reference in view.references])
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(say("meaning.old", n=n, names=names, about=about), width="content")
-        st.button(
-            say("meaning.remove", n=n),
-            icon=":material/close:",
-            type="tertiary",
-            key="old_references",
-            on_click=sentences.remove_references,
-        )
 
 
 def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
@@ -104,15 +89,8 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     kit.chart(figure, key=key, alt=alt)
 
 
-def ruler(
-    pair: RulerShown,
-    *,
-    scale: tuple[float, float],
-    key: str,
-    height: int = 160,
-    note: bool = True,
-) -> None:
-    """Draw a pair's cosine beside the usual ones of known kinds of pairs, and a note on those."""
+def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
+    """Draw a pair's cosine beside the usual ones of known kinds of pairs."""
     figure = ruler_figure(pair.ranges, pair.cosine, scale=scale, height=height)
     kinds = [
         say("ruler.range", kind=usual.kind, low=usual.low, high=usual.high, median=usual.median)
@@ -120,11 +98,10 @@ def ruler(
     ]
     alt = " ".join([say("ruler.alt", cosine=pair.cosine), *kinds])
     kit.chart(figure, key=key, alt=alt)
-    if note:
-        st.caption(ruler_note(pair))
 
 
 def words(portrait: Portrait) -> None:
-    """Draw the comparison in words, with the evidence for it."""
-    meaning, of = portrait.meaning, (portrait.comparison, portrait.layer, portrait.meaning.band)
-    kit.reading(meaning_in_context(*of, meaning.unknown), sure=meaning_sure(*of))
+    """Draw the main claim on the comparison, with all others folded."""
+    of = portrait.comparison, portrait.layer, portrait.meaning.band
+    first, *others = meaning_in_context(*of, portrait.meaning.unknown)
+    kit.reading([first], sure=[*others, *meaning_sure(*of)])

@@ -61,7 +61,7 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
     if band is None:
         return claim("similarity.alone", cosine=value, **names)
     place = {1: "above", 0: "within", -1: "below"}[side_of(value, band, row)]
-    ends = {"low": float(band.low[row]), "high": float(band.high[row]), "of": band.of}
+    ends = {"low": float(band.low[row]), "high": float(band.high[row])}
     return claim(f"similarity.{place}", cosine=value, **ends, **names)
 
 
@@ -226,7 +226,7 @@ def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim
     pairs, claims = comparison.pairs("sentences"), []
     if len(pairs) == 1 and row and comparison.layers[0] == 0:
         claims.append(claim("meaning.sure.start", start=float(comparison.along(pairs[0])[0])))
-    yardstick = _yardstick(pairs, band) if len(pairs) > 1 else None
+    yardstick = _yardstick(pairs or comparison.pairs(), band)
     if yardstick is not None:
         ends = float(yardstick.low[row]), float(yardstick.high[row])
         claims.append(claim("meaning.sure.random", low=ends[0], high=ends[1], of=yardstick.of))

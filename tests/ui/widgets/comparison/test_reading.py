@@ -95,8 +95,8 @@ STORY = made(
 def test_the_story_is_told_in_three_sentences() -> None:
     assert [str(own) for own in meaning_in_context(STORY, 3, band_of(-0.1, 0.02, 0.15))] == [
         (
-            "At layer 3, “python” in A and “python” in B are more similar than random words: "
-            "similarity (cosine) **0.78** (9 in 10 random pairs of English words: −0.10 to 0.15)."
+            "At layer 3, “python” in A and “python” in B have a similarity (cosine) of **0.78**: "
+            "more than random words usually have (−0.10 to 0.15)."
         ),
         "“snake” is closer to “python” in A (**0.51**) than to “python” in B (**0.28**).",
         "“programming” is closer to “python” in B (**0.41**) than to “python” in A (**0.26**).",
@@ -104,6 +104,9 @@ def test_the_story_is_told_in_three_sentences() -> None:
     assert [own.key for own in meaning_sure(STORY, 3, none)] == [
         "meaning.sure.start", "meaning.sure.holds", "meaning.sure.holds", "meaning.sure.noise",
     ]  # fmt: skip
+    assert str(meaning_sure(STORY, 3, band_of(-0.1, 0.02, 0.15))[1]) == (
+        "At this layer, 9 in 10 random pairs of English words have a similarity of −0.10 to 0.15."
+    )
     assert str(meaning_sure(STORY, 3, none)[1]).startswith("At layers 1 to 3, “snake” is closer")
 
 
