@@ -16,6 +16,7 @@ __all__ = [
     "ONE",
     "OTHER",
     "PAGE",
+    "PAIRS",
     "SECTION",
     "SENTENCE",
     "SHOW",
@@ -41,9 +42,8 @@ SHOW = choice(PAGE, "show", (ONE, "All tokens"))
 MEASURE = choice(PAGE, "measure", list(MEASURES))
 TOKEN = Control[int](page=PAGE, name="token", default=-1, label=say("layers.controls.token.label"))
 """The position of the token to follow; -1 means the first of the chosen word, or of the last."""
-SECTION = choice(
-    PAGE, "section", ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
-)
+PAIRS = "Token pairs"
+SECTION = choice(PAGE, "section", ("One token", PAIRS, "Layers compared", "Spread", "Pooler"))
 WORDS = choice(PAGE, "words", ("Your sentences", "Sample sentences"))
 OTHER = choice(PAGE, "other", ("",))
 

@@ -22,7 +22,15 @@ from components.features.layers.compute import (
     rows,
     shape_rows,
 )
-from components.features.layers.controls import MEASURE, ONE, SECTION, SENTENCE, SHOW, TOKEN
+from components.features.layers.controls import (
+    MEASURE,
+    ONE,
+    PAIRS,
+    SECTION,
+    SENTENCE,
+    SHOW,
+    TOKEN,
+)
 from components.features.layers.explain import FORMULA
 from components.features.layers.figures import layers_heatmap, token_lines
 from components.features.layers.measures import cosines_to_starts, measure
@@ -67,7 +75,8 @@ def picture(view: ViewState, states: HiddenStates) -> None:
     layers = states.encoding.layers
     if SHOW.of(view) == ONE:
         _lines(states)
-        layer_bar(view, layers, framed=[CHART])
+        # The closer look at pairs shows one layer, too: then each layer is a run of the page.
+        layer_bar(view, layers, framed=[] if SECTION.of(view) == PAIRS else [CHART])
     else:
         _heatmap(view, states)
         layer_bar(view, layers)
