@@ -20,6 +20,7 @@ with kit.box():
 page.picture(view, attention)
 page.words(attention)
 page.notes(attention)
+page.heatmap(attention)
 page.explain(attention)
 again = partial(attention_view, view, runtime.service(), card)
 page.downloads(attention, downloads, again)

@@ -9,7 +9,6 @@ from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.widgets import kit
-from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header("layers", view)
@@ -22,8 +21,7 @@ with kit.room("layers", height=560):
 with kit.box():
     page.toolbar(view, states)
 page.picture(view, states)
-layer_bar(view, states.encoding.layers)
-page.reading(states)
+page.reading(view, states)
 page.notes(states)
 of_look = kit.look_closer(
     view,

@@ -19,7 +19,7 @@ with kit.room(controls.PAGE, height=420):
 
 with kit.box():
     page.toolbar(view, card)
-    page.strip(tokenized)
+page.strip(tokenized)
 page.words(tokenized)
 kit.look_closer(
     view,

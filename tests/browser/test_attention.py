@@ -46,7 +46,7 @@ def values(here: Visit, side: str = "to") -> list[str]:
 
 def test_heads_and_tokens_are_pointed_at_clicked_and_walked(visit: Callable[..., Visit]) -> None:
     here = visit("/attention", **DESK)
-    the_first_screen_has_heads_lines_heatmap_and_reading(here)
+    the_first_screen_has_lines_heads_and_reading(here)
     clicks_on_a_head_and_a_token_move_nothing(here)
     seen = here.title, here.reading, values(here, "from")
     here.reload()
@@ -56,13 +56,15 @@ def test_heads_and_tokens_are_pointed_at_clicked_and_walked(visit: Callable[...,
     the_keyboard_alone_walks_heads_and_tokens(here)
 
 
-def the_first_screen_has_heads_lines_heatmap_and_reading(here: Visit) -> None:
+def the_first_screen_has_lines_heads_and_reading(here: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
-    assert here.title.startswith("Layer 1, head 2: previous token, over 99%")
+    assert here.title.startswith("Layer 1, head 2 looks at the previous token")
     assert values(here) == ["0.00"] * 4 + ["1.00"] + ["0.00"] * 2
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    for part in (here.figure, here.main.locator(".lines"), here.main.locator(".heads")):
+    assert here.main.locator(".lines .title").inner_text() == here.title
+    assert box(here.main.locator(".lines"))["y"] < 260
+    for part in (here.main.locator(".lines"), here.main.locator(".heads")):
         assert box(part)["bottom"] <= 900
         assert box(part)["right"] <= 1440
     names = here.main.locator(".lines .name").all()

@@ -9,18 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from components.content.language import say
 from components.features.anatomy.measures import Node, WeightStatistics
 from components.features.anatomy.reading import share_text
 from components.figures.room import beside
-from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
+from components.figures.theme import (
+    CATEGORICAL,
+    GROUND,
+    INK,
+    MUTED,
+    NEUTRAL,
+    SMALLEST,
+    figure,
+    plain,
+)
 
-__all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
+__all__ = ["HEIGHT", "ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
 
+HEIGHT = 500
+"""Pixels of the map."""
 ROOT = "model"
 """The whole model's ID in the map; an empty ID would mean "no parent"."""
-_FRAME = "#B9C1CA"
-_DARK, _WHITE = "#1F2933", "#FFFFFF"
 _BLUE, _ORANGE, _GREEN, _VERMILION, _PURPLE, _SKY = CATEGORICAL[:6]
+_WIDE_SHARE = 0.2
+"""The smallest part of a model whose box has room for its size in the heading, too."""
+_BAR_TINT = 0.7
+_TINT, _FRAME_TINT, _FAINT_TINT = 0.34, 0.12, 0.06
+"""Opacities over the page's ground: of a part, of a frame around parts, and of what is faint."""
 _COLORS = {
     **dict.fromkeys(("embeddings", "word"), _BLUE),
     **dict.fromkeys(("position", "segment", "projection"), _SKY),
@@ -28,11 +43,10 @@ _COLORS = {
     **dict.fromkeys(("feed-forward", "widening", "narrowing"), _GREEN),
     "pooler": _PURPLE,
     "relative": _VERMILION,
-    **dict.fromkeys(("layer", "shared", "model"), _FRAME),
+    **dict.fromkeys(("layer", "shared", "model"), NEUTRAL),
 }
-_NEEDS_WHITE = {_BLUE, _VERMILION}
 _DEPTHS = {"treemap": 3, "icicle": 4}
-_PADS = {"treemap": {"pad": {"t": 22, "l": 3, "r": 3, "b": 3}}, "icicle": {}}
+_PADS = {"treemap": {"pad": {"t": 30, "l": 4, "r": 4, "b": 4}}, "icicle": {}}
 
 
 def part_map(
@@ -42,7 +56,7 @@ def part_map(
     chosen: Node,
     matches: frozenset[str] | None,
     title: str,
-    height: int = 460,
+    height: int = HEIGHT,
 ) -> go.Figure:
     """A model's parts, each drawn in proportion to its parameters; a click on one zooms to it.
 
@@ -55,38 +69,49 @@ def part_map(
         height: in pixels.
     """
     nodes = list(tree.walk())
-    colors = [_color(node, chosen, matches) for node in nodes]
+    level = (chosen.path if chosen.children else _above(chosen)) or ROOT
+    last = _depth(level) + _DEPTHS[kind] - 1
+    boxes = [not node.children or _depth(node.path or ROOT) == last for node in nodes]
+    colors = [
+        _color(node, chosen, matches, _TINT if is_box or kind == "icicle" else _FRAME_TINT)
+        for node, is_box in zip(nodes, boxes, strict=True)
+    ]
     trace: dict[str, Any] = {
         "type": kind,
         "ids": [node.path or ROOT for node in nodes],
         "parents": ["" if node is tree else _above(node) or ROOT for node in nodes],
-        "labels": [plain(node.name, 40) for node in nodes],
+        "labels": [
+            _label(node, tree, "<br>" if is_box or kind == "icicle" else ": ")
+            for node, is_box in zip(nodes, boxes, strict=True)
+        ],
         "values": [node.n_values for node in nodes],
         "customdata": [plain(node.title, 80) for node in nodes],
         "branchvalues": "total",
-        "level": (chosen.path if chosen.children else _above(chosen)) or ROOT,
+        "level": level,
         "maxdepth": _DEPTHS[kind],
         "sort": kind == "treemap",
-        "marker": {"colors": colors, "line": {"width": 1, "color": _WHITE}, **_PADS[kind]},
+        "marker": {"colors": colors, "line": {"width": 1, "color": GROUND}, **_PADS[kind]},
         "text": [share_text(node.share_of(tree)) for node in nodes],
-        "texttemplate": "%{label}<br>%{text}",
-        "textfont": {
-            "color": [_WHITE if color in _NEEDS_WHITE else _DARK for color in colors],
-            "size": SMALLEST,
-        },
+        "texttemplate": "%{label}",
+        "textfont": {"color": INK, "size": SMALLEST},
         "hovertemplate": "%{customdata}<br>%{value:,} parameters<br>%{text}<extra></extra>",
-        "pathbar": {"visible": True, "thickness": 22, "textfont": {"color": _DARK}},
+        "pathbar": {
+            "visible": True,
+            "thickness": 24,
+            "edgeshape": "|",
+            "textfont": {"color": INK, "size": SMALLEST},
+        },
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
         "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 pixels of t hold the path bar
-        "uniformtext": {"minsize": 9, "mode": "hide"},  # hide names that would be too small
+        "uniformtext": {"minsize": SMALLEST, "mode": "hide"},  # a name is readable or left out
     }
     return figure([trace], layout, title=title, height=height)
 
 
 _TREEMAP: dict[str, Any] = {
-    "tiling": {"packing": "squarify", "pad": 1},
+    "tiling": {"packing": "binary", "pad": 2},
     "textposition": "middle center",
 }
 _ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}, "leaf": {"opacity": 1}}
@@ -95,7 +120,7 @@ _ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}, "leaf": {"o
 def model_bars(
     names: Sequence[str], parts: Sequence[dict[str, int]], *, title: str, height: int = 360
 ) -> go.Figure:
-    """Each model's parameters as a bar, divided into embedding layer, layers and pooler.
+    """Each model's parameters as a bar with its size, divided into embedding layer, layers, pooler.
 
     Args:
         names: the models.
@@ -104,7 +129,8 @@ def model_bars(
         height: in pixels.
     """
     labels = [plain(name, 34) for name in names]
-    colors = {"Embedding layer": _BLUE, "Layers": _GREEN, "Pooler": _PURPLE}
+    kinds = {"Embedding layer": "embeddings", "Layers": "feed-forward", "Pooler": "pooler"}
+    totals = [sum(counts.values()) for counts in parts]
     traces: list[dict[str, Any]] = [
         {
             "type": "bar",
@@ -113,7 +139,7 @@ def model_bars(
             "y": list(range(len(labels))),
             "x": [counts[part] for counts in parts],
             "customdata": labels,
-            "marker": {"color": colors.get(part, NEUTRAL)},
+            "marker": {"color": _tint(kinds.get(part, ""), _BAR_TINT)},
             "hovertemplate": f"%{{customdata}}<br>{part}: %{{x:,}} parameters<extra></extra>",
         }
         for part in (parts[0] if parts else ())
@@ -122,8 +148,9 @@ def model_bars(
         "barmode": "stack",
         "showlegend": True,
         # Below the chart, because above it the legend would cover the title on a phone.
-        "legend": {"orientation": "h", "y": -0.33, "yanchor": "top", "traceorder": "normal"},
-        "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
+        "legend": {"orientation": "h", "y": -0.05, "yanchor": "top", "traceorder": "normal"},
+        "xaxis": {"showticklabels": False, "showgrid": False, "zeroline": False},
+        "bargap": 0.35,
         "yaxis": {
             "tickvals": list(range(len(labels))),
             "ticktext": labels,
@@ -131,9 +158,24 @@ def model_bars(
             "automargin": True,
             "showgrid": False,
         },
-        "margin": {"l": beside(labels, most=220), "r": 20, "b": 124},
+        "annotations": [_total(row, total) for row, total in enumerate(totals)],
+        "margin": {"l": beside(labels, most=220), "r": 92, "b": 56},
     }
     return figure(traces, layout, title=title, height=height)
+
+
+def _size(n_values: int) -> str:
+    """A number of parameters as people say it: "11.9 million", "148 thousand", "384"."""
+    for unit, name in ((10**9, "billion"), (10**6, "million"), (10**3, "thousand")):
+        if n_values >= 0.9995 * unit:
+            return say(f"anatomy.size.{name}", n=f"{n_values / unit:.3g}")
+    return f"{n_values:,}"
+
+
+def _total(row: int, n_values: int) -> dict[str, Any]:
+    """A model's size at the end of its bar."""
+    place = {"x": n_values, "y": row, "xanchor": "left", "xshift": 6, "showarrow": False}
+    return {"text": _size(n_values), **place, "font": {"size": SMALLEST, "color": MUTED}}
 
 
 def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) -> go.Figure:
@@ -197,15 +239,27 @@ def _above(node: Node) -> str:
     return node.path.rpartition("/")[0]
 
 
-def _color(node: Node, chosen: Node, matches: frozenset[str] | None) -> str:
-    base = _COLORS.get(node.kind, NEUTRAL)
+def _depth(path: str) -> int:
+    """The number of steps from the whole model to a part."""
+    return 0 if path == ROOT else path.count("/") + 1
+
+
+def _color(node: Node, chosen: Node, matches: frozenset[str] | None, opacity: float) -> str:
     is_match = matches is None or any(p.name in matches for p in node.parameters)
     holds_chosen = f"{chosen.path}/".startswith(f"{node.path}/") or not node.path
     beside_chosen = not chosen.children and not holds_chosen
-    return base if is_match and not beside_chosen else _faint(base)
+    return _tint(node.kind, opacity if is_match and not beside_chosen else _FAINT_TINT)
 
 
-def _faint(color: str) -> str:
-    """A colour mixed with the frame's grey; transparency would show the parent's colour."""
-    pairs = [(int(color[i : i + 2], 16), int(_FRAME[i : i + 2], 16)) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(0.15 * value + 0.85 * grey):02X}" for value, grey in pairs)
+def _tint(kind: str, opacity: float) -> str:
+    """A colour that lets the page's ground through, which makes it calm in light and dark."""
+    color = _COLORS.get(kind, NEUTRAL)
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def _label(node: Node, tree: Node, joint: str) -> str:
+    """A part's name and size; the heading of a small part has room for its name alone."""
+    name = plain(node.name, 40)
+    is_narrow = joint == ": " and node.share_of(tree) < _WIDE_SHARE
+    return name if is_narrow else f"{name}{joint}{_size(node.n_values)}"

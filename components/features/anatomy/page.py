@@ -12,7 +12,7 @@ from components.features.anatomy import compute
 from components.features.anatomy.compute import AnatomyView, subjects
 from components.features.anatomy.controls import DRAWING, DRAWINGS, PART, SEARCH, SUBJECT
 from components.features.anatomy.explain import FORMULA, QUOTED_MILLIONS
-from components.features.anatomy.figures import ROOT, part_map
+from components.features.anatomy.figures import HEIGHT, ROOT, part_map
 from components.features.anatomy.measures import Node, parameter_rows
 from components.features.anatomy.reading import (
     absent_claims,
@@ -55,10 +55,10 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
 
 def picture(view: ViewState, anatomy: AnatomyView) -> None:
     """The map, and beside it the chosen part."""
-    left, right = st.columns([5, 2], gap="medium")
+    left, right = st.columns([3, 1], gap="medium")
     with left, st.container(key=_CHART):
         _map(view, anatomy)
-    with right, st.container(border=True, gap="xsmall", height=460, key="anatomy_part_card"):
+    with right, st.container(border=True, gap="xsmall", height=HEIGHT, key="anatomy_part_card"):
         _part(view, anatomy)
 
 

@@ -1,4 +1,4 @@
-"""The Attention page: toolbar, navigator, lines and heatmap, reading, tabs and downloads."""
+"""The Attention page: toolbar, lines, navigator, reading, heatmap, tabs and downloads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "notes", "picture", "toolbar", "words"]
+__all__ = ["downloads", "explain", "heatmap", "notes", "picture", "toolbar", "words"]
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
@@ -59,7 +59,7 @@ _MOST_COLUMNS = 64  # of a table that is sent in full
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
     """The controls: the sentence, the heads, the editor and the display options."""
-    with kit.controls():
+    with kit.controls("attention"):
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
         _head(view, attention)
@@ -68,22 +68,21 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """All heads as small pictures; one head, mean or rollout as lines and as a heatmap."""
-    left, middle, right = st.columns([10, 13, 12], gap="medium")
+    """One head, mean or rollout as lines, beside all heads as small pictures."""
+    left, right = st.columns([8, 5], gap="medium")
     with left:
-        titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
-        inputs.select(view, SORT.among(titles))
-        _navigator(attention)
-    with middle:
         attention_lines(
             attention.grid,
             key="attention_lines",
+            title=str(attention_title(attention.selection, attention.grid)),
             picked=attention.picked,
             verbs=_verbs(attention),
             on_pick=_pick_token,
         )
     with right:
-        _heatmap(attention)
+        titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
+        inputs.select(view, SORT.among(titles))
+        _navigator(attention)
     _layer(view, attention)
 
 
@@ -133,7 +132,7 @@ def downloads(
 def _head(view: ViewState, attention: AttentionView) -> None:
     """The head menu, if one head is shown."""
     if attention.selection.scope == "head":
-        with st.container(width=_WIDTH):
+        with st.container(width=_WIDTH, key="attention_head_menu"):
             inputs.select(view, HEAD.among(head_titles(attention)))
 
 
@@ -195,7 +194,8 @@ def _verbs(attention: AttentionView) -> tuple[str, str]:
     return say("attention.page.this_token"), verb
 
 
-def _heatmap(attention: AttentionView) -> None:
+def heatmap(attention: AttentionView) -> None:
+    """All weights of the lines at once, as a heatmap."""
     grid = attention.grid
     title = str(attention_title(attention.selection, grid))
     kit.chart(

@@ -114,6 +114,7 @@ def attention_lines(
     grid: Grid,
     *,
     key: str,
+    title: str,
     picked: tuple[str, int],
     verbs: tuple[str, str],
     on_pick: Callable[[str, int], None],
@@ -123,6 +124,7 @@ def attention_lines(
     Args:
         grid: rows on the left, columns on the right.
         key: the component's own key.
+        title: the finding, in plain text.
         picked: ("from", row) or ("to", column), whose weights are written as numbers.
         verbs: the headings of the two columns.
         on_pick: a Streamlit callback; the position is that of the item's first token.
@@ -137,6 +139,7 @@ def attention_lines(
 
     side, index = picked
     data: Mapping[str, object] = {
+        "title": title,
         "rows": _items(grid.rows),
         "columns": _items(grid.columns),
         "weights": base64.b64encode(np.ascontiguousarray(grid.weights, "<f4").tobytes()).decode(),

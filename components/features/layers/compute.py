@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -58,9 +59,11 @@ __all__ = [
     "hidden_states",
     "linear_name",
     "measure_table",
+    "menu_titles",
     "nearest_tokens",
     "pairs_of",
     "pairs_table",
+    "pieces_of",
     "rows",
     "sentence_rows",
     "shape_rows",
@@ -232,6 +235,27 @@ def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
     return pd.DataFrame(np.round(pairs, 4), index=headers, columns=headers)
 
 
+def menu_titles(states: HiddenStates) -> list[str]:
+    """A different title for each token: its text, with its position if another has the same."""
+    counts = Counter(states.labels)
+    return [
+        label if counts[label] == 1 else f"{label} ({position})"
+        for position, label in enumerate(states.labels)
+    ]
+
+
+def pieces_of(states: HiddenStates) -> tuple[int, str]:
+    """The number of tokens of the picked token's word, and that word."""
+    encoding, at = states.encoding, states.picked
+    text_id, word_id = int(encoding.text_ids[at]), int(encoding.word_ids[at])
+    if word_id < 0:
+        return 1, states.labels[at]
+    in_word = (encoding.text_ids == text_id) & (encoding.word_ids == word_id)
+    spans = encoding.offsets[in_word]
+    text = encoding.text if text_id == 0 else encoding.pair or ""
+    return int(in_word.sum()), text[int(spans.min()) : int(spans.max())]
+
+
 def measure_table(states: HiddenStates) -> pd.DataFrame:
     """The numbers of the picture: a row for each token, a column for each layer."""
     measured = states.measure
@@ -274,13 +298,25 @@ def arrays(encodings: Sequence[Encoding]) -> Arrays:
 
 
 def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
-    """The position of the picked token; by default the first of the chosen word or of the text."""
+    """The position of the picked token: by default the first of the chosen word or the last one."""
     requested = TOKEN.of(view)
     if 0 <= requested < encoding.n_tokens:
         return requested
-    first = sentence.word[0] if sentence.word else -1
-    behind = (encoding.text_ids == 0) & (encoding.offsets[:, 1] > first)
-    return int(np.flatnonzero(behind)[0]) if behind.any() else 0
+    in_text, ends = encoding.text_ids == 0, encoding.offsets[:, 1]
+    first = sentence.word[0] if sentence.word else _last_word(encoding)
+    behind = np.flatnonzero(in_text & (ends > first))
+    return int(behind[0]) if len(behind) else 0
+
+
+def _last_word(encoding: Encoding) -> int:
+    """The start of the last word that the model reads, punctuation aside; 0 if there is none."""
+    end = int(encoding.offsets[encoding.text_ids == 0, 1].max(initial=0))
+    starts = [
+        start
+        for start, stop in split_words(encoding.text)
+        if start < end and any(map(str.isalnum, encoding.text[start:stop]))
+    ]
+    return starts[-1] if starts else 0
 
 
 # --- The pooler computed by hand from its weights

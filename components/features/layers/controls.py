@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from components.content.language import say
 from components.core import ModelSpec
 from components.features.layers.measures import MeasureKind
 from components.ui.state.controls import Choice, Control, choice, sentence_choice
@@ -12,10 +13,13 @@ from components.ui.state.controls import Choice, Control, choice, sentence_choic
 __all__ = [
     "MEASURE",
     "MEASURES",
+    "ONE",
     "OTHER",
     "PAGE",
+    "PAIRS",
     "SECTION",
     "SENTENCE",
+    "SHOW",
     "TOKEN",
     "WORDS",
     "other_in",
@@ -31,13 +35,15 @@ MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
     }
 )
 
+ONE = "One token"
+
 SENTENCE = sentence_choice(PAGE)
+SHOW = choice(PAGE, "show", (ONE, "All tokens"))
 MEASURE = choice(PAGE, "measure", list(MEASURES))
-TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")
-"""The position of the token to follow; -1 means the first of the chosen word."""
-SECTION = choice(
-    PAGE, "section", ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
-)
+TOKEN = Control[int](page=PAGE, name="token", default=-1, label=say("layers.controls.token.label"))
+"""The position of the token to follow; -1 means the first of the chosen word, or of the last."""
+PAIRS = "Token pairs"
+SECTION = choice(PAGE, "section", ("One token", PAIRS, "Layers compared", "Spread", "Pooler"))
 WORDS = choice(PAGE, "words", ("Your sentences", "Sample sentences"))
 OTHER = choice(PAGE, "other", ("",))
 

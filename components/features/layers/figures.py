@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
@@ -11,14 +12,20 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.analysis.baseline import Band
+from components.content.wording import two
 from components.core.schema import FloatArray
 from components.features.layers.measures import LayerSimilarity, Measure
+from components.figures.frames import add_frames, spread
+from components.figures.room import beside
+from components.figures.similarity import cosine_range
 from components.figures.theme import (
     CATEGORICAL,
     GROUND,
     INK,
+    MUTED,
     NEUTRAL,
     SEQUENTIAL,
+    SMALLEST,
     figure,
     ink_on,
     plain,
@@ -30,9 +37,238 @@ __all__ = [
     "pairs_heatmap",
     "random_pairs_lines",
     "spaces_heatmap",
+    "token_lines",
     "token_names",
     "variance_lines",
 ]
+
+
+HEIGHT = 400
+"""Pixels of the page's picture, the same for one token and for all."""
+
+# --- One token among the others
+
+_MOST_NAMES = 8  # of the other tokens, at the ends of their lines
+_LONGEST_NAME = 14  # characters
+_MOST_VALUES = 7  # written along the chosen token's line
+_FEW_LINES = 40  # that can be told apart
+_BELOW_LINES = 64  # pixels of the margin with the layers' numbers
+_ABOVE_LINES = 40
+
+
+def token_lines(
+    measure: Measure,
+    labels: Sequence[str],
+    *,
+    picked: int,
+    layers: Sequence[int],
+    layer: int,
+    band: Band | None,
+    band_name: str,
+    axis: str,
+    titles: Sequence[str],
+    color: str,
+    height: int = HEIGHT,
+) -> go.Figure:
+    """A measure of one token over the layers as a strong line, among those of the other tokens.
+
+    There is a frame for each layer, in which the strong line has come to that layer.
+
+    Args:
+        measure: the numbers.
+        labels: the text written on each token.
+        picked: the chosen token's position.
+        layers: all layers, each of which gets a frame.
+        layer: the chosen layer.
+        band: the yardstick, (n_layers,) each, or None for none.
+        band_name: its name on the chart.
+        axis: the name of the measure.
+        titles: the finding at each of `layers`.
+        color: of the strong line.
+        height: in pixels.
+    """
+    x, names = list(measure.layers), token_names(labels)
+    scale = _line_scale(measure, band)
+    others = [i for i in range(len(names)) if i != picked]
+    named = _ends_to_name(measure, others)
+    notes = [
+        *_end_names(measure, names, [picked, *named], scale, height),
+        *_band_name(x, band, band_name, scale),
+    ]
+    frames = {n: _way_to(measure, picked, n, color) for n in layers}
+    looks = {n: {"annotations": notes, "shapes": [_mark(n)]} for n in layers}
+    still = [
+        *_band_area(x, band, band_name),
+        _faint_lines(measure, names, others),
+        _whole_way(measure, picked, names[picked], color),
+    ]
+    ticks = list(layers)[:: ceil(len(layers) / _MAX_TICKS)]
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer"},
+            "tickvals": ticks,
+            "ticktext": ["start" if n == 0 else str(n) for n in ticks],
+            "range": [layers[0] - 0.25, layers[-1] + 0.15],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {"title": {"text": plain(axis, 60)}, "range": list(scale), "zeroline": False},
+        "shapes": [_mark(layer)],
+        "margin": {
+            "l": 68,
+            "r": beside([_end_text(measure, names, i) for i in [picked, *named]], most=150),
+            "t": _ABOVE_LINES,
+            "b": _BELOW_LINES,
+        },
+        "hovermode": "closest",
+    }
+    title = titles[list(layers).index(layer)]
+    chart = figure([*frames[layer], *still], layout, title=title, height=height)
+    add_frames(chart, frames, layer, titles, looks=looks)
+    return chart
+
+
+def _line_scale(measure: Measure, band: Band | None) -> tuple[float, float]:
+    if measure.kind == "length":
+        return 0.0, 1.08 * float(measure.values.max(initial=1e-6))
+    low = [] if band is None else [band.low]
+    bottom, top = cosine_range(measure.values, *low)
+    return bottom, top + 0.06
+
+
+def _way_to(measure: Measure, picked: int, layer: int, color: str) -> list[dict[str, Any]]:
+    """The chosen token's line up to a layer, and a dot at its end."""
+    rows = [row for row, n in enumerate(measure.layers) if n <= layer]
+    x, y = [measure.layers[row] for row in rows], values(measure.values[rows, picked])
+    whole = {"type": "scatter", "hoverinfo": "skip", "zorder": 3}
+    return [
+        {**whole, "mode": "lines", "x": x, "y": y, "line": {"color": color, "width": 5}},
+        {
+            **whole,
+            "mode": "markers",
+            "x": x[-1:],
+            "y": y[-1:],
+            "marker": {"size": 16, "color": color},
+            "cliponaxis": False,
+        },
+    ]
+
+
+def _whole_way(measure: Measure, picked: int, name: str, color: str) -> dict[str, Any]:
+    """The chosen token's line over all layers, thin, with some values between its ends."""
+    along = values(measure.values[:, picked])
+    last, step = len(along) - 1, ceil(len(along) / _MOST_VALUES)
+    texts = [two(y) if 0 < i < last and i % step == 0 else "" for i, y in enumerate(along)]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers+text",
+        "x": list(measure.layers),
+        "y": along,
+        "text": texts,
+        "textposition": "top right",
+        "textfont": {"size": SMALLEST, "color": INK},
+        "line": {"color": color, "width": 2, "dash": "dot"},
+        "marker": {"size": 7, "color": color},
+        "cliponaxis": False,
+        "zorder": 2,
+        "hovertemplate": f"{name}<br>layer %{{x}}: %{{y:.4f}}<extra></extra>",
+    }
+
+
+def _faint_lines(measure: Measure, names: Sequence[str], others: Sequence[int]) -> dict[str, Any]:
+    """The other tokens' lines, as one trace with gaps."""
+    x = [n for _ in others for n in (*measure.layers, None)]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": [y for i in others for y in (*values(measure.values[:, i]), None)],
+        "customdata": [names[i] for i in others for _ in range(len(measure.layers) + 1)],
+        "line": {"color": NEUTRAL, "width": 1.25},
+        "opacity": 0.5 if len(others) <= _FEW_LINES else 0.15,
+        "hovertemplate": "%{customdata}<br>layer %{x}: %{y:.4f}<extra></extra>",
+    }
+
+
+def _ends_to_name(measure: Measure, others: Sequence[int]) -> list[int]:
+    """The other tokens whose lines get names: all, or of many the highest and the lowest."""
+    if not measure.layers or len(others) <= _MOST_NAMES:
+        return list(others)
+    ranked = sorted(others, key=lambda i: -float(measure.values[-1, i]))
+    return [*ranked[: _MOST_NAMES // 2], *ranked[-_MOST_NAMES // 2 :]]
+
+
+def _end_text(measure: Measure, names: Sequence[str], position: int) -> str:
+    name = plain(html.unescape(names[position]), _LONGEST_NAME)
+    return f"{name} {two(float(measure.values[-1, position]))}" if measure.layers else name
+
+
+def _end_names(
+    measure: Measure,
+    names: Sequence[str],
+    positions: Sequence[int],
+    scale: tuple[float, float],
+    height: int,
+) -> list[dict[str, Any]]:
+    """Names and values at the right ends of lines, apart; the first one is bold."""
+    if not measure.layers:
+        return []
+    gap = (scale[1] - scale[0]) * 18 / (height - _ABOVE_LINES - _BELOW_LINES)
+    spots = spread([float(measure.values[-1, i]) for i in positions], gap, scale)
+    notes = []
+    for at, (position, spot) in enumerate(zip(positions, spots, strict=True)):
+        text, is_first = _end_text(measure, names, position), at == 0
+        note = _end(f"<b>{text}</b>" if is_first else text, spot)
+        color = INK if is_first else MUTED
+        notes.append({**note, "xshift": 10, "font": {"size": SMALLEST, "color": color}})
+    return notes
+
+
+def _band_area(x: list[int], band: Band | None, name: str) -> list[dict[str, Any]]:
+    if band is None:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [*x, *x[::-1]],
+            "y": [*values(band.high), *values(band.low)[::-1]],
+            "fill": "toself",
+            "fillcolor": "rgba(128,128,128,0.2)",
+            "line": {"width": 0},
+            "hoverinfo": "skip",
+        },
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": x,
+            "y": values(band.mean),
+            "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
+            "customdata": [*map(list, zip(values(band.low), values(band.high), strict=True))],
+            "hovertemplate": f"{name}<br>layer %{{x}}: %{{y:.4f}} on average<br>"
+            "90 of 100 from %{customdata[0]:.4f} to %{customdata[1]:.4f}<extra></extra>",
+        },
+    ]
+
+
+def _band_name(
+    x: list[int], band: Band | None, name: str, scale: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """The band's name at its left end: below it, or above it if there is no room below."""
+    if band is None or not x:
+        return []
+    has_room = float(band.low[0]) - scale[0] > 0.08
+    return [
+        {
+            "text": name,
+            "x": x[0],
+            "y": float(band.low[0] if has_room else band.high[0]),
+            "xanchor": "left",
+            "yanchor": "top" if has_room else "bottom",
+            "showarrow": False,
+            "font": {"size": SMALLEST, "color": MUTED},
+        }
+    ]
 
 
 # --- Heatmaps
@@ -62,7 +298,7 @@ def layers_heatmap(
     name: str,
     scale: tuple[float, float],
     title: str,
-    height: int = 286,
+    height: int = HEIGHT,
 ) -> go.Figure:
     """A measure of every token at every layer, with frames around the chosen layer and token.
 

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from components.analysis.baseline import Band
 from components.core.schema import Encoding, FloatArray, IntArray
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Neighbours",
     "WordVectors",
     "alike",
+    "cosines_to_starts",
     "join",
     "layer_rows",
     "lowest_cosine",
@@ -271,15 +273,15 @@ class Measure:
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
         own_mask: (n_tokens,) a mask of the text's own tokens.
-        chance: (len(layers),) for "start" and "before", the average cosine to the *other* own
-            tokens of the earlier layer; None for other kinds, and for fewer than two own tokens.
+        chance: for "start" and "before", the cosines of the own tokens to the *other* own tokens
+            of the earlier layer; None for other kinds, and for fewer than two own tokens.
     """
 
     kind: MeasureKind
     layers: tuple[int, ...]
     values: FloatArray
     own_mask: np.ndarray
-    chance: FloatArray | None
+    chance: Band | None
 
     @property
     def counted(self) -> IntArray:
@@ -336,14 +338,18 @@ def measure(encoding: Encoding, kind: MeasureKind) -> Measure:
     later, earlier = (units[1:], units[:-1]) if kind == "before" else (units, units[:1])
     values = np.einsum("lnd,lnd->ln", later, np.broadcast_to(earlier, later.shape))
     compared = layers[1:] if kind == "before" else layers
-    return Measure(
-        kind, compared, _cosines(values), own_mask, _chance(later, earlier, values, own_mask)
-    )
+    return Measure(kind, compared, _cosines(values), own_mask, _chance(later, earlier, own_mask))
 
 
 def measures(encoding: Encoding) -> dict[MeasureKind, Measure]:
     """Every measure of an encoding."""
     return {kind: measure(encoding, kind) for kind in KINDS}
+
+
+def cosines_to_starts(encoding: Encoding, position: int) -> FloatArray:
+    """(n_layers, n_tokens) cosines of a token at each layer to all tokens at the first one."""
+    units = _unit_vectors(encoding.hidden[:, position]) @ _unit_vectors(encoding.hidden[0]).T
+    return _cosines(units)
 
 
 def token_pairs(hidden: FloatArray) -> FloatArray:
@@ -430,19 +436,16 @@ def _cosines(values: FloatArray) -> FloatArray:
     return np.clip(values, -1.0, 1.0).astype(np.float32)
 
 
-def _chance(
-    later: FloatArray, earlier: FloatArray, same: FloatArray, own_mask: np.ndarray
-) -> FloatArray | None:
-    """(n_layers,) the average cosine of an own token with other own tokens at the earlier layer.
-
-    The sum over all pairs is the product of the sums, less each token's pair with itself.
-    """
+def _chance(later: FloatArray, earlier: FloatArray, own_mask: np.ndarray) -> Band | None:
+    """The cosines of the own tokens to other own tokens of the earlier layer, row by row."""
     n = int(own_mask.sum())
     if n < 2:
         return None
-    sums = later[:, own_mask].sum(axis=1, dtype=np.float64), earlier[:, own_mask].sum(axis=1)
-    total = np.einsum("ld,ld->l", sums[0], np.broadcast_to(sums[1], sums[0].shape))
-    chance: FloatArray = ((total - same[:, own_mask].sum(axis=1)) / (n * (n - 1))).astype(
-        np.float32
-    )
-    return chance
+    is_other, low, mean, high = ~np.eye(n, dtype=bool), [], [], []
+    for row, start in zip(later, np.broadcast_to(earlier, later.shape), strict=True):
+        cosines = _cosines(row[own_mask] @ start[own_mask].T)[is_other]
+        low.append(np.quantile(cosines, 0.05))
+        mean.append(cosines.mean(dtype=np.float64))
+        high.append(np.quantile(cosines, 0.95))
+    ends = (np.array(values, np.float32) for values in (low, mean, high))
+    return Band(*ends, of="two different tokens")

@@ -41,13 +41,146 @@ __all__ = [
     "spread_reading",
     "spread_titles",
     "text_notes",
+    "token_reading",
+    "token_titles",
 ]
 
 Claims: TypeAlias = list[Claim]
 Cell: TypeAlias = tuple[int, int]
 _LENGTH_MARGIN = 0.01
+_RISE = 0.1  # of a cosine to another token's starting vector, to be called a movement towards it
 _COMMON = 0.1  # random words that are more similar on average share a direction
 _EXACT = 1e-5  # the float32 difference between two computations of the same value
+
+
+# One token's way through the layers
+
+
+def token_titles(measure: Measure, position: int, labels: Sequence[str]) -> list[Claim]:
+    """The finding about one token, for each layer of a measure."""
+    if measure.kind == "start":
+        return [
+            claim(
+                f"layers.one.title.{_distance(measure, row, position)}",
+                name=_titled(position, labels),
+                layer=layer,
+                value=float(measure.values[row, position]),
+            )
+            for row, layer in enumerate(measure.layers)
+        ]
+    if not measure.layers:
+        return [claim("layers.title.none")]
+    verdict, numbers = _peak(measure, position)
+    numbers |= {"name": _titled(position, labels), "first": labels[0]}
+    title = claim(f"layers.one.title.{measure.kind}{verdict}", **numbers)
+    return [title] * len(measure.layers)
+
+
+def token_reading(
+    measure: Measure,
+    labels: Sequence[str],
+    position: int,
+    layer: int,
+    *,
+    steps: Measure,
+    to_starts: FloatArray,
+    state: PartState,
+) -> tuple[Claims, Claims]:
+    """One token's value at a layer, its largest step and the token that it moves towards.
+
+    The second list says that the direction cannot be told from the numbers.
+
+    Args:
+        measure: the measure in the picture.
+        labels: the label of each token.
+        position: the token.
+        layer: the chosen layer.
+        steps: the measure "before" of the same text.
+        to_starts: (n_layers, n_tokens) the token's cosines to all tokens at layer 0.
+        state: the training state of the encoder.
+    """
+    token = placed(labels[position], position, labels)
+    empty = _without_own_tokens(measure, labels)
+    caution = [] if state.state == "trained" else [_untrained(state)]
+    if layer not in measure.layers:
+        return [*empty, claim("layers.no_layer_before"), *caution], []
+    value = float(measure.values[measure.row(layer), position])
+    numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
+    if measure.kind != "start":
+        average = float(measure.averages[measure.row(layer)])
+        first = placed(labels[0], 0, labels)
+        named = {"first": first} if measure.kind == "first" else {}
+        key = f"layers.one.{measure.kind}"
+        return [*empty, claim(key, average=average, **named, **numbers), *caution], []
+    if layer == 0:
+        return [*empty, claim("layers.one.begin", token=token), *caution], []
+    claims = [*empty, claim("layers.one.alone", **numbers)]
+    if measure.chance is not None:
+        chance = float(measure.chance.mean[measure.row(layer)])
+        claims = [claim("layers.one.start", chance=chance, **numbers)]
+    if len(steps.layers) > 1:
+        verdict, peak = _peak(steps, position)
+        claims.append(claim(f"layers.one.step{verdict}", **peak))
+    direction = _towards(measure, labels, position, layer, to_starts)
+    is_clear = direction is not None and direction.key == "layers.one.towards"
+    found = [] if direction is None else [direction]
+    return [*claims, *(found if is_clear else []), *caution], [] if is_clear else found
+
+
+def _distance(measure: Measure, row: int, position: int) -> str:
+    """A verdict on a token's cosine to its start, on the scale from other tokens' cosines to 1.
+
+    It has moved "far" if it is nearer to what two different tokens have than to 1, and is "lost"
+    if one of 20 pairs of different tokens has as much.
+    """
+    if measure.layers[row] == 0:
+        return "begin"
+    value, chance = float(measure.values[row, position]), measure.chance
+    if chance is not None and value <= float(chance.high[row]):
+        return "lost"
+    usual = 0.0 if chance is None else float(chance.mean[row])
+    return "near" if value > (1 + usual) / 2 else "far"
+
+
+def _peak(measure: Measure, position: int) -> tuple[str, dict[str, Any]]:
+    """The layers at which a token's measure is highest; for "before", lowest.
+
+    The first value is the end of a sentence's key: "", or ".even" if no layer stands out.
+    """
+    values = measure.values[:, position].tolist()
+    margin = _margin(values, measure)
+    if are_alike(values, margin):
+        return ".even", {"value": float(np.mean(values))}
+    sign = -1 if measure.kind == "before" else 1
+    best = leading([sign * value for value in values], margin)
+    names = listed(sorted(measure.layers[i] for i in best)).capitalize()
+    return "", {"n": len(best), "Layers": names, "value": values[best[0]]}
+
+
+def _towards(
+    measure: Measure, labels: Sequence[str], position: int, layer: int, to_starts: FloatArray
+) -> Claim | None:
+    """The token whose starting vector this one has come closer to, if only one stands out.
+
+    It stands out if the cosine rose by `_RISE` at least and more than any other, and if fewer than
+    one of 20 pairs of different tokens have as much.
+    """
+    others = [i for i in np.flatnonzero(measure.own_mask).tolist() if i != position]
+    if not others or measure.chance is None:
+        return None
+    rises = (to_starts[measure.row(layer)] - to_starts[0])[others].tolist()
+    best = leading(rises)
+    at = others[best[0]]
+    before, after = float(to_starts[0, at]), float(to_starts[measure.row(layer), at])
+    usual = float(measure.chance.high[measure.row(layer)])
+    if len(best) > 1 or rises[best[0]] < _RISE or after < usual:
+        return claim("layers.one.unclear", layer=layer)
+    other = placed(labels[at], at, labels)
+    return claim("layers.one.towards", other=other, before=before, after=after)
+
+
+def _untrained(state: PartState) -> Claim:
+    return claim("layers.untrained", reason=escape(state.reason))
 
 
 # Every token at every layer
@@ -91,21 +224,25 @@ def layers_reading(
         baseline: the average similarity of random pairs at each layer from 0 on, if known.
         state: the training state of the encoder.
     """
-    claims = []
-    if not measure.own_mask.any():
-        names = ", ".join(quoted(label) for label in dict.fromkeys(labels))
-        claims.append(claim("layers.empty", tokens=names))
+    claims = _without_own_tokens(measure, labels)
     if layer not in measure.layers:
         return [*claims, claim("layers.no_layer_before")]
     claims.append(_extremes(measure, labels, layer))
     if measure.kind == "first" and baseline is not None:
         claims.append(claim("layers.yardstick.first", similarity=float(baseline[layer])))
     if measure.chance is not None and layer > 0:
-        chance = float(measure.chance[measure.row(layer)])
+        chance = float(measure.chance.mean[measure.row(layer)])
         claims.append(claim(f"layers.yardstick.{measure.kind}", similarity=chance))
     if state.state != "trained":
-        claims.append(claim("layers.untrained", reason=escape(state.reason)))
+        claims.append(_untrained(state))
     return claims
+
+
+def _without_own_tokens(measure: Measure, labels: Sequence[str]) -> Claims:
+    if measure.own_mask.any():
+        return []
+    names = ", ".join(quoted(label) for label in dict.fromkeys(labels))
+    return [claim("layers.empty", tokens=names)]
 
 
 def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> Claim:

@@ -75,6 +75,7 @@ def strip(tokenized: TokenizedSentence) -> None:
         reasons=tokenized.reasons,
         special=tokenized.special,
         picked=tokenized.picked,
+        large=True,
         on_pick=_pick,
     )
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TypedDict
 
 from components.analysis.tokens import TokenKind, kinds, labels, lost_spans
+from components.content.language import say
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
 from components.ui.widgets.chips import visible
@@ -55,6 +56,7 @@ def token_strip(
     reasons: Mapping[int, str] = MappingProxyType({}),
     special: bool = True,
     picked: int | None = None,
+    large: bool = False,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Show a text (and pair) and its tokens with their IDs; call `on_pick` with a picked position.
@@ -69,6 +71,7 @@ def token_strip(
         reasons: for positions of unknown tokens, why they are unknown.
         special: True to show added tokens.
         picked: the position whose token has a ring.
+        large: True if the strip is the picture of a page, with a caption for each of its lines.
         on_pick: a callback in Streamlit's sense; without it the tokens are only highlighted.
     """
 
@@ -84,6 +87,7 @@ def token_strip(
         "color": color,
         "picked": picked,
         "pickable": on_pick is not None,
+        "captions": [say("page.strip.text"), say("page.strip.tokens")] if large else [],
         "name": name,
     }
     component("components.ui.widgets", "tokens", data, key=key, on_pick=receive)

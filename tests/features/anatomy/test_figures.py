@@ -80,6 +80,31 @@ def test_no_html_of_a_models_title_is_in_effect(service: EncoderService) -> None
     assert "<b>" not in bars.data[0].customdata[0]
 
 
+@pytest.mark.parametrize(
+    ("n_values", "text"),
+    [(384, "384"), (591_360, "591 thousand"), (999_600, "1 million"), (11_918_592, "11.9 million"),
+     (1_500_000_000, "1.5 billion")],
+)  # fmt: skip
+def test_sizes_are_in_words(n_values: int, text: str) -> None:
+    bars = model_bars(["a"], [{"Layers": n_values}], title="t")
+    assert [note.text for note in bars.layout.annotations] == [text]
+
+
+def test_a_heading_is_on_one_line_and_a_box_on_two(tree: Node) -> None:
+    trace, _ = drawn(tree, tree)
+    names = dict(zip(trace.ids, trace.labels, strict=True))
+    assert names["embeddings"] == "Embedding layer: 23.8 million"
+    assert (names["layer-1"], names["layer-1/attention"]) == (
+        "Layer 1",
+        "Attention<br>2.36 million",
+    )
+    layer = tree.find("layer-1")
+    assert layer is not None
+    trace, _ = drawn(tree, layer)
+    names = dict(zip(trace.ids, trace.labels, strict=True))
+    assert names["layer-1/attention/query"] == "Query<br>591 thousand"
+
+
 def test_bars_add_up_to_each_model() -> None:
     parts = [{"Layers": 5, "Pooler": 0}, {"Layers": 2, "Pooler": 4}]
     bars = model_bars(["a", "b"], parts, title="t")

@@ -89,6 +89,9 @@ def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
     text = reading(app)
     assert "In layer 1, head 2, **over 99%** of the attention goes to the previous token" in text
     assert "“python” attends most to “pet” (**over 99%**)" in text
+    assert component(app, "contextlens_lines")["title"] == (
+        "Layer 1, head 2 looks at the previous token"
+    )
     assert len(tables(app)["heads"]) == 72
     assert field(app.selectbox, SORT.key).options[2] == "[CLS]"
     assert component(app, "contextlens_heads")["values"][0][2].startswith("previous token 0.99")

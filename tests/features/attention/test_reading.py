@@ -197,7 +197,7 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
     claims = attention_reading(shown.selection, shown.grid, shown.picked)
     claims = [attention_title(shown.selection, shown.grid), *claims, *attention_notes(shown)]
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
-        "Layer 1, head 2: previous token, over 99% In layer 1, head 2, over 99% of the "
+        "Layer 1, head 2 looks at the previous token In layer 1, head 2, over 99% of the "
         "attention goes to the previous token (an even spread would give 14%). Among the tokens "
         "shown, “python” attends most to “pet” (over 99%). Attention shows where a head takes its "
         "input from; it does not explain what the model concludes. Hidden: [CLS], [SEP]. The rows "

@@ -45,6 +45,7 @@ from components.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,
+    token_lines,
 )
 from components.features.layers.measures import measure
 from components.features.layers.reading import (
@@ -55,6 +56,7 @@ from components.features.layers.reading import (
     pairs_reading,
     pairs_title,
     pooler_reading,
+    token_titles,
 )
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.claims import read
@@ -119,7 +121,10 @@ def test_the_chosen_sentence_s_word_is_followed_until_another_token_is_picked(
 ) -> None:
     assert shown(DEFAULT, service).picked == 5
     assert shown(TOKEN.put(DEFAULT, 2), service).picked == 2
-    assert shown(of("two words"), service).picked == 1
+    assert shown(of("two words?!"), service).picked == 2
+    assert shown(of("the Kontinental"), service).picked == 2  # ko ##ntine ##ntal
+    assert shown(of("?!"), service).picked == 1
+    assert shown(of("one " * 600), service).picked == 510
     assert shown(of(""), service).picked == 0
     states = shown(SENTENCE.put(DEFAULT, "B"), service)
     assert (states.index, states.encoding.text) == (1, DEFAULT.sentences[1].text)
@@ -292,6 +297,22 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
             title=str(titles[0]),
         )
     ]
+    ways = token_titles(states.measure, states.picked, states.labels)
+    figures += [
+        token_lines(
+            states.measure,
+            states.labels,
+            picked=states.picked,
+            layers=layers,
+            layer=states.layer,
+            band=states.measure.chance,
+            band_name="",
+            axis=states.measured,
+            titles=[str(ways[states.measure.row(n)]) for n in layers],
+            color="blue",
+        )
+    ]
+    titles += ways
     near = nearest_tokens(view, states, service)
     spoken = told(states)
     spoken += nearest_reading(near.picked, near.names, near.neighbours, layers, None)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
+from components.content.wording import two
 from components.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
     random_pairs_lines,
     spaces_heatmap,
+    token_lines,
     token_names,
     variance_lines,
 )
@@ -52,6 +55,31 @@ def test_the_picture_has_every_token_at_every_layer(n: int) -> None:
     assert figure.layout.xaxis.type == "category"
     assert figure.layout.xaxis.tickvals is None
     assert len(figure.layout.shapes) == 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 512])
+def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -> None:
+    measure, _ = of_tokens(n)
+    band = Band(*np.sort(RANDOM.uniform(0, 0.5, size=(3, 4)), axis=0))
+    labels = ["<b>", *(f"t{i}" for i in range(1, n))]
+    figure = token_lines(
+        measure, labels, picked=0, layers=measure.layers, layer=2, band=band, band_name="random",
+        axis="cosine", titles=list("abcd"), color="blue",
+    )  # fmt: skip
+    assert [frame.name for frame in figure.frames] == list("0123")
+    for row, frame in enumerate(figure.frames):
+        way, dot = frame.data
+        np.testing.assert_allclose(way.y, measure.values[: row + 1, 0], atol=1e-5)
+        assert (dot.x, dot.y) == ((row,), (way.y[-1],))
+        assert (frame.layout.title.text, frame.layout.shapes[0].x0) == ("abcd"[row], row)
+    np.testing.assert_allclose(figure.data[0].y, measure.values[:3, 0], atol=1e-5)
+    faint = np.array(figure.data[4].y, dtype=float).reshape(n - 1, 5)
+    np.testing.assert_allclose(faint[:, :4], measure.values.T[1:], atol=1e-5)
+    names = [note.text for note in figure.layout.annotations]
+    assert names[0] == f"<b>&lt;b&gt; {two(float(measure.values[-1, 0]))}</b>"
+    assert len(names) == min(n - 1, 8) + 2  # its own, and the band's
+    heights = sorted(note.y for note in figure.layout.annotations[:-1])
+    assert all(b - a > 0.06 for a, b in pairwise(heights))
 
 
 def test_few_tokens_have_numbers_in_two_colours() -> None:

@@ -20,6 +20,7 @@ from components.features.layers.measures import (
     MAX_WORDS,
     WordVectors,
     alike,
+    cosines_to_starts,
     join,
     layer_rows,
     lowest_cosine,
@@ -85,16 +86,22 @@ def test_the_measures_are_torch_s_on_every_family(
 
 
 @pytest.mark.parametrize("kind", ["start", "before"])
-def test_chance_is_the_average_over_all_pairs_of_other_tokens(
-    encoding: Encoding, kind: str
-) -> None:
+def test_chance_is_of_all_pairs_of_other_tokens(encoding: Encoding, kind: str) -> None:
     found = measure(encoding, kind)
     own = np.flatnonzero(own_tokens(encoding))
     for row, layer in enumerate(found.layers):
         back = encoding.hidden[0 if kind == "start" else layer - 1]
         cosines = cosine_similarity(encoding.hidden[layer], back)
         pairs = [cosines[i, j] for i, j in permutations(own, 2)]
-        assert found.chance[row] == pytest.approx(np.mean(pairs), abs=1e-5)
+        band = found.chance.low[row], found.chance.mean[row], found.chance.high[row]
+        ends = np.quantile(pairs, [0.05, 0.95])
+        assert band == pytest.approx((ends[0], np.mean(pairs), ends[1]), abs=1e-5)
+
+
+def test_a_token_is_compared_with_the_starts_of_all(encoding: Encoding) -> None:
+    found = cosines_to_starts(encoding, 2)
+    expected = cosine_similarity(encoding.hidden[:, 2], encoding.hidden[0])
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_averages_leave_added_tokens_out_unless_there_is_nothing_else(

@@ -15,7 +15,15 @@ from streamlit.testing.v1 import AppTest
 from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.features.layers.compute import hidden_states
-from components.features.layers.controls import OTHER, PAGE, SECTION, SENTENCE, TOKEN, WORDS
+from components.features.layers.controls import (
+    OTHER,
+    PAGE,
+    SECTION,
+    SENTENCE,
+    SHOW,
+    TOKEN,
+    WORDS,
+)
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -53,7 +61,7 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
 def assert_whole(app: AppTest) -> None:
     assert not app.exception
     assert not app.error
-    assert chart(app, "layers_heatmap")["data"]
+    assert chart(app, "layers_picture")["data"]
 
 
 def seen(app: AppTest, key: str) -> np.ndarray:
@@ -72,10 +80,11 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     app = alone(page=PAGE)
     assert_whole(app)
     states = hidden_states(DEFAULT, service, service.load(BUNDLED_ID), None)
-    np.testing.assert_allclose(seen(app, "layers_heatmap"), states.measure.values, atol=1e-4)
+    picture = chart(app, "layers_picture")
+    np.testing.assert_allclose(picture["data"][0]["y"], states.measure.values[:, 5], atol=1e-4)
+    assert picture["layout"]["title"]["text"] == "By layer 6, “python” is far from its start"
+    assert "the similarity of “python” to its starting vector is **0.43**" in said(app)
     assert len(frame(app, "position")) == 7
-    title = chart(app, "layers_heatmap")["layout"]["title"]["text"]
-    assert title == say("layers.title.start", layer=6, average=states.measure.averages[-1])
     nearest = said(app, "reading_nearest")
     assert (
         "The token most similar to “python” is “python” in B at layer 0 (cosine similarity "
@@ -84,13 +93,32 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     assert "(7, 7, 384)" in frame(app, "shape")["shape"].tolist()
 
 
+def test_all_tokens_are_a_click_away_and_stay_for_every_sentence(service: EncoderService) -> None:
+    app = field(opened().button_group, "layers_show").set_value("All tokens").run()
+    assert SHOW.of(shown_view(app)) == "All tokens"
+    assert not app.selectbox or all("layers_token" not in box.key for box in app.selectbox)
+    states = hidden_states(DEFAULT, service, service.load(BUNDLED_ID), None)
+    np.testing.assert_allclose(seen(app, "layers_picture"), states.measure.values, atol=1e-4)
+    title = chart(app, "layers_picture")["layout"]["title"]["text"]
+    assert title == say("layers.title.start", layer=6, average=states.measure.averages[-1])
+
+
+def test_a_token_of_the_menu_is_followed_and_its_word_is_said() -> None:
+    app = opened(on("They joined the Kontinental league"))
+    app = field(app.selectbox, "layers_token").set_value(5).run()
+    assert_whole(app)
+    assert TOKEN.of(shown_view(app)) == 5
+    assert "“##ntine”" in said(app)
+    assert "one of 3 pieces of the word “Kontinental”" in everything_said(app)
+
+
 def test_choices_are_written_into_the_address_and_a_cut_is_said() -> None:
     app = field(opened(on(LONG)).button_group, "layers_measure").set_value("Length").run()
     app = to_layer(app, 2)
     assert_whole(app)
     assert shown_view(app).layer == 2
     assert dict(shown_view(app).controls[PAGE]) == {"measure": "Length"}
-    assert "at layer 2: " in said(app)
+    assert "At layer 2, the vector of “python” at position 510 has the length" in said(app)
     assert say("layers.notes.lost.text", n=90) in everything_said(app)
 
 
@@ -133,7 +161,7 @@ def test_the_bundled_pooler_is_found_untrained_and_no_text_becomes_markup() -> N
     assert seen(app, "layers_pooler").shape == (4, 384)
     assert len(frame(app, "by pooler output")) == 1
     assert "<img" not in everything_said(app).replace(r"\<img", "")
-    assert "<img" not in json.dumps([chart(app, "layers_heatmap")])
+    assert "<img" not in json.dumps([chart(app, "layers_picture")])
     assert say("layers.notes.pair.segments") in everything_said(app)
 
 

@@ -21,6 +21,7 @@ from components.features.layers.measures import (
     Measure,
     MeasureKind,
     alike,
+    cosines_to_starts,
     measure,
     nearest,
     token_pairs,
@@ -37,6 +38,8 @@ from components.features.layers.reading import (
     spread_reading,
     spread_titles,
     text_notes,
+    token_reading,
+    token_titles,
 )
 from tests.support.claims import read, unreached
 
@@ -94,7 +97,8 @@ def odd_measure(chance: Chance, draw: Draw, kind: MeasureKind) -> Measure:
     values = odd_values(draw, len(layers), n) * (chance.choice((1, 30)) if kind == "length" else 1)
     own = draw.random(n) < chance.choice((0, 0.6, 1))
     has_others = kind in ("start", "before") and own.sum() > 1
-    return Measure(kind, layers, values, own, odd_values(draw, len(layers)) if has_others else None)
+    low, mean, high = np.sort([odd_values(draw, len(layers)) for _ in range(3)], axis=0)
+    return Measure(kind, layers, values, own, Band(low, mean, high) if has_others else None)
 
 
 def check_measure(chance: Chance, draw: Draw) -> Iterator[Claim]:
@@ -124,7 +128,7 @@ def check_measure(chance: Chance, draw: Draw) -> Iterator[Claim]:
         assert rest.pop(0).numbers["similarity"] == pytest.approx(float(baseline[layer]))
     elif found.chance is not None and layer:
         assert rest[0].key == f"layers.yardstick.{kind}"
-        assert rest.pop(0).numbers["similarity"] == pytest.approx(float(found.chance[row]))
+        assert rest.pop(0).numbers["similarity"] == pytest.approx(float(found.chance.mean[row]))
     assert [each.key for each in rest] == ([] if state is TRAINED else ["layers.untrained"])
 
 
@@ -349,8 +353,67 @@ def check_spread(chance: Chance, draw: Draw) -> Iterator[Claim]:
         )  # fmt: skip
 
 
+def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    found = odd_measure(chance, draw, chance.choice(KINDS))
+    steps = odd_measure(chance, draw, "before")
+    n = min(found.values.shape[1], steps.values.shape[1])
+    labels = [chance.choice(LABELS) for _ in range(found.values.shape[1])]
+    at, layer = chance.randrange(n), chance.randrange(8)
+    state = chance.choice((TRAINED, UNTRAINED))
+    to_starts = odd_values(draw, 7, len(labels))
+    titles = token_titles(found, at, labels)
+    claims, sure = token_reading(
+        found, labels, at, layer, steps=steps, to_starts=to_starts, state=state
+    )
+    yield from [*titles, *claims, *sure]
+    check_token_titles(titles, found, at)
+    keys = [each.key for each in (*claims, *sure)]
+    assert ("layers.empty" in keys) == (not found.own_mask.any())
+    assert ("layers.untrained" in keys) == (state is UNTRAINED)
+    assert ("layers.no_layer_before" in keys) == (layer not in found.layers)
+    if layer not in found.layers or found.kind != "start" or not layer:
+        assert not sure
+        return
+    row = found.layers.index(layer)
+    others = [i for i in np.flatnonzero(found.own_mask) if i != at]
+    rises = sorted((float(to_starts[row, i] - to_starts[0, i]), i) for i in others)
+    stands_out = (
+        found.chance is not None
+        and bool(others)
+        and rises[-1][0] >= 0.1
+        and (len(rises) == 1 or rises[-1][0] - rises[-2][0] > 0.01)
+        and to_starts[row, rises[-1][1]] >= found.chance.high[row]
+    )
+    assert ("layers.one.towards" in keys) == stands_out
+    assert [each.key for each in sure] == (
+        ["layers.one.unclear"] if others and found.chance is not None and not stands_out else []
+    )
+    if stands_out:
+        told = next(each for each in claims if each.key == "layers.one.towards")
+        assert told.numbers["other"] == placed(rises[-1][1], labels)
+
+
+def check_token_titles(titles: list[Claim], found: Measure, at: int) -> None:
+    values = found.values[:, at]
+    if found.kind != "start":
+        margin = 0.01 if found.kind != "length" else max(0.01, 0.01 * values.max(initial=0))
+        sign = -1 if found.kind == "before" else 1
+        best = tied(values, margin, sign) if len(values) else None
+        assert {each.numbers.get("n") for each in titles} == {best and len(best)}
+        return
+    for row, title in enumerate(titles):
+        verdict, value = title.key.rpartition(".")[2], float(values[row])
+        if row == 0:
+            assert verdict == "begin"
+        elif found.chance is not None and value <= found.chance.high[row]:
+            assert verdict == "lost"
+        else:
+            usual = 0 if found.chance is None else float(found.chance.mean[row])
+            assert verdict == ("near" if value - usual > 1 - value else "far")
+
+
 CHECKS: dict[Callable[[Chance, Draw], Iterator[Claim]], int] = {
-    check_measure: 2000, check_notes: 200, check_nearest: 500, check_pairs: 500,
+    check_measure: 2000, check_token: 2000, check_notes: 200, check_nearest: 500, check_pairs: 500,
     check_alike: 500, check_spread: 300,
 }  # fmt: skip
 
@@ -405,6 +468,27 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
     assert str(layers_picture_title(measured, "[CLS]")) == (
         "Layer 6: similarity to the starting vectors is 0.31"
     )
+    assert str(token_titles(measured, 5, encoding.tokens)[6]) == (
+        "By layer 6, “python” is far from its start"
+    )
+    claims, sure = token_reading(
+        measured,
+        encoding.tokens,
+        5,
+        6,
+        steps=measure(encoding, "before"),
+        to_starts=cosines_to_starts(encoding, 5),
+        state=TRAINED,
+    )
+    assert [str(each) for each in (*claims, *sure)] == [
+        "At layer 6, the similarity of “python” to its starting vector is **0.43** (two different "
+        "tokens: about **0.05**).",
+        "Layer 6 changes it most (similarity before and after: **0.64**).",
+        (
+            "Which token it moves towards by layer 6, we cannot tell: no other token's starting "
+            "vector stands out."
+        ),
+    ]
     told = layers_reading(measured, encoding.tokens, 6, None, TRAINED)
     assert [str(each) for each in told] == [
         "By layer 6, the model has changed “python” least since layer 0 (cosine similarity "

@@ -44,7 +44,7 @@ class Heads {
 
   build({ layers, heads, cells }) {
     const grid = make("div", "grid");
-    grid.style.gridTemplateColumns = `1rem repeat(${heads}, minmax(0, 1fr))`;
+    grid.style.gridTemplateColumns = `1.25rem repeat(${heads}, minmax(0, 1fr))`;
     grid.setAttribute("role", "group");
     grid.setAttribute("aria-label", "Heads");
     grid.append(make("span", "number"));

@@ -7,7 +7,7 @@ import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js
 import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
 
 const AREA = 20.5; // rem, as in the style sheet
-const [LOWEST, HIGHEST] = [1.125, 2.5]; // rem, of a row
+const [LOWEST, HIGHEST] = [1.25, 2.75]; // rem, of a row
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
@@ -38,6 +38,7 @@ class Lines {
     this.picked = data.picked;
     if (changed) this.build(data);
     this.content = content;
+    this.title.textContent = data.title;
     this.tabStop(this.tokens(this.picked.side)[this.picked.index]);
     this.show(this.picked);
     if (changed) this.reveal();
@@ -45,6 +46,7 @@ class Lines {
 
   build({ rows, columns, verbs }) {
     const longest = Math.max(rows.length, columns.length);
+    this.title = make("div", "title");
     const head = make("div", "head");
     head.append(make("span", "", verbs[0]), make("span", "", verbs[1]));
     this.svg = shape("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
@@ -59,7 +61,7 @@ class Lines {
     const row = Math.max(LOWEST, Math.min(HIGHEST, AREA / Math.max(1, longest)));
     this.root.style.setProperty("--height", `${row}rem`);
     this.root.classList.toggle("small", longest > ROOMY);
-    this.root.replaceChildren(head, this.area, this.says);
+    this.root.replaceChildren(this.title, head, this.area, this.says);
   }
 
   tokens(name) {

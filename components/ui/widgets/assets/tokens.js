@@ -9,6 +9,7 @@ import { reveal, watch } from "./scrolling.js";
 
 const HINT = "Point at a token, or at the text, to see which belongs to which.";
 const FEW = 24; // tokens of a text that is shown larger
+const FEWER = 16; // tokens of a text that is shown largest where it is the picture
 
 export default function render(given) {
   update(Strip, ".strip", given);
@@ -26,17 +27,19 @@ class Strip {
   }
 
   update(data) {
-    const content = JSON.stringify([data.texts, data.tokens, data.name]);
+    const content = JSON.stringify([data.texts, data.tokens, data.name, data.captions]);
     this.pickable = data.pickable;
     this.root.style.setProperty("--row", data.color);
     this.root.classList.toggle("pickable", data.pickable);
-    this.root.classList.toggle("few", data.pickable && data.tokens.length <= FEW);
+    const n = data.tokens.length;
+    this.root.classList.toggle("few", data.pickable && n <= FEW);
+    this.root.classList.toggle("large", data.captions.length > 0 && n <= FEWER);
     if (content !== this.content) this.build(data);
     this.content = content;
     this.choose(data.picked);
   }
 
-  build({ texts, tokens, name }) {
+  build({ texts, tokens, name, captions }) {
     const active = this.root.getRootNode().activeElement;
     const focused = active && this.root.contains(active) ? active.dataset.position : null;
     const scrolled = this.root.querySelector(".tokens")?.scrollTop ?? 0;
@@ -46,7 +49,9 @@ class Strip {
     list.append(...tokens.map((token) => chip(token)));
     if (!tokens.length) list.append(make("span", "empty", "No tokens of its own."));
     this.says = make("div", "says", tokens.length ? HINT : "");
-    this.root.replaceChildren(...texts.map((text, i) => line(text, i)), list, this.says);
+    const [above, below] = captions.map((caption) => make("div", "caption", caption));
+    const lines = texts.map((text, i) => line(text, i));
+    this.root.replaceChildren(...[above, ...lines, below, list, this.says].filter(Boolean));
     this.tokens = [...list.querySelectorAll(".token")];
     this.pieces = [...this.root.querySelectorAll(".piece")];
     list.scrollTop = scrolled;
