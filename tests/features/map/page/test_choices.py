@@ -156,7 +156,7 @@ def test_a_group_keeps_the_name_that_a_visitor_gave_it() -> None:
     app = settled(field_of.set_value("Pets; <b>all</b> of them and more").run())
     assert_whole(app)
     notes = figure_of(app, "map_chart")["layout"]["annotations"]
-    assert "Pets, &lt;b&gt;all&lt;/b&gt; of th" in [note.get("text") for note in notes]
+    assert "Pets, &lt;b&gt;all&lt;/b&gt; of them" in [note.get("text") for note in notes]
     packed = shown_view(app).controls[PAGE]["group_names"]
     assert len(packed) <= 200
     again = framed(shown_view(app))  # as a reload does
