@@ -42,6 +42,30 @@ OVER_THE_TITLE = """
   return found;
 }
 """
+OVER_EACH_OTHER = """
+() => {  // parts of the header: its title and question, its buttons, and those of Streamlit's bar
+  const title = document.querySelector('.st-key-page_title');
+  const row = title.closest('.stHorizontalBlock');
+  const copy = row.querySelector('[class*="st-key-copy_link"] [data-testid^="stBidi"]');
+  const parts = [
+    ...title.querySelectorAll('h1, p'),
+    ...row.querySelectorAll('button'),
+    ...document.querySelectorAll('.stAppHeader button'),
+    (copy.shadowRoot ?? copy).querySelector('.copy'),
+  ].filter(part => part.checkVisibility({ visibilityProperty: true }));
+  const boxOf = part => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    return part.matches('h1, p') ? range.getBoundingClientRect() : part.getBoundingClientRect();
+  };
+  const slack = 3;  // between two lines of text
+  return parts.flatMap((a, i) => parts.slice(i + 1).filter(b => {
+    const [one, other] = [boxOf(a), boxOf(b)];
+    return Math.min(one.right, other.right) - Math.max(one.left, other.left) > slack
+      && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > slack;
+  }).map(b => `${a.innerText || a.ariaLabel} and ${b.innerText || b.ariaLabel}`));
+}
+"""
 WATCH = """
 selector => {
   const seen = new Set();

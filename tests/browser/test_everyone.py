@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from components.figures.theme import SMALLEST
 from components.ui.frame.navigation import PAGES
-from tests.browser.screens import DESK
+from tests.browser.screens import DESK, PHONE
 
 if TYPE_CHECKING:
     from tests.browser.visit import Visit
@@ -112,6 +112,16 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(visit: Call
             seen += [f"at another layer: {moved}" for moved in shifts(here)]
         scheme, other = other, scheme
         found += [f"{page.name}: {what}" for what in seen]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_every_page_comes_without_moving_on_a_phone(visit: Callable) -> None:
+    here, found = visit(address(PAGES[0].name), **PHONE), []
+    for page in PAGES:
+        if page is not PAGES[0]:
+            here.goto(address(page.name))
+        here.page.evaluate(WATCH_SHIFTS)
+        found += [f"{page.name}: {moved}" for moved in shifts(here)]
     assert not found, "\n" + "\n".join(found)
 
 

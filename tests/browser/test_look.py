@@ -13,6 +13,7 @@ from components.content.examples import EXAMPLES
 from components.ui.state.view import DEFAULT
 from tests.browser.screens import (
     DESK,
+    OVER_EACH_OTHER,
     OVER_THE_TITLE,
     PHONE,
     WIDER_THAN_ITSELF,
@@ -53,6 +54,34 @@ def test_both_pages_can_be_read_on_a_dark_phone_and_used_there(visit: Callable) 
     here.main.get_by_role("link", name="See all numbers for these sentences").click()
     assert_fits_and_is_readable(here, "Meaning in context", "dark")
     a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here)
+
+
+def test_the_header_s_parts_are_beside_each_other_in_every_window(visit: Callable) -> None:
+    here, found = visit("/embedding_layer", **DESK), []
+    for is_open in (True, False):
+        if not is_open:
+            here.side.hover()
+            here.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+            here.settle()
+        for width in (1920, 1241, 1240, 1024, 800, 720, 641, 640, 320):
+            here.page.set_viewport_size({"width": width, "height": 450})  # 720: at 200% of 1440
+            here.page.evaluate("() => new Promise(drawn => requestAnimationFrame(drawn))")
+            parts = [*here.page.evaluate(OVER_EACH_OTHER), *here.page.evaluate(WIDER_THAN_ITSELF)]
+            found += [f"{width}, sidebar {is_open}: {what}" for what in parts]
+        here.page.set_viewport_size(DESK["viewport"])
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_a_wide_window_is_used_up_to_1500_pixels(visit: Callable) -> None:
+    here = visit("/layers", viewport={"width": 1920, "height": 1080})
+    block = here.main.get_by_test_id("stMainBlockContainer").locator("> div").first
+    assert 1480 <= box(block)["width"] <= 1500
+    here.side.hover()
+    here.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    here.settle()
+    assert 1480 <= box(block)["width"] <= 1500
+    reading = box(here.main.locator(".st-key-reading p").first)
+    assert reading["width"] <= 46 * 16
 
 
 def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:

@@ -151,7 +151,10 @@ def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
 def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
     app = framed(replace(DEFAULT, layer=2))
     links = [link.proto for link in app.sidebar.get("page_link")][: len(PAGES)]
-    assert [link.label for link in links] == [page.title for page in PAGES]
+    here = "Meaning in context"  # bold, so that no pointer on another link looks like it
+    assert [link.label for link in links] == [
+        f"**{here}**" if page.title == here else page.title for page in PAGES
+    ]
     views = [decode(link.query_string.removeprefix("s=")) for link in links]
     assert views == [replace(DEFAULT, layer=2)] * len(PAGES)
     captions = [caption.value for caption in app.sidebar.caption]
