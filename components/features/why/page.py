@@ -528,7 +528,7 @@ def _examples(view: ViewState) -> None:
 def _lacks_word(view: ViewState) -> bool:
     """True if words are to be compared, and a sentence has none chosen."""
     is_of_words = VECTOR_KIND.of(view) == WORD and len(view.sentences) > 1
-    return is_of_words and any(problem_of(view, i, WORD) for i in compared_indices(view))
+    return is_of_words and any(problem_of(view, i, "word") for i in compared_indices(view))
 
 
 def _chips(view: ViewState) -> None:

@@ -69,8 +69,8 @@ def title_of(result: object) -> Claim:
 
 
 @singledispatch
-def reading_of(result: object) -> Reading:
-    """The reading of a look."""
+def reading_of(result: object, band: Band | None = None) -> Reading:  # noqa: ARG001
+    """The reading of a look; only that of shares takes random pairs of sentences as `band`."""
     raise TypeError(f"There is no reading of {type(result).__name__}.")
 
 
