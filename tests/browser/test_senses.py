@@ -73,6 +73,7 @@ def test_a_word_is_looked_at_selected_compared_and_downloaded(
     expect(here.main.locator(".st-key-senses_near .line")).to_have_count(10)
     here.to_layer(5)
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.main.evaluate("main => main.scrollTo(0, 0)")  # else the app's own bar covers the button
     text = here.download("CSV").decode("utf-8-sig")
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
     assert len(rows) == 32

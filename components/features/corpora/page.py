@@ -610,8 +610,7 @@ def _hit(view: ViewState, word: str, hit: Hit) -> None:
         )
         st.html(f'<ul class="hits">{items}</ul>')
         if hit.n > len(hit.sentences):
-            n = len(hit.sentences)
-            st.caption(say("corpora.searching.more", n=n, total=hit.n))
+            st.caption(say("corpora.searching.more", n=len(hit.sentences), total=hit.n))
 
 
 def _known(view: ViewState) -> Sequence[Kept]:
