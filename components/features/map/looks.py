@@ -168,7 +168,7 @@ _START = "map_cards_start"
 
 
 def find_look(view: ViewState, display: MapDisplay, chart: str) -> None:
-    """Points by word or sentence, points near a typed text, selected points, or all."""
+    """Points near a typed text; else all points, or those found, of the selected ones if any."""
     inputs.text(view, FIND)
     inputs.text(view, NEAR)
     near, selection = display.near, display.marked.selection
@@ -178,18 +178,19 @@ def find_look(view: ViewState, display: MapDisplay, chart: str) -> None:
         kit.reading([near_claim(near.name, near.cosines)], key="reading_near")
         _cards(display, near.rows, chart, cosines=near.cosines)
         return
+    rows: Sequence[int] = range(display.points.n_points)
     if display.matches is not None:
-        n = len(display.matches)
+        rows, n = display.matches, len(display.matches)
         st.caption(say("map.selection_panel.found" if n else "map.selection_panel.not_found", n=n))
-        _cards(display, display.matches, chart)
-        return
-    if selection is None:
+    elif selection is None:
         st.caption(say("map.selection_panel.empty"))
-        _cards(display, range(display.points.n_points), chart)
-        return
-    kit.reading(display.selected_in_words(), key="reading_selection")
-    _cards(display, selection.points, chart)
-    _selection_buttons(display, selection.points)
+    if selection is not None:
+        found = set(rows)
+        rows = [row for row in selection.points if row in found]
+        kit.reading(display.selected_in_words(), key="reading_selection")
+    _cards(display, rows, chart)
+    if selection is not None:
+        _selection_buttons(display, selection.points)
 
 
 def _cards(
