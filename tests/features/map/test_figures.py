@@ -520,8 +520,6 @@ def test_too_many_points_are_not_played_and_bad_requests_are_refused() -> None:
 FEW = {"only": "python, the, a, river, bank, of"}
 
 
-LEAST_SHAPE, MOST_SHAPE = 0.619, 3.001  # a frame's width in units of its height
-
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "the page's own": ((), {}),
     "PCA": ((), {"method": "pca"}),
