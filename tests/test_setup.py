@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -218,14 +219,9 @@ def test_streamlit_knows_every_option() -> None:
 
 
 def test_chart_palettes_have_ten_colours() -> None:
-    shared, light, dark = CONFIG["theme"], CONFIG["theme"]["light"], CONFIG["theme"]["dark"]
-    palettes = [
-        shared["chartCategoricalColors"],
-        shared["chartSequentialColors"],
-        light["chartDivergingColors"],
-        dark["chartDivergingColors"],
-    ]
-    for palette in palettes:
+    kinds = "chartCategoricalColors", "chartSequentialColors", "chartDivergingColors"
+    for ground, kind in product(("light", "dark"), kinds):
+        palette = CONFIG["theme"][ground][kind]
         assert len(set(palette)) == 10
         assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette)
 

@@ -223,7 +223,9 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
         "layer": "the layer",
         "settings": "the map's settings",
     }
-    differing = (name for name in names if getattr(old, name) != getattr(new, name))
+    differing = [name for name in names if getattr(old, name) != getattr(new, name)]
+    if None in {old.layer, new.layer} and "layer" in differing:  # the number of points decided that
+        differing.remove("layer")
     return tuple(dict.fromkeys(names[name] for name in differing))
 
 

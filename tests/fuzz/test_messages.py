@@ -141,7 +141,9 @@ def draw_lines() -> None:
     items = tuple(GridItem(label, (i,), "word", 0) for i, label in enumerate(("a", "b\0", "🐍")))
     weights = np.ones((3, 2), np.float32)
     grid = Grid(rows=items, columns=items[:2], weights=weights, hidden=(), renormalised=False)
-    widgets.attention_lines(grid, key="lines", picked=("from", 0), verbs=("a", "b"), on_pick=check)
+    widgets.attention_lines(
+        grid, key="lines", title="A", picked=("from", 0), verbs=("a", "b"), on_pick=check
+    )
 
 
 @pytest.mark.slow

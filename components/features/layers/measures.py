@@ -441,11 +441,10 @@ def _chance(later: FloatArray, earlier: FloatArray, own_mask: np.ndarray) -> Ban
     n = int(own_mask.sum())
     if n < 2:
         return None
-    is_other, low, mean, high = ~np.eye(n, dtype=bool), [], [], []
+    is_other, ends = ~np.eye(n, dtype=bool), []
     for row, start in zip(later, np.broadcast_to(earlier, later.shape), strict=True):
         cosines = _cosines(row[own_mask] @ start[own_mask].T)[is_other]
-        low.append(np.quantile(cosines, 0.05))
-        mean.append(cosines.mean(dtype=np.float64))
-        high.append(np.quantile(cosines, 0.95))
-    ends = (np.array(values, np.float32) for values in (low, mean, high))
-    return Band(*ends, of="two different tokens")
+        low, high = np.quantile(cosines, (0.05, 0.95))
+        ends.append((low, cosines.mean(dtype=np.float64), high))
+    low, mean, high = np.array(ends, np.float32).T
+    return Band(low, mean, high, of="two different tokens")

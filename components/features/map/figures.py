@@ -307,7 +307,7 @@ Ranges = list[tuple[float, float]]
 """The start and end of each axis."""
 _AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
 _THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
-_SHAPES = 0.62, 3.0
+_SHAPES = 0.3, 3.3
 """Bounds of a frame's width in units of its height: they keep a thin cloud of points thin."""
 
 

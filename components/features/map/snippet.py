@@ -35,7 +35,7 @@ _DRAW: dict[Method, tuple[str, str]] = {
     "umap": (
         "import umap\n",
         """\
-    # This gives a similar map, not the same: Contextlens' own optimiser places the points.
+    # This gives a similar map, not the same points: Contextlens' own optimiser places them.
     drawn = umap.UMAP(
         n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
         min_dist={min_dist}, init=places[-1] if places else "pca", random_state={seed}, n_jobs=1,

@@ -27,7 +27,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def test_a_click_begins_it_and_another_one_leaves_the_view_as_it_was() -> None:
     app = framed(page="layers")
-    usual = chart(app, "layers_heatmap")["layout"]
+    usual = chart(app, "layers_picture")["layout"]
     assert app.sidebar.text_input
     assert app.tabs
     app = press(app, "present")
@@ -35,7 +35,7 @@ def test_a_click_begins_it_and_another_one_leaves_the_view_as_it_was() -> None:
     assert not app.sidebar.children
     assert not app.tabs
     assert not app.expander
-    assert chart(app, "layers_heatmap")["layout"] == usual  # enlarged by the browser, as a whole
+    assert chart(app, "layers_picture")["layout"] == usual  # enlarged by the browser, as a whole
     app = press(app, "present_leave")
     assert shown_view(app) == DEFAULT
     assert app.sidebar.text_input
