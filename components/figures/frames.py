@@ -131,6 +131,6 @@ def vector_strips(
             "showgrid": False,
             "zeroline": False,
         },
-        "margin": {"l": 110, "r": 68, "b": 76},
+        "margin": {"l": 110, "r": 74, "b": 78},
     }
     return figure([trace], layout, title=title, height=height)

@@ -27,7 +27,7 @@ from components.figures.theme import (
 
 __all__ = ["cosine_lines", "cosine_range"]
 
-_ABOVE, _BELOW = 40, 68  # pixels of the margins above and below the lines
+_ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
 _MAX_LABELS = 9
 _MUTED_WIDTH = 1.5  # pixels
 _FAINT = {"mode": "lines", "opacity": 0.35}
@@ -82,7 +82,7 @@ def cosine_lines(
         },
         "yaxis": {"title": {"text": comparison.measure}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [_layer_mark(layer)],
-        "margin": {"l": 76, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
+        "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
         "annotations": [
             *_line_labels(comparison, labelled, pairs[0], scale, height),
             *_band_label(x, band),

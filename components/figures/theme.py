@@ -58,7 +58,7 @@ _FONT = {"size": SMALLEST}
 _MUTED_FONT = {**_FONT, "color": MUTED}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
-_MARGIN = {"l": 84, "r": 16, "t": 40, "b": 68}
+_MARGIN = {"l": 84, "r": 16, "t": 40, "b": 70}
 
 MAP_AXIS: Mapping[str, Any] = MappingProxyType(
     {

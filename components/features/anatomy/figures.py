@@ -159,7 +159,7 @@ def model_bars(
             "showgrid": False,
         },
         "annotations": [_total(row, total) for row, total in enumerate(totals)],
-        "margin": {"l": beside(labels, most=220), "r": 92, "b": 56},
+        "margin": {"l": beside(labels, most=240), "r": 92, "b": 56},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -193,7 +193,7 @@ def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) 
         "bargap": 0,
         "xaxis": {"title": {"text": "value"}, "zeroline": False},
         "yaxis": {"title": {"text": "how many"}, "rangemode": "tozero"},
-        "margin": {"l": 76},
+        "margin": {"l": 80},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -210,7 +210,7 @@ def singular_values(stats: WeightStatistics, *, title: str, height: int = 300) -
         "legend": {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top"},
         "xaxis": {"title": {"text": "singular value, from the largest"}, "zeroline": False},
         "yaxis": {"title": {"text": "size"}, "rangemode": "tozero"},
-        "margin": {"l": 76},
+        "margin": {"l": 80},
     }
     return figure(traces, layout, title=title, height=height)
 

@@ -78,7 +78,7 @@ def attention_heatmap(
         "yaxis": down | {"autorange": "reversed"},
         "margin": {
             "l": beside(_visible_names(down)),
-            "r": 68,
+            "r": 74,
             "b": below(_visible_names(across), _ANGLE),
         },
         "shapes": [] if marked is None else [_frame(*marked)],

@@ -407,7 +407,7 @@ def moved_bars(
             "tickformat": ".0%",
             "range": [0, max(0.1, 1.15 * float(moved.max(initial=0)))],
         },
-        "margin": {"l": 64, "r": 8, "b": 70},
+        "margin": {"l": 68, "r": 8, "b": 72},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -455,7 +455,7 @@ def word_row_heatmap(
     layout = {
         "xaxis": {**_named(across, labels[1]), "automargin": True},
         "yaxis": {**_named(down, labels[0]), "autorange": "reversed"},
-        "margin": {"l": 104, "r": 68},
+        "margin": {"l": 104, "r": 74},
     }
     return figure([trace], layout, title=title, height=height)
 

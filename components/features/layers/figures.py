@@ -52,7 +52,7 @@ _MOST_NAMES = 8  # of the other tokens, at the ends of their lines
 _LONGEST_NAME = 14  # characters
 _MOST_VALUES = 7  # written along the chosen token's line
 _FEW_LINES = 40  # that can be told apart
-_BELOW_LINES = 64  # pixels of the margin with the layers' numbers
+_BELOW_LINES = 70  # pixels of the margin with the layers' numbers
 _ABOVE_LINES = 40
 
 
@@ -115,7 +115,7 @@ def token_lines(
         "yaxis": {"title": {"text": plain(axis, 60)}, "range": list(scale), "zeroline": False},
         "shapes": [_mark(layer)],
         "margin": {
-            "l": 68,
+            "l": 80,
             "r": beside([_end_text(measure, names, i) for i in [picked, *named]], most=150),
             "t": _ABOVE_LINES,
             "b": _BELOW_LINES,
@@ -327,7 +327,7 @@ def layers_heatmap(
         "xaxis": _token_axis(),
         "yaxis": _layer_axis(measure.layers),
         "shapes": _chosen(measure, layer, picked, len(names)),
-        "margin": {"l": 64, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 72},
+        "margin": {"l": 64, "r": 74, "b": 40 if len(names) <= _MAX_NUMBERS else 72},
     }
     return figure(_traces(trace, measure.values, scale), layout, title=title, height=height)
 
@@ -360,7 +360,7 @@ def pairs_heatmap(
     layout = {
         "xaxis": _token_axis(),
         "yaxis": {**_token_axis(), "autorange": "reversed"},
-        "margin": {"l": 96, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
+        "margin": {"l": 96, "r": 74, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
     }
     return figure(_traces(trace, pairs, scale), layout, title=title, height=height)
 
@@ -528,7 +528,7 @@ def random_pairs_lines(
         **_layer_axes(x, "cosine", (-0.25, 1.0)),
         "shapes": [_mark(layer)],
         "annotations": [] if band is None else [_end("average", float(band.mean[-1]))],
-        "margin": {"l": 76, "r": 72},
+        "margin": {"l": 80, "r": 74},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -552,7 +552,7 @@ def variance_lines(
             _end(f"first {count}" if count > 1 else "first", spot)
             for (count, _), spot in zip(lines, _apart([line[-1] for _, line in lines]), strict=True)
         ],
-        "margin": {"l": 76, "r": 72},
+        "margin": {"l": 80, "r": 74},
     }
     traces = [
         _line(x, line, f"first {count}" if count > 1 else "first component", CATEGORICAL[i])

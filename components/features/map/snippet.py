@@ -60,7 +60,8 @@ _DRAW: dict[Method, tuple[str, str]] = {
     lengths = numpy.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / numpy.where(lengths > 0, lengths, 1) if "{metric}" == "cosine" else rows
     rows = rows - rows.mean(axis=0)
-    axes = numpy.linalg.svd(rows, full_matrices=False)[2][:{n_components}]
+    few = len(rows) < {n_components}
+    axes = numpy.linalg.svd(rows, full_matrices=few)[2][:{n_components}]
     drawn = rows @ axes.T
 """,
     ),

@@ -88,7 +88,7 @@ def batch_grid(
         "yaxis": _position_axis(heights),
         "annotations": _padding_labels(lab, heights, averaged=averaged),
         "barmode": "overlay",
-        "margin": {"l": 63, "r": 8, "t": 66, "b": 60 if cells.needs_scale else 8},
+        "margin": {"l": 66, "r": 8, "t": 66, "b": 60 if cells.needs_scale else 8},
         "title_y": 0.98,
         "title_yanchor": "top",
     }
@@ -403,7 +403,7 @@ def _case_label(
 # --- The pictures of a padded text
 
 _MAX_LINES = 24  # tokens that get a line each; more get a band
-_ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
+_ABOVE, _BELOW = 40, 70  # pixels of the margins above and below
 _MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
@@ -448,7 +448,7 @@ def layer_lines(
         "annotations": _end_labels(
             [*lines, *_pooled_label(row.damage.pooled, pooler), *_tokens_label(row)], scale, height
         ),
-        "margin": {"l": 76, "r": 160, "t": _ABOVE, "b": _BELOW},
+        "margin": {"l": 80, "r": 160, "t": _ABOVE, "b": _BELOW},
         "hovermode": "closest",
     }
     return figure(traces, layout, title=title, height=height)

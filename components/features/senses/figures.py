@@ -137,7 +137,7 @@ def separation_curve(
         },
         "shapes": [_mark(layer), _chance_line(chance)],
         "annotations": [*_ends(curves), *_value(curves, layer), _chance_label(chance)],
-        "margin": {"l": 84 if len(curves) > 1 else 56, "r": 96 if len(curves) > 1 else 20},
+        "margin": {"l": 90, "r": 96 if len(curves) > 1 else 20},
     }
     return figure(traces, layout, title=title, height=height)
 

@@ -403,7 +403,7 @@ def signed_matrix(
         "yaxis": {**down, "title": {"text": axes[0]}, "range": [len(rows) - 0.5, -0.5]},
         "margin": {
             "l": beside(down["ticktext"]) + _TITLE,
-            "r": 76,
+            "r": 80,
             "b": below(across["ticktext"], _ANGLE) + _TITLE,
         },
         "shapes": [

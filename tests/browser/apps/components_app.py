@@ -135,6 +135,7 @@ weights = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0, 0, 1]], np.floa
 attention_lines(
     Grid(items, items, weights, (), renormalised=False),
     key="lines",
+    title="Where each token looks",
     picked=("from", 1),
     verbs=("looks", "is looked at"),
     on_pick=lambda side, position: keep("line", side, position),
