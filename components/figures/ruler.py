@@ -78,7 +78,12 @@ def ruler_figure(
             "dtick": 1,
             "automargin": True,
         },
-        "margin": {"l": beside(names, most=180), "r": 17, "t": 24 if height > _LOW else 20, "b": 40},
+        "margin": {
+            "l": beside(names, most=180),
+            "r": 17,
+            "t": 24 if height > _LOW else 20,
+            "b": 40,
+        },
         "shapes": [_line(cosine)],
         "annotations": [_label(cosine)],
     }

@@ -82,6 +82,7 @@ def the_first_screen_has_lines_heads_and_reading(here: Visit) -> None:
 
 def clicks_on_a_head_and_a_token_move_nothing(here: Visit) -> None:
     here.settle()
+    head(here, 3, 7).scroll_into_view_if_needed()
     parts = here.figure, here.main.locator(".lines"), here.main.locator(".heads")
     before = [box(part) for part in parts]
     with here.rerun():

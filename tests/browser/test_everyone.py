@@ -116,9 +116,9 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(visit: Call
 
 
 def test_every_page_comes_without_moving_on_a_phone(visit: Callable) -> None:
-    here, found = visit(address(PAGES[1].name), **PHONE), []
-    for page in PAGES:  # Start here has its terms above what comes late
-        if page is not PAGES[1]:
+    here, found = visit(address(PAGES[0].name), **PHONE), []
+    for page in PAGES:
+        if page is not PAGES[0]:
             here.goto(address(page.name))
         here.page.evaluate(WATCH_SHIFTS)
         found += [f"{page.name}: {moved}" for moved in shifts(here)]

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from components.features.layers.controls import SHOW
 from components.ui.frame.controls import PRESENT
 from components.ui.frame.navigation import PAGES
 from components.ui.state.address import encode
@@ -99,7 +100,8 @@ def test_a_room_can_read_every_page(visit: Callable) -> None:
 
 
 def test_a_point_of_an_enlarged_chart_is_found_where_it_is_seen(visit: Callable) -> None:
-    here = visit("/layers" + QUERY, **PROJECTOR)
+    every_token = SHOW.put(PRESENT.put(DEFAULT, True), "All tokens")
+    here = visit(f"/layers?s={encode(every_token)}", **PROJECTOR)
     cell = here.figure.locator(".heatmaplayer text", has_text="0.43").last
     place = box(cell)
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2

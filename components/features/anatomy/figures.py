@@ -97,14 +97,14 @@ def part_map(
         "hovertemplate": "%{customdata}<br>%{value:,} parameters<br>%{text}<extra></extra>",
         "pathbar": {
             "visible": True,
-            "thickness": 24,
+            "thickness": 26,  # 6 of them are padding; a name that does not fit would be hidden
             "edgeshape": "|",
             "textfont": {"color": INK, "size": SMALLEST},
         },
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
-        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 pixels of t hold the path bar
+        "margin": {"l": 0, "r": 0, "t": 66, "b": 0},  # 26 pixels of t hold the path bar
         "uniformtext": {"minsize": SMALLEST, "mode": "hide"},  # a name is readable or left out
     }
     return figure([trace], layout, title=title, height=height)
