@@ -79,7 +79,7 @@ def ruler_figure(
             "automargin": True,
         },
         "margin": {
-            "l": beside(names, most=180),
+            "l": beside(names, most=180) + 12,  # automargin takes more than the names
             "r": 17,
             "t": 24 if height > _LOW else 20,
             "b": 40,

@@ -170,7 +170,7 @@ class Maps:
             )
 
         def place(report: Report, gathered: PointVectors) -> MapResult:
-            layers = (request.layer,)
+            layers = gathered.layers if request.layer is None else (request.layer,)
             vectors = gathered.at(layers)
             report("Placing the points", 0.0)
             drawn = self._placing.project(vectors, request.settings, report)

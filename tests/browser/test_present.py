@@ -103,6 +103,7 @@ def test_a_point_of_an_enlarged_chart_is_found_where_it_is_seen(visit: Callable)
     every_token = SHOW.put(PRESENT.put(DEFAULT, True), "All tokens")
     here = visit(f"/layers?s={encode(every_token)}", **PROJECTOR)
     cell = here.figure.locator(".heatmaplayer text", has_text="0.43").last
+    cell.scroll_into_view_if_needed()
     place = box(cell)
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     here.page.mouse.move(x, y)

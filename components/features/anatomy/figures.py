@@ -81,7 +81,7 @@ def part_map(
         "ids": [node.path or ROOT for node in nodes],
         "parents": ["" if node is tree else _above(node) or ROOT for node in nodes],
         "labels": [
-            _label(node, tree, "<br>" if is_box or kind == "icicle" else ": ")
+            _label(node, tree, kind, is_box=is_box)
             for node, is_box in zip(nodes, boxes, strict=True)
         ],
         "values": [node.n_values for node in nodes],
@@ -159,7 +159,7 @@ def model_bars(
             "showgrid": False,
         },
         "annotations": [_total(row, total) for row, total in enumerate(totals)],
-        "margin": {"l": beside(labels, most=240), "r": 92, "b": 56},
+        "margin": {"l": beside(labels, most=240) + 5, "r": 92, "b": 56},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -258,8 +258,9 @@ def _tint(kind: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def _label(node: Node, tree: Node, joint: str) -> str:
-    """A part's name and size; the heading of a small part has room for its name alone."""
+def _label(node: Node, tree: Node, kind: str, *, is_box: bool) -> str:
+    """A part's name and size; a heading, or a level's box, has room for its name alone if small."""
     name = plain(node.name, 40)
-    is_narrow = joint == ": " and node.share_of(tree) < _WIDE_SHARE
-    return name if is_narrow else f"{name}{joint}{_size(node.n_values)}"
+    if node.share_of(tree) < _WIDE_SHARE and (kind == "icicle" or not is_box):
+        return name
+    return f"{name}{'<br>' if is_box or kind == 'icicle' else ': '}{_size(node.n_values)}"

@@ -526,8 +526,8 @@ class MapDisplay:
     def drawn(self) -> Points:
         """The drawn points: the first ones if the browser cannot draw them all."""
         n = self.points.n_points
-        few = self.most_drawn is not None and self.most_drawn < n
-        return self.points.take(range(self.most_drawn)) if few else self.points
+        most = n if self.most_drawn is None else self.most_drawn
+        return self.points.take(range(most)) if most < n else self.points
 
     @cached_property
     def drawn_color(self) -> Coloring:
