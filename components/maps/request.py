@@ -224,8 +224,8 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
         "settings": "the map's settings",
     }
     differing = [name for name in names if getattr(old, name) != getattr(new, name)]
-    if None in {old.layer, new.layer} and "layer" in differing:  # the number of points decided that
-        differing.remove("layer")
+    if len(differing) > 1 and "layer" in differing and None in {old.layer, new.layer}:
+        differing.remove("layer")  # the number of points decided whether all layers are drawn
     return tuple(dict.fromkeys(names[name] for name in differing))
 
 
