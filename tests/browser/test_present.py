@@ -102,14 +102,14 @@ def test_a_room_can_read_every_page(visit: Callable) -> None:
 def test_a_point_of_an_enlarged_chart_is_found_where_it_is_seen(visit: Callable) -> None:
     every_token = SHOW.put(PRESENT.put(DEFAULT, True), "All tokens")
     here = visit(f"/layers?s={encode(every_token)}", **PROJECTOR)
-    cell = here.figure.locator(".heatmaplayer text", has_text="0.43").last
+    cell = here.figure.locator(".heatmaplayer text", has_text="0.61").last
     cell.scroll_into_view_if_needed()
     place = box(cell)
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     here.page.mouse.move(x, y)
     label = here.figure.locator(".hoverlayer .hovertext")
     expect(label).to_contain_text("python")
-    expect(label).to_contain_text("0.43")
+    expect(label).to_contain_text("0.61")
 
 
 def test_a_phone_presents_too(visit: Callable) -> None:
