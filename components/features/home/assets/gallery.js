@@ -20,7 +20,9 @@ class Gallery {
     const signature = JSON.stringify(cards.map(({ key, download }) => [key, download]));
     if (signature !== this.signature) this.root.replaceChildren(...cards.map(cardOf));
     this.signature = signature;
-    cards.forEach((card, i) => dress(this.root.children[i], card));
+    cards.forEach((card, i) => {
+      dress(this.root.children[i], card);
+    });
   }
 
   pick(event) {
