@@ -220,7 +220,7 @@ def _hover(name: str, *, is_part: bool) -> str:
 
 def _share_bar(name: str, share: float, axis: str) -> dict[str, Any]:
     """The share of one part, with its number in the bar or beside it."""
-    is_inside = share >= _INSIDE
+    is_inside = share >= _INSIDE and name != "sum"  # nothing stands beside the sum's bar
     return {
         "type": "bar",
         "orientation": "h",
@@ -263,7 +263,10 @@ def _heads(
     """The names above the columns, all on one level, and the signs beside the strong row."""
     heads = []
     is_projected = any(panel.name == "LayerNorm" for panel in panels)
-    keys = [panel.name for panel in panels[:-1]] + ["projected" if is_projected else "layer 0"]
+    keys = [panel.name for panel in panels]
+    if is_projected:  # a sixth column is too narrow on a phone
+        short = {"segment": "segment_short", "layer 0": "projected"}
+        keys = [short.get(key, key) for key in keys]
     for panel, key, (start, end) in zip(panels, keys, domains, strict=True):
         text = say(f"embedding_layer.head.{key}").replace("|", "<br>")
         heads.append(_note(text, (start + end) / 2, 1.01, "bottom") | {"font": {"color": INK}})

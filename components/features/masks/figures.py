@@ -389,7 +389,7 @@ def _case_label(
     value: float, i: int, j: int, scale: tuple[float, float], *, strong: bool
 ) -> dict[str, Any]:
     """The number of a case, and below it what is done wrong."""
-    name = say(f"masks.figure.{('on', 'off')[i]}_{('real', 'all')[j]}")
+    name = say(f"masks.figure.{('on', 'off')[i]}_{('real', 'all')[j]}").replace("|", "<br>")
     size = 34 if strong else 26
     return {
         "text": f'<b style="font-size:{size}px">{value:.3f}</b><br>{name}',

@@ -105,11 +105,12 @@ def test_every_row_can_be_clicked_and_tells_its_numbers() -> None:
 
 def test_a_projected_sum_has_one_more_column_and_one_token_no_muted_rows() -> None:
     only = [replace(panel, rows=panel.rows[:1]) for panel in PANELS]
-    only.insert(3, Panel("→", "LayerNorm", ROWS[:1], 3.0))
+    only[2:2] = [Panel("+", "segment", ROWS[:1], 2.0)]
+    only.insert(4, Panel("→", "LayerNorm", ROWS[:1], 3.0))
     figure = flow(0, only)
-    assert sum(trace.type == "heatmap" for trace in figure.data) == 5
+    assert sum(trace.type == "heatmap" for trace in figure.data) == 6
     heads = [note.text for note in figure.layout.annotations if note.y == 1.01]
-    assert heads[3:] == ["normal-<br>ised", "layer 0"]
+    assert heads[2:] == ["seg-<br>ment", "sum", "normal-<br>ised", "layer 0"]
 
 
 def test_equal_rows_are_marked_in_the_matrix() -> None:
