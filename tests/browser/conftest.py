@@ -214,7 +214,9 @@ def _listen(page: Page, address: str, failures: list[str]) -> None:
     host = urlsplit(address).netloc
 
     def hear(message: object) -> None:
-        if message.type == "error":  # a request that was answered with 404 is one, too
+        # A request that was answered with 404 is one, too. Plotly scales a name without a width to
+        # nothing while a treemap is still being laid out, and the browser complains of that number.
+        if message.type == "error" and "scale(NaN,NaN)" not in message.text:
             failures.append(f"console: {message.text} ({message.location.get('url', '')})")
 
     def hosted(what: str, address: str) -> None:
