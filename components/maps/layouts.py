@@ -9,6 +9,7 @@ Called this way, both report their progress and can be stopped.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -236,6 +237,8 @@ def tsne(
     def report_round(*_: object) -> None:
         report(next(done) / (n_early + n_late))
 
+    # It takes a settled layout for a random start that is too wide.
+    logging.getLogger("openTSNE.tsne").addFilter(_is_no_width_warning)
     drawn = TSNE(
         n_components=n_components,
         early_exaggeration=_EXAGGERATION,
@@ -250,6 +253,10 @@ def tsne(
         callbacks_every_iters=1,
     ).fit(affinities=likely, initialization=start.astype(np.float64) * shrunk)
     return np.asarray(drawn, np.float32)
+
+
+def _is_no_width_warning(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Standard deviation of embedding")
 
 
 def _lengths(space: VectorSpace, neighbors: Neighbors) -> NDArray[np.float64]:

@@ -24,6 +24,19 @@ pytestmark = pytest.mark.browser
 QUERY = f"?s={encode(PRESENT.put(DEFAULT, True))}"
 PROJECTOR = {"viewport": {"width": 1280, "height": 720}}
 SMALLEST = 18  # pixels of a text in a chart, as seen
+ROOM = {"viewport": {"width": 1920, "height": 1080}}
+BELOW = """
+() => {
+  const rect = part => part.getBoundingClientRect();
+  const bar = document.querySelector('.st-key-layer');
+  const parts = '.stMain :is(.js-plotly-plot, .st-key-attention_lines, .st-key-reading p)';
+  return [...document.querySelectorAll(parts)].filter(part => {
+    const over = bar && rect(part).left < rect(bar).right && rect(bar).left < rect(part).right;
+    const end = over ? rect(bar).top : innerHeight;
+    return rect(part).height && rect(part).top < innerHeight / 2 && rect(part).bottom > end + 1;
+  }).map(part => part.closest('[class*=st-key-]').className);
+}
+"""
 SMALL_TEXTS = """
 smallest => [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => {
   const seen = chart.getBoundingClientRect().width / chart.offsetWidth;
@@ -85,6 +98,7 @@ def test_a_room_can_read_every_page(visit: Callable) -> None:
             heading(here, page.title)
         seen = [f"too small: {text}" for text in here.page.evaluate(SMALL_TEXTS, SMALLEST)]
         seen += [f"too wide: {what}" for what in here.page.evaluate(WIDER_THAN_ITSELF)]
+        seen += [f"not in the screen: {what}" for what in here.page.evaluate(BELOW)]
         axe = Axe("") if here.page.evaluate("() => 'axe' in window") else Axe()
         violations = axe.run(here.page, options={"resultTypes": ["violations"], "preload": False})
         seen += [
@@ -101,7 +115,7 @@ def test_a_room_can_read_every_page(visit: Callable) -> None:
 
 def test_a_point_of_an_enlarged_chart_is_found_where_it_is_seen(visit: Callable) -> None:
     every_token = SHOW.put(PRESENT.put(DEFAULT, True), "All tokens")
-    here = visit(f"/layers?s={encode(every_token)}", **PROJECTOR)
+    here = visit(f"/layers?s={encode(every_token)}", **ROOM)
     cell = here.figure.locator(".heatmaplayer text", has_text="0.61").last
     cell.scroll_into_view_if_needed()
     place = box(cell)

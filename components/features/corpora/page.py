@@ -580,7 +580,7 @@ def found(view: ViewState) -> bool:
     result = searched(SEARCH.of(view), _known(view))
     if result.found:
         title = search_title(result)
-        figure = corpus_bars(result.hits[:_MOST_BARS], title=title)
+        figure = corpus_bars(result.found[:_MOST_BARS], title=title)
         kit.chart(figure, key="corpora_search_chart", alt=title)
         kit.reading([search_claim(result)])
     else:

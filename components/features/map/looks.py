@@ -243,6 +243,10 @@ def table_look(display: MapDisplay, chart: str) -> None:
     identity = (of, rows, marks.table_turn())
     key = f"map_rows_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
     are_all = filtered is None
+    # A table that comes back marks the rows that it selected.
+    own = selection is not None and selection.chart == marks.TABLE
+    marked = set(selection.points) if selection is not None and own else set()
+    picked_rows = [i for i, row in enumerate(rows) if row in marked]
 
     def chosen() -> None:
         event = session.value(key)
@@ -257,6 +261,7 @@ def table_look(display: MapDisplay, chart: str) -> None:
         column_config={"sentence": st.column_config.TextColumn(width=176)},
         on_select=chosen,
         selection_mode="multi-row",
+        selection_default={"selection": {"rows": picked_rows}},
         key=key,
     )
     if n > len(rows):

@@ -303,13 +303,17 @@ _MOST_ROWS = 5_000
 
 
 def words(display: MapDisplay) -> None:
-    """What is behind the title's claim, folded."""
-    finding = display.finding
-    kit.reading([], sure=[" ".join(finding.reading), *finding.sure])
+    """What is behind the title's claim, and how layers belong together, folded."""
+    finding, drawn = display.finding, display.result.map
+    sure = [" ".join(finding.reading), *finding.sure]
+    frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
+    if frame and display.points.n_points > 1 and not finding.every_layer:
+        sure.append(" ".join(map(str, frame)))
+    kit.reading([], sure=sure)
 
 
 def notes(display: MapDisplay) -> None:
-    """Captions on the mapped points, those left out, and the frame that layers share."""
+    """A caption on the mapped points and those left out."""
     points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
     parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if display.sampled:
@@ -321,10 +325,6 @@ def notes(display: MapDisplay) -> None:
     if display.matches is not None:
         parts.append(say("map.notes.found", n=len(display.matches)))
     st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
-    drawn = display.result.map
-    frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
-    if frame and points.n_points > 1 and not display.finding.every_layer:
-        st.caption(" ".join(map(str, frame)))
 
 
 _MOST_NAMED = 12  # groups, as many as have names on the map

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from components.content.language import say
 from components.content.wording import shortened
 from components.figures.frames import signed_bound
 from components.figures.room import below, beside
+from components.figures.svg import HEIGHT, WIDTH, drawing, fitted, text_at, text_width
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, SIGNED, figure, plain, values
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "switched_off",
     "word_axis",
     "word_bars",
+    "words_svg",
 ]
 
 
@@ -123,6 +125,55 @@ def signed(value: float, digits: int = 2) -> str:
     rounded = round(float(value), digits) + 0.0
     sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
     return f"{sign}{abs(rounded):.{digits}f}"
+
+
+# --- Both sentences as coloured words, for a slide
+
+ColoredRow: TypeAlias = tuple[str, str, Sequence[tuple[str, float | None]]]
+"""A sentence's letter and colour, and its words with their values."""
+_LONGEST_WORD = 300  # pixels
+_LINE_HEIGHT, _LETTER = 70, 36
+_MIDDLE = 'text-anchor="middle"'
+
+
+def words_svg(rows: Sequence[ColoredRow], *, end: float, title: str) -> str:
+    """Sentences as an SVG, each word coloured by its value, which stands below it.
+
+    Args:
+        rows: the sentences; a word without a value has no colour.
+        end: the absolute value with the strongest colour.
+        title: the finding, as a line above.
+    """
+    parts = [text_at(0, 20, fitted(title, WIDTH, 17), 17, 1.0, 'font-weight="600"')]
+    y = 64.0
+    for letter, color, words in rows:
+        if y + _LINE_HEIGHT > HEIGHT:
+            break
+        x = float(_LETTER)
+        parts.append(f'<rect x="0" y="{y - 4:.0f}" width="4" height="40" fill="{color}"/>')
+        parts.append(text_at(12, y + 23, letter, 20, 1.0, 'font-weight="600"'))
+        for word, value in words:
+            label = fitted(word, _LONGEST_WORD, 20)
+            width = max(text_width(label, 20) + 16, 52)
+            if x + width > WIDTH:
+                x, y = float(_LETTER), y + _LINE_HEIGHT
+            if y + _LINE_HEIGHT > HEIGHT:
+                parts.append(text_at(x, HEIGHT - 8, "…", 20, 0.7))
+                break
+            parts.append(_word_box(x, y, width, label, value, end))
+            x += width + 8
+        y += _LINE_HEIGHT + 24
+    return drawing(parts)
+
+
+def _word_box(x: float, y: float, width: float, label: str, value: float | None, end: float) -> str:
+    color, opacity = HIGH if (value or 0) > 0 else LOW, min(1.0, abs(value or 0) / end) * 0.72
+    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="32" rx="6" '
+    box += f'fill="{color}" fill-opacity="{opacity:.2f}" stroke="currentColor" '
+    box += 'stroke-opacity="0.25"/>'
+    middle = x + width / 2
+    below_it = "" if value is None else text_at(middle, y + 49, signed(value), 14, 0.7, _MIDDLE)
+    return box + text_at(middle, y + 23, label, 20, 1.0, _MIDDLE) + below_it
 
 
 # --- The effect of single words on the cosine

@@ -27,6 +27,7 @@ from components.features.why.compute import (
 )
 from components.features.why.controls import FIRST, PICKED, SECOND, SIDE, UNIT, WORDS
 from components.features.why.figures import (
+    LEAST,
     LEAST_SHARE,
     WordBar,
     signed_end,
@@ -34,6 +35,7 @@ from components.features.why.figures import (
     swap_heatmap,
     switched_off,
     word_bars,
+    words_svg,
 )
 from components.features.why.measures import Doubles, is_word
 from components.features.why.reading import edits_reading, title_of
@@ -58,6 +60,7 @@ __all__ = [
     "integrated_chart",
     "left_out_chart",
     "shares_chart",
+    "words_drawing",
 ]
 
 
@@ -181,6 +184,35 @@ def row(side: Side, unit: str, values: Doubles | None = None) -> LinkedSentence:
     )
 
 
+def words_drawing(view: ViewState, result: SharesResult | InputsResult | LeaveOutResult) -> str:
+    """Both sentences as an SVG, coloured as on the page."""
+    *sentences, end = _colored(view, result)
+    rows = [
+        (each.letter, each.color, [(word.label.strip() or "␣", word.value) for word in each.words])
+        for each in sentences
+    ]
+    return words_svg(rows, end=end, title=str(title_of(result)))
+
+
+def _colored(
+    view: ViewState, result: SharesResult | InputsResult | LeaveOutResult
+) -> tuple[LinkedSentence, LinkedSentence, float]:
+    """Both sentences with the value of each word, and the value with the strongest colour."""
+    unit, score, least = UNIT.of(view), result.score, LEAST
+    if isinstance(result, SharesResult):
+        shares, least = result.shares(unit), LEAST_SHARE
+        values = [
+            np.where(compared(side, unit), numbers, np.nan)
+            for side, numbers in zip(score.sides, (shares.rows, shares.columns), strict=True)
+        ]
+    elif isinstance(result, InputsResult):
+        values = [_typed(inputs, unit) for inputs in result.sides]
+    else:
+        unit, values = WORDS, [_changes(result, i) for i in (0, 1)]
+    end = signed_end(*values, least=least)
+    return row(score.first, unit, values[0]), row(score.second, unit, values[1]), end
+
+
 def names(side: Side, unit: str) -> list[str]:
     """The text written on each word or token."""
     return [label for label, *_ in (_words(side) if unit == WORDS else _tokens(side))]
@@ -245,16 +277,10 @@ _LEAVE_OUT_CAPTIONS = Captions(
 )
 
 
-def draw_left_out(result: LeaveOutResult) -> None:
+def draw_left_out(view: ViewState, result: LeaveOutResult) -> None:
     """Both sentences coloured by the effect of each left-out word."""
-    changes = [_changes(result, i) for i in (0, 1)]
-    word_lines(
-        row(result.score.first, WORDS, changes[0]),
-        row(result.score.second, WORDS, changes[1]),
-        key="why_words",
-        end=signed_end(*changes),
-        captions=_LEAVE_OUT_CAPTIONS,
-    )
+    first, second, end = _colored(view, result)
+    word_lines(first, second, key="why_words", end=end, captions=_LEAVE_OUT_CAPTIONS)
 
 
 def left_out_chart(result: LeaveOutResult) -> None:
@@ -315,17 +341,16 @@ _INPUTS_CAPTIONS = replace(_SHARES_CAPTIONS, between="", hint=say("why.inputs.hi
 def draw_shares(view: ViewState, result: SharesResult) -> None:
     """Both sentences coloured by the share of each word; a word has lines to the other sentence."""
     unit, score = UNIT.of(view), result.score
-    first, second = (compared(side, unit) for side in score.sides)
-    shares = result.shares(unit)
+    first, second, end = _colored(view, result)
     word_lines(
-        row(score.first, unit, np.where(first, shares.rows, np.nan)),
-        row(score.second, unit, np.where(second, shares.columns, np.nan)),
+        first,
+        second,
         key="why_words",
-        end=signed_end(shares.rows, shares.columns, least=LEAST_SHARE),
+        end=end,
         captions=_SHARES_CAPTIONS
         if score.vector_kind == "mean"
         else replace(_SHARES_CAPTIONS, hint=say("why.shares.hint_one")),
-        cells=shares.cells,
+        cells=result.shares(unit).cells,
         picked=picked(view, score, unit),
         on_pick=pick,
     )
@@ -365,15 +390,8 @@ def _axes(score: Score) -> tuple[str, str]:
 
 def draw_integrated(view: ViewState, result: InputsResult) -> None:
     """Both sentences coloured by the shares of their typed words."""
-    unit, score = UNIT.of(view), result.score
-    values = [_typed(inputs, unit) for inputs in result.sides]
-    word_lines(
-        row(score.first, unit, values[0]),
-        row(score.second, unit, values[1]),
-        key="why_words",
-        end=signed_end(*values),
-        captions=_INPUTS_CAPTIONS,
-    )
+    first, second, end = _colored(view, result)
+    word_lines(first, second, key="why_words", end=end, captions=_INPUTS_CAPTIONS)
 
 
 def integrated_chart(view: ViewState, result: InputsResult) -> None:

@@ -53,6 +53,7 @@ from components.features.why.looks import (
     integrated_chart,
     left_out_chart,
     shares_chart,
+    words_drawing,
 )
 from components.features.why.measures import VectorKind
 from components.features.why.reading import reading_of, score_claim
@@ -323,7 +324,7 @@ def picture(
         elif isinstance(result, InputsResult):
             draw_integrated(view, result)
         elif isinstance(result, LeaveOutResult):
-            draw_left_out(result)
+            draw_left_out(view, result)
         else:
             _in_words(result, yardsticks)
     with right, st.container(key="why_claim"):
@@ -401,10 +402,10 @@ def explain(view: ViewState, result: LookResult) -> None:
 
 def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
     """The page's Download menu; it keeps only the view, and finds the data again on a click."""
-    passport = passport_of(result)
-    is_closed = bool(_detail(view, result)[0]) and PANEL.of(view) != DETAIL
-    chart = _RULER if is_closed else CHART
-    with kit.downloads(place, export.caption(passport), chart=chart, name=_FILE):
+    passport, svg = passport_of(result), ""
+    if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
+        svg = words_drawing(view, result)
+    with kit.downloads(place, export.caption(passport), chart=CHART, svg=svg, name=_FILE):
         kit.download_files(
             _FILE,
             passport,

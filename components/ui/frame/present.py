@@ -17,10 +17,8 @@ from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets.component import component
 
-__all__ = ["SCALE", "button", "header", "is_on", "keys"]
+__all__ = ["button", "header", "is_on", "keys"]
 
-SCALE = 1.3
-"""The size of everything relative to the usual one; `present.css` has the same number."""
 _NOTE = ("point", "ask", "surprise")
 
 

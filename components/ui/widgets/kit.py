@@ -126,10 +126,8 @@ def chart(
     )
     default_config = {"displayModeBar": False, "displaylogo": False}
     # The height is reserved from the start, while the browser still loads plotly.
-    height = round(figure.layout.height * (present.SCALE if present.is_on() else 1))
-    st.plotly_chart(
-        figure, key=key, height=height, config=dict(config or default_config), alt=alt, **options
-    )
+    height, config = figure.layout.height, dict(config or default_config)
+    st.plotly_chart(figure, key=key, height=height, config=config, alt=alt, **options)
 
 
 def reading(

@@ -172,6 +172,7 @@ def test_a_word_is_searched_in_every_corpus_and_its_sentences_are_shown() -> Non
     assert not has_picture(app)
     bars = chart(app, "corpora_search_chart")
     assert bars["layout"]["title"]["text"] == "“pYthon” occurs 36 times, in 2 of 3 corpora"
+    assert [len(trace["x"]) for trace in bars["data"]] == [2]
     sentences = "".join(html.proto.body for html in app.get("html") if "hits" in html.proto.body)
     assert sentences.count("<mark>") == 5 + 4
     assert sentences.count("<mark>Python</mark> &lt;i&gt;&lt;img") == 4

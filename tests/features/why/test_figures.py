@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from components.features.why.figures import (
     switched_off,
     word_axis,
     word_bars,
+    words_svg,
 )
 
 RUDE, PLAIN = "<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"
@@ -111,3 +114,24 @@ def test_long_axes_name_some_and_a_long_finding_stands_in_two_lines() -> None:
     assert long.margin.t > short.margin.t
     assert huge.title.text.count("<br>") == 1
     assert huge.title.text.endswith("…")
+
+
+@pytest.mark.parametrize("n", [3, 600])
+def test_the_drawing_has_each_word_with_its_colour_and_stays_in_its_frame(n: int) -> None:
+    words = [("up", 0.2), ("down", -0.1), (RUDE, None)] * (n // 3)
+    svg = "{http://www.w3.org/2000/svg}"
+    root = ET.fromstring(words_svg([("A", "#111111", words)] * 2, end=0.2, title=RUDE))
+    assert {element.tag for element in root.iter()} == {
+        svg + tag for tag in ("svg", "rect", "text")
+    }
+    texts = [text.text for text in root.iter(f"{svg}text")]
+    assert texts[:7] == [RUDE, "A", "up", "+0.20", "down", "−0.10", RUDE]
+    boxes = [box for box in root.iter(f"{svg}rect") if box.get("rx")]
+    assert [box.get("fill-opacity") for box in boxes[:3]] == ["0.72", "0.36", "0.00"]
+    assert len({box.get("fill") for box in boxes[:2]}) == 2
+    assert (len(boxes) == 2 * n) == (n == 3)
+    assert ("…" in texts) == (n > 3)
+    for box in boxes:
+        x, y, width = (float(box.get(name) or "nan") for name in ("x", "y", "width"))
+        assert 0 < x <= x + width <= 928
+        assert y + 49 <= 440

@@ -85,6 +85,8 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert cells(app).sum() == pytest.approx(cosine, abs=1e-5)
     words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
     assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)
+    saved = given(app, "why-alike_picture")["svg"]
+    assert all(f">{word['text']}</text>" in saved for word in words)
     text = files["why-alike.csv"]().decode("utf-8-sig")
     rows = csv.DictReader(line for line in io.StringIO(text) if not line.startswith("#"))
     assert sum(float(row["share"]) for row in rows) == pytest.approx(cosine, abs=1e-6)

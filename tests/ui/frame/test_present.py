@@ -8,9 +8,7 @@ import pytest
 
 from components.content.language import table
 from components.ui.frame.controls import PRESENT
-from components.ui.frame.document import document
 from components.ui.frame.navigation import PAGES, PageRow, neighbours
-from components.ui.frame.present import SCALE
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT
 from tests.support.pages import bundled_app, chart, framed, press, shown_view
@@ -73,9 +71,3 @@ def test_what_is_no_switch_in_an_address_is_off() -> None:
     for value in (1, "yes", 0.5):
         view = DEFAULT.with_control(PRESENT.page, PRESENT.name, value, default=False)
         assert framed(encode(view), "tokens").sidebar.text_input
-
-
-def test_the_style_enlarges_as_much_as_the_room_that_is_kept() -> None:
-    assert document().count(f"scale({SCALE})") == 1
-    assert document().count(f"calc(100% / {SCALE})") == 2
-    assert f"font-size: {SCALE:.0%} !important" in document()

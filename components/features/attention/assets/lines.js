@@ -6,8 +6,6 @@ import { floats, update } from "../../../ui/widgets/assets/component.js";
 import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
 import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
 
-const AREA = 20.5; // rem, as in the style sheet
-const [LOWEST, HIGHEST] = [1.25, 2.75]; // rem, of a row
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
@@ -58,8 +56,8 @@ class Lines {
     this.area.append(sides);
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
-    const row = Math.max(LOWEST, Math.min(HIGHEST, AREA / Math.max(1, longest)));
-    this.root.style.setProperty("--height", `${row}rem`);
+    set(this.svg, { viewBox: `0 0 100 ${longest}` });
+    this.root.style.setProperty("--longest", Math.max(1, longest));
     this.root.classList.toggle("small", longest > ROOMY);
     this.root.replaceChildren(this.title, head, this.area, this.says);
   }
@@ -113,23 +111,19 @@ class Lines {
 
   draw(active, values) {
     const { rows, columns } = this.data;
-    const height = this.from.firstElementChild?.getBoundingClientRect().height || 18;
-    const whole = Math.max(rows.length, columns.length) * height;
-    set(this.svg, { viewBox: `0 0 100 ${whole}` });
-    this.svg.style.height = `${whole}px`;
     const paths = [];
     if (Math.max(rows.length, columns.length) <= ALL_LINES) {
       for (let row = 0; row < rows.length; row += 1) {
         for (let column = 0; column < columns.length; column += 1) {
           const own = (active.side === "from" ? row : column) === active.index;
           const weight = this.weights[row * columns.length + column];
-          if (!own && weight > 0.05) paths.push(line(row, column, height, weight, 0.2));
+          if (!own && weight > 0.05) paths.push(line(row, column, weight, 0.2));
         }
       }
     }
     values.forEach((weight, i) => {
       const [row, column] = active.side === "from" ? [active.index, i] : [i, active.index];
-      if (weight >= LEAST) paths.push(line(row, column, height, weight, 1));
+      if (weight >= LEAST) paths.push(line(row, column, weight, 1));
     });
     this.svg.replaceChildren(...paths);
   }
@@ -190,8 +184,8 @@ function same(one, other) {
   return one.side === other.side && one.index === other.index;
 }
 
-function line(row, column, height, weight, strength) {
-  const [a, b] = [(row + 0.5) * height, (column + 0.5) * height];
+function line(row, column, weight, strength) {
+  const [a, b] = [row + 0.5, column + 0.5];
   return shape("path", {
     d: `M0 ${a} C 45 ${a}, 55 ${b}, 100 ${b}`,
     "stroke-width": 0.75 + 3 * weight * strength,

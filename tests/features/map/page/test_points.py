@@ -266,6 +266,9 @@ def test_cards_and_rows_select_points_on_the_map() -> None:
     app = choose_rows(app, 5)
     assert marked_in(app, "map_chart") == at(own, 6, 5)
     assert len(rows_of(app)) == 32
+    for panel in (FIND_SELECT, TABLE_PANEL):
+        app = settled(field(app.button_group, f"{PAGE}_panel").set_value(panel).run())
+    assert json.loads(rows_element(app).proto.selection_default)["selection"]["rows"] == [5]
 
 
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
