@@ -12,6 +12,7 @@ from components.ui.widgets.comparison import compute, drawing
 view = session.current()
 shell.header("home", view)
 left, right = st.columns([3, 2], gap="medium")
+story = left.container(border=True, gap="xsmall", key="story")
 
 # First the parts that need no model: they are on screen while it loads.
 with right:
@@ -22,8 +23,10 @@ if not runtime.is_loaded(view.model):
         page.gallery(view, None)
 
 card = None
-with left, st.container(border=True, gap="xsmall", key="story"), errors.boundary():
+with story, errors.boundary():
     headline = st.container(key="headline")
+    if len(view.sentences) > 1:
+        headline.empty()  # so that its room is there
     drawing.chips(view)
     card = runtime.load(view.model, height=600)
     with kit.room("home", height=600):

@@ -13,14 +13,14 @@ from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(PAGE, view)
-choices = page.toolbar(view)
+length = page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
 service = runtime.service()
 with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
-page.choices(masks, view, choices)
+page.choose_length(masks, view, length)
 page.problems(masks)
 if masks.lab is None:
     page.nothing()

@@ -35,7 +35,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
 __all__ = [
-    "choices",
+    "choose_length",
     "downloads",
     "explain",
     "nothing",
@@ -51,27 +51,27 @@ _FILE = "padding-and-masks"
 
 
 def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the two switches and the editor; return the place for controls that need the model."""
+    """Draw the controls; return the place for the padded length, which needs the model."""
     with kit.box():
-        place = kit.controls("masks")
+        with kit.controls("masks"):
+            inputs.switch(view, MASK)
+            inputs.choice(view, AVERAGE)
+            place = st.container(width=112, key="masks_length")
+            place.empty()  # so that its room is there
+            inputs.sentence(view, SENTENCE)
+            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
+                sentences.sentence_editor(view, "sentences", where="page", least=1)
+                st.caption(say("masks.page.pair"))
+                for i in range(len(view.sentences)):
+                    sentences.pair_field(view, i, key=f"masks_pair_{i}")
         st.caption(say("masks.watch"))
-    with place:
-        inputs.switch(view, MASK)
-        inputs.choice(view, AVERAGE)
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-            st.caption(say("masks.page.pair"))
-            for i in range(len(view.sentences)):
-                sentences.pair_field(view, i, key=f"masks_pair_{i}")
     return place
 
 
-def choices(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
-    """The controls for the padded length and the sentence."""
+def choose_length(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
+    """The control for the padded length."""
     with place:
-        with st.container(width=112):
-            inputs.select(view, masks.padding)
-        inputs.sentence(view, SENTENCE)
+        inputs.select(view, masks.padding)
 
 
 def problems(masks: Masks) -> None:
@@ -90,13 +90,13 @@ def nothing() -> None:
 def picture(masks: Masks, view: ViewState) -> None:
     """The batch, and beside it the four cases of the chosen text."""
     left, right = st.columns([11, 9], gap="medium")
+    with right:  # first, as it is above the batch on a phone
+        _cases(masks, view)
     with left:
         _batch(masks, averaged=AVERAGE.of(view) == ALL)
         if masks.example:
             n_own = len(view.sentences) - len(masks.left_out)
             st.caption(str(reading.example_note(masks.example, n_own)))
-    with right:
-        _cases(masks, view)
 
 
 def words(masks: Masks, view: ViewState) -> None:
