@@ -11,6 +11,7 @@ from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet
+from components.corpus.targets import label_columns
 from components.features.map import corpora
 from components.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT, UNIT
 from components.ui.corpora.catalogue import titles
@@ -116,7 +117,7 @@ def _pending(secret: str, sheet: Sheet) -> None:
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and detected format, before any computation."""
     chooser.file_head(sheet, key="map_head")
-    text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
+    text, labels = _pickers(sheet, sheet.text_column, label_columns(sheet), _PENDING)
     st.button(
         say("map.file.use"),
         icon=":material/scatter_plot:",
