@@ -21,9 +21,11 @@ from components.corpus.sheet import Cells, Sheet, counts_up, named, text_pair
 __all__ = [
     "MarkColumns",
     "Targets",
+    "example_of",
     "guess_marks",
     "label_columns",
     "targets_of",
+    "titled_marks",
     "two_sides",
 ]
 
@@ -48,6 +50,8 @@ _N_TRIED = 500  # rows that decide whether columns mark words
 _MOST, _CLEARLY, _NEARLY_ALL = 0.5, 0.8, 0.9  # shares of them
 _N_FORMS = 10  # rows from which words in other forms, such as "went" for "go", are told from errors
 _N_SURE = 4  # rows from which columns without a usual title may mark words
+_N_GLANCE = 12  # rows that rule most of these columns out
+_N_NUMBERS, _N_WORDS = 20, 8  # the most such columns that are tried
 _N_DISTINCT = 8  # whole numbers that all differ in so many rows or more are those of rows
 
 
@@ -137,6 +141,20 @@ def guess_marks(sheet: Sheet, *texts: str) -> tuple[MarkColumns, ...]:
     return _by_content(sheet, texts, others) or (MarkColumns(),) * len(texts)
 
 
+def example_of(sheet: Sheet, text: str, marks: MarkColumns) -> tuple[int, str] | None:
+    """Return the first row, from 1, whose word can be placed, and the word; None for none."""
+    sample = _Sample(sheet, text)
+    found = zip(sample.rows, sample.texts, sample.spans(marks), strict=True)
+    return next(((row + 1, t.strip()[slice(*span)]) for row, t, span in found if span), None)
+
+
+def titled_marks(sheet: Sheet) -> tuple[str, ...]:
+    """Return the columns that are titled as if they marked the place of a word."""
+    titles = list(sheet.columns)
+    found = set[str]().union(*(_titled(titles, side).numbers for side in _SIDES))
+    return tuple(title for title in titles if title in found)
+
+
 def label_columns(sheet: Sheet) -> tuple[str, ...]:
     """Return the columns that are likely labels, without those that mark the places of words."""
     pair = text_pair(sheet)
@@ -178,9 +196,10 @@ def _of_one_side(own: MarkColumns, other: MarkColumns, shared: MarkColumns) -> M
 class _Sample:
     """The first rows of a file that have a text in one column, to try marks on."""
 
-    def __init__(self, sheet: Sheet, text: str, side: int = 0) -> None:
+    def __init__(self, sheet: Sheet, text: str, side: int = 0, n: int = _N_TRIED) -> None:
         cells = sheet.columns[text]
-        self.rows = [i for i in range(len(cells)) if (cells[i] or "").strip()][:_N_TRIED]
+        filled = (i for i, cell in enumerate(cells) if cell and not cell.isspace())
+        self.rows = list(islice(filled, n))
         self.texts = [cells[i] or "" for i in self.rows]
         self._sheet, self._side = sheet, side
 
@@ -232,30 +251,41 @@ def _by_content(
     sheet: Sheet, texts: Sequence[str], others: Sequence[str]
 ) -> tuple[MarkColumns, ...]:
     """Return marks in columns without usual titles, as in WiC, if nearly every text agrees."""
-    samples = [_Sample(sheet, text, side) for side, text in enumerate(texts)]
+    glances, samples = (
+        [_Sample(sheet, text, side, n_rows) for side, text in enumerate(texts)]
+        for n_rows in (_N_GLANCE, _N_TRIED)
+    )
     if min(len(sample.texts) for sample in samples) < _N_SURE:
         return ()
+
+    def agree(marks: Sequence[MarkColumns], least: float) -> bool:
+        return all(
+            sample.share(own) >= share
+            for some, share in ((glances, _MOST), (samples, least))
+            for sample, own in zip(some, marks, strict=True)
+        )
+
     heads = {title: sheet.columns[title][:_N_TRIED] for title in others}
-    numbers = [title for title in others if _all_match(_NUMBER, heads[title])]
+    numbers = [title for title in others if _all_match(_NUMBER, heads[title])][:_N_NUMBERS]
+    twice = [title for title in others if _all_match(_TWO, heads[title])][:_N_NUMBERS]
+    words = [
+        title
+        for title in others
+        if title not in {*numbers, *twice} and sheet.kinds[title] in {"many", "label"}
+    ]
     n = len(texts)
     for run in _runs(sheet, numbers, 2 * n):
         ends = [MarkColumns(start=run[2 * i], end=run[2 * i + 1]) for i in range(n)]
-        if _agree(samples, ends, _NEARLY_ALL):
+        if agree(ends, _NEARLY_ALL):
             return tuple(ends)
-    twice = [(title,) * n for title in others if _all_match(_TWO, heads[title])]
-    words = [t for t in others if t not in numbers and sheet.kinds[t] in {"many", "label"}]
-    for run in (*twice, *_runs(sheet, numbers, n)):
-        for word in words:
+    for run in (*((title,) * n for title in twice), *_runs(sheet, numbers, n)):
+        for word in words[:_N_WORDS]:
             marks = [MarkColumns(word=word, index=title) for title in run]
-            if _agree(samples, marks, _CLEARLY):
+            if agree(marks, _CLEARLY):
                 return tuple(map(_Sample.proved, samples, marks))
         if n == 1 and _marks_one_word(samples[0], run[0]):
             return (MarkColumns(index=run[0]),)
     return ()
-
-
-def _agree(samples: Sequence[_Sample], marks: Sequence[MarkColumns], least: float) -> bool:
-    return all(s.share(own) >= least for s, own in zip(samples, marks, strict=True))
 
 
 def _all_match(pattern: re.Pattern[str], cells: Sequence[str | None]) -> bool:

@@ -228,6 +228,10 @@ class PairColumns:
         """The titles in the order of the fields, which is also that of an address."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
+    def without_marks(self) -> PairColumns:
+        """The same columns to compare whole texts."""
+        return PairColumns(self.text1, self.text2, label=self.label, split=self.split)
+
     def marks(self, side: int) -> MarkColumns:
         """The columns that mark the word of one side, 1 or 2."""
         roles = ("word", "start", "end", "span", "index")
@@ -343,7 +347,11 @@ def _check(sheet: Sheet, columns: PairColumns) -> None:
             f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
             "each, such as text1 and text2."
         )
-    if not columns.text1 or not columns.text2 or columns.text1 == columns.text2:
+    if not columns.text1 or not columns.text2:
+        raise CorpusError(
+            "A pair needs two texts, and one column is chosen. Choose the column of the other text."
+        )
+    if columns.text1 == columns.text2:
         raise CorpusError(
             "Both texts of a pair would come from one column. Choose a column for each."
         )

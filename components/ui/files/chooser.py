@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
 
 import streamlit as st
 
-from components.content.wording import escape
+from components.content.language import say
+from components.content.wording import escape, shortened
 from components.core.errors import AccessError, CorpusError
 from components.corpus.readers import FORMATS, Sheet
+from components.corpus.sheet import named
+from components.corpus.targets import MarkColumns, example_of, titled_marks
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
 from components.ui.files.uploads import keep, max_file_bytes, sheet_of, take_file
 from components.ui.state import session
 from components.ui.widgets import kit
 
-__all__ = ["UPLOADED", "file_head", "kept_file", "upload_field"]
+__all__ = [
+    "UPLOADED",
+    "are_marks_refused",
+    "file_head",
+    "guessed_marks",
+    "kept_file",
+    "upload_field",
+]
 
 UPLOADED = (
     "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
@@ -24,6 +35,9 @@ UPLOADED = (
 )
 """The note on what happens to an uploaded file."""
 _N_HEAD = 5
+_REFUSED = "files_refused_marks"
+"""The session key for the name of the file whose guessed marks the visitor refused."""
+_LONGEST = 40  # characters of an example
 
 
 def upload_field(
@@ -84,3 +98,42 @@ def file_head(sheet: Sheet, *, key: str) -> None:
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     kit.table(sheet.head(_N_HEAD), key=key)
+
+
+def are_marks_refused(secret: str) -> bool:
+    """Return True if the visitor refused the guess that columns of this file mark words."""
+    return bool(session.kept(_REFUSED) == secret)
+
+
+def guessed_marks(sheet: Sheet, secret: str, text: str, guessed: Sequence[MarkColumns]) -> None:
+    """Draw the guess that columns mark words, with a button to refuse it; or what marks none.
+
+    Args:
+        sheet: the file.
+        secret: the name under which this visit finds it.
+        text: a column of texts.
+        guessed: the columns that mark words, those of this text first.
+    """
+    if are_marks_refused(secret):
+        return
+    titles = dict.fromkeys(title for marks in guessed for title in astuple(marks) if title)
+    example = example_of(sheet, text, guessed[0]) if titles else None
+    if example is not None:
+        row, word = example
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            numbers = {"word": escape(shortened(word, _LONGEST)), "row": row, "n": len(titles)}
+            guess = say("files.marks.guessed", columns=_listed(titles), **numbers)
+            st.caption(guess, width="content")
+            st.button(
+                say("files.marks.refuse"),
+                key="files_refuse_marks",
+                type="tertiary",
+                on_click=session.keep,
+                args=(_REFUSED, secret),
+            )
+    elif named_so := titled_marks(sheet):
+        st.caption(say("files.marks.none", columns=_listed(named_so), n=len(named_so)))
+
+
+def _listed(titles: Iterable[str]) -> str:
+    return ", ".join(escape(named(title)) for title in titles)

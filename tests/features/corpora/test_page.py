@@ -323,6 +323,18 @@ def test_a_file_that_cannot_be_read_is_said(name: str, content: bytes, expected:
     assert_whole(app)
 
 
+def test_guessed_marks_are_said_and_can_be_refused() -> None:
+    app = upload(opened(), table(word=["python"] * 12))
+    assert "Guessed: word marks a word in each text, such as “python” in row 1." in (
+        plainly_said(app)
+    )
+    app = settled(press(app, "files_refuse_marks"))
+    assert "Guessed" not in plainly_said(app)
+    ways = next(s for s in app.selectbox if s.key.endswith("_way"))
+    assert ways.value == "none"
+    assert "corpora_index" in keys(app)
+
+
 def test_a_file_whose_marks_miss_is_said_and_can_be_indexed_without_them() -> None:
     app = upload(opened(), table(span=["90-99"] * 12))
     assert "corpora_index" in keys(app)  # what marks nothing is not guessed
