@@ -36,7 +36,6 @@ __all__ = [
     "named",
     "nothing_fits",
     "sheet_of",
-    "side_of",
     "text_pair",
     "unique",
 ]
@@ -157,7 +156,7 @@ def guess_text_column(
     filled = [title for title in columns if kinds[title] != "empty"]
     numeric = {title for title in filled if _is_numeric(columns[title])}
     worded = [title for title in filled if title not in numeric]
-    sentences = [title for title in worded if kinds[title] == "text"]
+    sentences = [title for title in _sentences(columns, kinds) if title not in numeric]
     titles = sentences or worded or filled or list(columns)
     best = min(map(_rank, titles), default=0)
     lengths = {title: _mean_length(columns[title]) for title in titles if _rank(title) == best}
@@ -177,7 +176,7 @@ def text_pair(sheet: Sheet) -> tuple[str, str]:
     first, second = _titled_pair(columns, kinds)
     if second:
         return first, second
-    texts = [title for title, kind in kinds.items() if kind == "text"]
+    texts = _sentences(columns, kinds)
     if len(texts) > 1:
         return texts[0], texts[1]
     if texts or _rank(sheet.text_column) < len(TEXT_NAMES):
@@ -196,9 +195,16 @@ def text_pair(sheet: Sheet) -> tuple[str, str]:
     return one, two
 
 
-def side_of(title: str, pair: tuple[str, str]) -> str:
-    """Return "1" or "2" for a title that is one of a pair's texts, else ""."""
-    return "12"[pair.index(title)] if all(pair) and title in pair else ""
+def _sentences(
+    columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, ColumnKind]
+) -> list[str]:
+    """Return the columns of sentences; if there are none, those of a few that repeat."""
+    texts = [title for title, kind in kinds.items() if kind == "text"]
+    return texts or [
+        title
+        for title, kind in kinds.items()
+        if kind == "label" and _reads_like_text(list(dict.fromkeys(filter(None, columns[title]))))
+    ]
 
 
 def _titled_pair(

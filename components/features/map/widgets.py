@@ -117,14 +117,17 @@ def _pending(secret: str, sheet: Sheet) -> None:
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and detected format, before any computation."""
     chooser.file_head(sheet, key="map_head")
-    text, labels = _pickers(sheet, sheet.text_column, label_columns(sheet), _PENDING)
+    secret = str(session.kept(_PENDING))
+    chooser.second_file(sheet, secret, on_file=_pending)
+    key = f"{_PENDING}_{secret[-8:]}"
+    text, labels = _pickers(sheet, sheet.text_column, label_columns(sheet), key)
     st.button(
         say("map.file.use"),
         icon=":material/scatter_plot:",
         type="primary",
         key="map_use",
         on_click=_use,
-        args=(str(session.kept(_PENDING)), text, labels),
+        args=(secret, text, labels),
     )
 
 

@@ -164,6 +164,7 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
 
 def _preview(sheet: Sheet, secret: str) -> None:
     chooser.file_head(sheet, key="pairs_head")
+    chooser.second_file(sheet, secret, on_file=_choose_file)
     guessed = guess_columns(sheet)
     shown = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
     chosen = _pickers(sheet, shown, f"pairs_{secret[-8:]}")

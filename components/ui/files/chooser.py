@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
+from functools import partial
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from components.corpus.sheet import named
 from components.corpus.targets import MarkColumns, example_of, titled_marks
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
-from components.ui.files.uploads import keep, max_file_bytes, sheet_of, take_file
+from components.ui.files.uploads import keep, keep_joined, max_file_bytes, sheet_of, take_file
 from components.ui.state import session
 from components.ui.widgets import kit
 
@@ -25,6 +26,7 @@ __all__ = [
     "file_head",
     "guessed_marks",
     "kept_file",
+    "second_file",
     "upload_field",
 ]
 
@@ -55,7 +57,36 @@ def upload_field(
         on_file: receives the name under which this visit finds the file, and its content.
         formats: extensions of the files that can be chosen.
     """
+    _field(
+        f"{label} ({', '.join(formats)})",
+        key,
+        kept_file,
+        on_file,
+        [ending.lstrip(".") for ending in formats],
+    )
 
+
+def second_file(sheet: Sheet, secret: str, *, on_file: Callable[[str, Sheet], None]) -> None:
+    """Draw a folded field for a second file with labels of the rows, or names of the labels.
+
+    Args:
+        sheet: the first file.
+        secret: the name under which this visit finds it.
+        on_file: receives the name and the content of both files as one.
+    """
+    with st.expander(say("files.second.title"), icon=":material/attach_file:"):
+        st.caption(say("files.second.about", n=sheet.n_rows))
+        keep = partial(_kept, keep_joined, secret)
+        _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _field(
+    label: str,
+    key: str,
+    keep: Callable[[str, bytes], str],
+    on_file: Callable[[str, Sheet], None],
+    formats: list[str] | None = None,
+) -> None:
     why_not = guard.refusal(UPLOAD)
     if why_not:
         st.caption(escape(why_not))
@@ -63,14 +94,14 @@ def upload_field(
 
     def upload() -> None:
         file = take_file(key)
-        secret = kept_file(*file) if file is not None else ""
+        secret = keep(*file) if file is not None else ""
         sheet = sheet_of(secret)
         if sheet is not None:
             on_file(secret, sheet)
 
     st.file_uploader(
-        f"{label} ({', '.join(formats)})",
-        type=[ending.lstrip(".") for ending in formats],
+        label,
+        type=formats,
         key=key,
         on_change=upload,
         max_upload_size=min(
@@ -84,8 +115,12 @@ def kept_file(name: str, content: bytes) -> str:
 
     The next run tells the visitor why it cannot be used.
     """
+    return _kept(keep, name, content)
+
+
+def _kept(keep: Callable[..., str], *file: str | bytes) -> str:
     try:
-        return keep(session.session(), name, content)
+        return keep(session.session(), *file)
     except (AccessError, CorpusError) as exc:
         session.remember(str(exc))
         return ""

@@ -225,7 +225,7 @@ def test_guessed_marks_are_said_and_can_be_refused() -> None:
     app = upload(
         opened(FILE_VIEW), "mine.csv", table(rows, ("text1", "text2", "idx1", "idx2", "t"))
     )
-    assert "Guessed: idx1, idx2 marks a word in each text, such as “python” in row 1." in (
+    assert "Guessed: idx1, idx2 mark a word in each text, such as “python” in row 1." in (
         plainly_said(app)
     )
     app = settled(press(app, "files_refuse_marks"))
@@ -234,6 +234,18 @@ def test_guessed_marks_are_said_and_can_be_refused() -> None:
     assert way.value == "none"
     app = whole(settled(press(app, "pairs_use")))
     assert "pairs of whole texts" in plainly_said(app)
+
+
+def test_labels_come_from_a_second_file() -> None:
+    rows = [(row[2], "N", "3-1", row[0], f"The {row[2]} is here") for row in ROWS]
+    app = upload(opened(FILE_VIEW), "mine.tsv", table(rows[1:], rows[0]).replace(b",", b"\t"))
+    own = next(w for w in app.file_uploader if w.key.startswith("files_second_"))
+    gold = "\n".join(row[4] for row in ROWS).encode()
+    app = settled(own.set_value(("mine.gold", gold, "application/octet-stream")).run())
+    assert "Labels come from mine.gold, joined line by line." in plainly_said(app)
+    app = whole(settled(press(app, "pairs_use")))
+    assert "40 pairs of words" in plainly_said(app)
+    assert "of the pairs correctly" in said(app, "reading_whole")
 
 
 def test_numbers_of_rows_mark_nothing_and_no_label_becomes_a_second_text() -> None:
