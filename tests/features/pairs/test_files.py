@@ -181,7 +181,7 @@ def test_columns_that_make_no_pairs_are_refused() -> None:
     given = sheet({"text1": [ONE], "text2": [TWO], "word1": ["python"]})
     for columns, expected in (
         (PairColumns("text1", "text1"), "would come from one column"),
-        (PairColumns("text1", ""), "would come from one column"),
+        (PairColumns("text1", ""), "needs two texts, and one column is chosen"),
         (PairColumns("text1", "text2", word1="word1"), "marked in one text alone"),
     ):
         with pytest.raises(CorpusError, match=expected):

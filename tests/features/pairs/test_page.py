@@ -245,7 +245,7 @@ def test_labels_come_from_a_second_file() -> None:
     assert "Labels come from mine.gold, joined line by line." in plainly_said(app)
     app = whole(settled(press(app, "pairs_use")))
     assert "40 pairs of words" in plainly_said(app)
-    assert "of the pairs correctly" in said(app, "reading_whole")
+    assert "always saying “different”" in said(app, "reading_whole")
 
 
 def test_numbers_of_rows_mark_nothing_and_no_label_becomes_a_second_text() -> None:
