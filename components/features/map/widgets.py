@@ -30,7 +30,7 @@ _MAPPED = "map_mapped"
 _N_MAPPED = 8
 _CHANGING = "map_changing"
 """The session key for whether the visitor is choosing other texts."""
-_PASTED = "Pasted texts.txt"
+_PASTED, _PASTED_TABLE = "Pasted texts.txt", "Pasted table.tsv"
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 
 
@@ -84,9 +84,16 @@ def _use_pasted() -> None:
     if not pasted.strip():
         session.remember(say("map.file.nothing_pasted"))
         return
-    secret = chooser.kept_file(_PASTED, pasted.encode("utf-8", "replace"))
+    lines = [line for line in pasted.splitlines() if line.strip()]
+    is_table = len(lines) > 1 and all("\t" in line for line in lines)  # from a spreadsheet
+    name = _PASTED_TABLE if is_table else _PASTED
+    secret = chooser.kept_file(name, pasted.encode("utf-8", "replace"))
     sheet = sheet_of(secret)
-    if sheet is not None:
+    if sheet is None:
+        return
+    if is_table:
+        _pending(secret, sheet)  # its columns are shown first
+    else:
         _use(secret, sheet.text_column, ())
 
 

@@ -95,6 +95,19 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert "4 texts" in plainly_said(app)
 
 
+def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    table = "\n".join(f"{text}\tpet" for text in TEXTS)
+    app.text_area(key="map_paste").set_value(f"text\tkind\n{table}\n").run()
+    app = settled(press(app, "map_paste_use"))
+    assert "**Pasted table.tsv** · TSV, UTF-8 · 4 rows" in plainly_said(app)
+    assert pending(app.multiselect, "labels").value == ["kind"]
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+
+
 def pending(widgets: Iterable[Any], name: str) -> Any:
     """The menu of a file that is not mapped yet."""
     return next(w for w in widgets if re.fullmatch(rf"map_pending_.*_{name}", w.key or ""))
