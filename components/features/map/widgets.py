@@ -30,7 +30,6 @@ _MAPPED = "map_mapped"
 _N_MAPPED = 8
 _CHANGING = "map_changing"
 """The session key for whether the visitor is choosing other texts."""
-_PASTED, _PASTED_TABLE = "Pasted texts.txt", "Pasted table.tsv"
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 
 
@@ -41,6 +40,8 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
         view: the current view.
         corpus: the mapped texts, if any.
     """
+    if offered := chooser.take_offered():
+        session.keep(_PENDING, offered)
     sheet = sheet_of(str(session.kept(_PENDING) or ""))
     if corpus is not None and sheet is None and not session.kept(_CHANGING):
         _one_line(corpus)
@@ -84,14 +85,11 @@ def _use_pasted() -> None:
     if not pasted.strip():
         session.remember(say("map.file.nothing_pasted"))
         return
-    lines = [line for line in pasted.splitlines() if line.strip()]
-    is_table = len(lines) > 1 and all("\t" in line for line in lines)  # from a spreadsheet
-    name = _PASTED_TABLE if is_table else _PASTED
-    secret = chooser.kept_file(name, pasted.encode("utf-8", "replace"))
+    secret = chooser.kept_paste(pasted)
     sheet = sheet_of(secret)
     if sheet is None:
         return
-    if is_table:
+    if len(sheet.columns) > 1:
         _pending(secret, sheet)  # its columns are shown first
     else:
         _use(secret, sheet.text_column, ())

@@ -17,7 +17,10 @@ from components.corpus.targets import MarkColumns, example_of, titled_marks
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
 from components.ui.files.uploads import keep, keep_joined, max_file_bytes, sheet_of, take_file
+from components.ui.frame import navigation
 from components.ui.state import session
+from components.ui.state.controls import Text
+from components.ui.state.view import ViewState
 from components.ui.widgets import kit
 
 __all__ = [
@@ -26,7 +29,11 @@ __all__ = [
     "file_head",
     "guessed_marks",
     "kept_file",
+    "kept_paste",
+    "offer_on_map",
+    "offered_link",
     "second_file",
+    "take_offered",
     "upload_field",
 ]
 
@@ -37,9 +44,13 @@ UPLOADED = (
 )
 """The note on what happens to an uploaded file."""
 _N_HEAD = 5
+_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
 _REFUSED = "files_refused_marks"
 """The session key for the name of the file whose guessed marks the visitor refused."""
 _LONGEST = 40  # characters of an example
+_OFFERED = "files_offered"
+"""The session key for the name of a pasted text that Map is to open as a file."""
+_PASTED, _PASTED_TABLE = "Pasted texts.txt", "Pasted table.tsv"
 
 
 def upload_field(
@@ -108,6 +119,37 @@ def _field(
             max(1, max_file_bytes() // 1_000_000), st.get_option("server.maxUploadSize")
         ),
     )
+
+
+def kept_paste(text: str) -> str:
+    """Return the name under which this visit finds pasted lines; "" if they cannot be used.
+
+    Lines with a tab in each are a table, as spreadsheets copy them.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    is_table = len(lines) > 1 and all("\t" in line for line in lines)
+    name = _PASTED_TABLE if is_table else _PASTED
+    return kept_file(name, text.encode("utf-8", "replace"))
+
+
+def offer_on_map(text: str) -> bool:
+    """Keep a pasted text for Map to open as a file; return True if it can be used."""
+    session.keep(_OFFERED, kept_paste(text))
+    return bool(session.kept(_OFFERED))
+
+
+def take_offered() -> str:
+    """Return the name of the pasted text that Map is to open, once; "" if there is none."""
+    secret = str(session.kept(_OFFERED) or "")
+    session.keep(_OFFERED, None)
+    return secret
+
+
+def offered_link(view: ViewState) -> None:
+    """Draw a link to a pasted text on Map, until it was opened."""
+    if session.kept(_OFFERED):
+        opened = _MAP_SOURCE.put(view, "file")
+        navigation.link(navigation.row("map"), opened, label=say("files.pasted.open"))
 
 
 def kept_file(name: str, content: bytes) -> str:
