@@ -208,6 +208,18 @@ LAYOUTS = {
         PairColumns("sentence_A", "sentence_B", label="relatedness_score", split="SemEval_set"),
         split="SemEval_set",
     ),
+    "SICK from a hub": Layout(
+        {
+            "id": range(N),
+            "sentence_A": BANK,
+            "sentence_B": OTHERS,
+            "label": [0, 1, 2] * 2,
+            "relatedness_score": [4.5, 3.2, 1.0] * 2,
+        },
+        "sentence_A",
+        ("label", "relatedness_score"),
+        PairColumns("sentence_A", "sentence_B", label="relatedness_score"),
+    ),
     "MRPC": Layout(
         {
             "Quality": BITS,

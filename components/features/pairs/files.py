@@ -251,16 +251,19 @@ def guess_columns(sheet: Sheet) -> PairColumns:
 
 
 def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
-    """Return the likely label of pairs: by its title, as the only two-way one, or as a grade."""
+    """Return the likely label of pairs: with a usual title if any has one, else by its values.
+
+    Labels of two kinds come first, then grades, then others, such as entailment.
+    """
     ranks = {title: rank for title in titles if (rank := label_rank(title)) is not None}
-    if ranks:
-        return min(ranks, key=lambda title: ranks[title])
-    two_way = [
-        title
-        for title in titles
-        if title in sheet.label_columns and _is_two_way(sheet.columns[title])
+    titled = sorted(ranks, key=lambda title: ranks[title])
+    likely = titled or [title for title in titles if title in sheet.label_columns]
+    two_way = [title for title in likely if _is_two_way(sheet.columns[title])]
+    graded = [
+        title for title in titled or filter(is_numbered, titles) if _is_grade(sheet.columns[title])
     ]
-    graded = [t for t in titles if is_numbered(t) and _is_grade(sheet.columns[t])]
+    if titled:
+        return (*two_way, *graded, *titled)[0]
     return next((found[0] for found in (two_way, graded) if len(found) == 1), "")
 
 
