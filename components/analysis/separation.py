@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.core.errors import RequestError
-from components.core.schema import FloatArray, IntArray
+from components.core.schema import TEST, TRAIN, VALIDATION, FloatArray, IntArray
 
 __all__ = [
     "LOW_COSINE",
@@ -33,8 +33,6 @@ __all__ = [
     "MOST_FOLDS",
     "RISK",
     "SPLIT",
-    "TEST",
-    "TRAIN",
     "Problem",
     "SenseVerdict",
     "Separation",
@@ -57,7 +55,6 @@ LEAST = 2
 """The fewest examples of a sense for cross-validation: one to learn from, one to test."""
 SPLIT = "split"
 """The column that says which rows are for training and which are for testing."""
-TRAIN, TEST = ("train", "training"), ("test", "testing")
 
 Problem = Literal["", "none", "one", "single"]
 """The reason why nothing can be tested: no labels, all equal, or only one sense that repeats."""
@@ -158,17 +155,18 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
         split: the value in the split column for each occurrence; empty if there is no such column.
     """
     parts = [value.strip().casefold() for value in split]
-    if any(part in TEST for part in parts):
-        given = _held_out(labels, parts)
+    tests = next((names for names in (TEST, VALIDATION) if not set(parts).isdisjoint(names)), ())
+    if tests:
+        given = _held_out(labels, parts, tests)
         if given is not None:
             return given
     return _folded(labels, has_split=bool(split))
 
 
-def _held_out(labels: Sequence[str], parts: Sequence[str]) -> Trial | None:
+def _held_out(labels: Sequence[str], parts: Sequence[str], tests: Sequence[str]) -> Trial | None:
     """Return the trial of a given split; None unless it has two senses to learn and two to test."""
     train = np.array([part in TRAIN for part in parts], dtype=np.bool_)
-    test = np.array([part in TEST for part in parts], dtype=np.bool_)
+    test = np.array([part in tests for part in parts], dtype=np.bool_)
     rows = zip(labels, (train | test).tolist(), strict=True)
     senses, codes = _coded([label if used else "" for label, used in rows])
     taught = np.unique(codes[train & (codes >= 0)])

@@ -13,6 +13,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 __all__ = [
+    "TEST",
+    "TRAIN",
+    "VALIDATION",
     "Architecture",
     "AttentionRequest",
     "Attribution",
@@ -43,6 +46,15 @@ __all__ = [
     "Tokens",
     "Vocabulary",
 ]
+
+
+# --- The parts of labelled data
+
+TRAIN = ("train", "training", "trn")
+TEST = ("test", "testing", "tst")
+VALIDATION = ("validation", "valid", "val", "dev", "development", "trial")
+"""The casefolded values that separate rows to learn from and rows to test on; validation rows test
+where no row is for testing."""
 
 
 # --- Requests to a model

@@ -54,23 +54,29 @@ _NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
 
 
 def read_lines(name: str, content: bytes, max_held: int) -> Sheet:
-    """Return one sentence a line; blank lines are skipped, and U+2028 ends no line.
+    """Return one sentence a line; blank lines before the last one are empty cells.
+
+    So line n is row n, and a second file may hold the label of each line. U+2028 ends no line.
 
     Raises:
         CorpusError: the file is not text, or holds only blank lines.
     """
     charset = charset_of(name, content)
-    stripped = map(str.strip, open_text(content, charset, newline=None))
-    lines = filter(None, stripped)
-    texts, n_left = [], max_held
-    for text in islice(lines, max_rows(1)):
-        n_left -= _REFERENCE + sys.getsizeof(text)
-        if n_left < 0:
+    texts: list[str | None] = []
+    n_blank, n_left, most, more = 0, max_held, max_rows(1), False
+    for text in map(str.strip, open_text(content, charset, newline=None)):
+        if not text:
+            n_blank += 1
+            continue
+        n_left -= _REFERENCE * (n_blank + 1) + sys.getsizeof(text)
+        more = n_left < 0 or len(texts) + n_blank >= most
+        if more:
             break
+        texts += [None] * n_blank
         texts.append(text)
+        n_blank = 0
     if n_left < 0 and not texts:
         raise nothing_fits(name, max_held)
-    more = n_left < 0 or next(lines, None) is not None
     notes = [*charset.notes, *_cut_note(len(texts), max_held if n_left < 0 else 0, more=more)]
     return sheet_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
 

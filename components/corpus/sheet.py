@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from statistics import fmean
 from types import MappingProxyType
 from typing import Literal
 
 from components.core.errors import CorpusError
+from components.core.schema import TEST, TRAIN, VALIDATION
 
 __all__ = [
     "LABEL_NAMES",
@@ -24,14 +25,18 @@ __all__ = [
     "ColumnKind",
     "Sheet",
     "clean",
+    "counts_up",
     "cut_note",
     "guess_text_column",
     "is_number",
+    "is_numbered",
     "kind_of",
+    "label_rank",
     "max_rows",
     "named",
     "nothing_fits",
     "sheet_of",
+    "text_pair",
     "unique",
 ]
 
@@ -54,13 +59,51 @@ LABEL_NAMES = (
     *("label", "labels", "class", "category", "target", "sentiment", "score", "rating", "stars"),
     *("topic", "split", "lang", "language", "source", "author", "user", "name", "date", "year"),
     *("id", "index", "word", "sense", "tag", "tags", "intent", "emotion"),
+    *("is_duplicate", "quality", "similarity", "relatedness", "gold_label", "idx", "lemma"),
 )
 """Other titles that distinguish a header from a row of values."""
+
+_LABELS = (
+    *("label", "labels", "gold label", "gold", "is duplicate", "duplicate", "quality"),
+    *("is paraphrase", "paraphrase", "is same", "same", "same sense", "relatedness score"),
+    *("similarity score", "similarity", "relatedness", "score", "target", "class", "tag"),
+)
+"""Titles of labels in their words, those of pairs first, the likeliest first."""
+_LABEL_ENDS = (
+    *("label", "labels", "score", "class", "category", "sentiment", "rating", "stars", "target"),
+    *("judgment", "judgement", "gold", "sense", "emotion", "intent", "topic", "similarity"),
+)
+"""Last words of other titles of labels, such as "entailment_label"."""
+_ID_ENDS = ("id", "ids", "idx", "index", "guid", "uid", "uuid", "number", "no", "nr", "unnamed")
+_MOST_GRADES = 1_000  # different values under a title of labels
+
+_SIDES = {
+    **dict.fromkeys(("1", "a", "left", "first"), 0),
+    **dict.fromkeys(("2", "b", "right", "second"), 1),
+}
+_PAIR_STEMS = (
+    *("text", "sentence", "sent", "context", "example", "s", "question", "usage", "string"),
+    *("source", "premise", "caption"),
+)
+"""Titles of the two texts of a pair without their 1 and 2, the likeliest first."""
+_NAMED_PAIRS = (
+    *(("premise", "hypothesis"), ("text", "hypothesis"), ("question", "sentence")),
+    *(("query", "passage"), ("query", "document"), ("question", "passage"), ("question", "answer")),
+    *(("anchor", "positive"), ("sentence", "paraphrase"), ("original", "paraphrase")),
+    *(("source", "target"), ("sentence", "reference")),
+)
+_WORDS_OF_TITLE = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NUMBERED = re.compile(r"column \d+")
+
+_SPLIT_TITLES = {(word,) for word in ("split", "set", "subset", "part", "partition", "fold")}
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?%?\s*", re.ASCII)
 _N_NUMBERS = 20  # different numbers that may still be grades or classes
 _SAMPLE = 1_000  # different values that are examined
 _CUT = 1_000  # characters of each
+_ABOUT_AS_LONG = 0.75  # of the longest column: the first one of about that length is the text
+_LONGEST_NUMBER = 18  # digits
 
 
 def is_number(text: str) -> bool:
@@ -107,14 +150,149 @@ def guess_text_column(
 ) -> str:
     """Return the column most likely to hold sentences: by kind, then by title, then by length.
 
-    A column of numbers, dates or codes without letters comes last, whatever its title.
+    Of two texts of a pair it is the first. A column of numbers, dates or codes without letters
+    comes last, whatever its title.
     """
     filled = [title for title in columns if kinds[title] != "empty"]
     numeric = {title for title in filled if _is_numeric(columns[title])}
     worded = [title for title in filled if title not in numeric]
-    sentences = [title for title in worded if kinds[title] == "text"]
+    sentences = [title for title in _sentences(columns, kinds) if title not in numeric]
     titles = sentences or worded or filled or list(columns)
-    return min(titles, key=lambda title: (_rank(title), -_mean_length(columns[title])), default="")
+    best = min(map(_rank, titles), default=0)
+    lengths = {title: _mean_length(columns[title]) for title in titles if _rank(title) == best}
+    longest = max(lengths.values(), default=0)
+    chosen = next((title for title, n in lengths.items() if n >= _ABOUT_AS_LONG * longest), "")
+    first, second = _titled_pair(columns, kinds)
+    return first if chosen == second else chosen
+
+
+def text_pair(sheet: Sheet) -> tuple[str, str]:
+    """Return the columns most likely to hold the two texts of a pair; "" for one that is missing.
+
+    A file with a single column of sentences has no second text: its labels, days and numbers are
+    none. Two columns of words make a pair if no column holds sentences.
+    """
+    columns, kinds = sheet.columns, sheet.kinds
+    first, second = _titled_pair(columns, kinds)
+    if second:
+        return first, second
+    texts = _sentences(columns, kinds)
+    if len(texts) > 1:
+        return texts[0], texts[1]
+    if texts or _rank(sheet.text_column) < len(TEXT_NAMES):
+        return sheet.text_column, ""
+    ends = _ends(columns)
+    words = ends.get(("word",), ["", ""])
+    if all(words):
+        return words[0], words[1]
+    worded = [
+        title
+        for title, kind in kinds.items()
+        if kind in {"many", "label"} and not _is_numeric(columns[title])
+        and label_rank(title) is None and not _is_id(title)
+    ]  # fmt: skip
+    one, two, *_ = (*worded, sheet.text_column if not worded else "", "", "")
+    return one, two
+
+
+def _sentences(
+    columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, ColumnKind]
+) -> list[str]:
+    """Return the columns of sentences; if there are none, those of a few that repeat."""
+    texts = [title for title, kind in kinds.items() if kind == "text"]
+    return texts or [
+        title
+        for title, kind in kinds.items()
+        if kind == "label" and _reads_like_text(list(dict.fromkeys(filter(None, columns[title]))))
+    ]
+
+
+def _titled_pair(
+    columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, ColumnKind]
+) -> tuple[str, str]:
+    """Return the texts of a pair by their titles: "sentence1", "#1 String" or "premise"."""
+    found = [
+        (_stem_rank(stem), order, both)
+        for order, (stem, both) in enumerate(_ends(columns).items())
+        if all(both)
+        and (
+            all(kinds[title] == "text" for title in both)
+            or (_stem_rank(stem) < len(_PAIR_STEMS) and "number" not in map(kinds.get, both))
+        )
+    ]
+    if found:
+        first, second = min(found)[-1]
+        return first, second
+    plain = {" ".join(_words(title)): title for title in reversed(list(columns))}
+    for first, second in _NAMED_PAIRS:
+        if first in plain and second in plain and kinds[plain[second]] in {"text", "many"}:
+            return plain[first], plain[second]
+    return "", ""
+
+
+def _ends(columns: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """Return titles that differ by 1 and 2, or a and b, as [first, second], by what they share."""
+    ends: dict[tuple[str, ...], list[str]] = {}
+    for title in columns:
+        words = _words(title)
+        for i, word in enumerate(words):
+            stem, side = word[:-1], word[-1]
+            if word in _SIDES and len(words) > 1:
+                rest, side = (*words[:i], *words[i + 1 :]), word
+            elif side in "ab" and stem in _PAIR_STEMS:  # "texta"
+                rest = (*words[:i], stem, *words[i + 1 :])
+            else:
+                continue
+            both = ends.setdefault(rest, ["", ""])
+            both[_SIDES[side]] = both[_SIDES[side]] or title
+    return ends
+
+
+def _stem_rank(stem: tuple[str, ...]) -> int:
+    joined = " ".join(stem)
+    return _PAIR_STEMS.index(joined) if joined in _PAIR_STEMS else len(_PAIR_STEMS)
+
+
+def _words(title: str) -> tuple[str, ...]:
+    """Return the words and numbers of a title: ("sentence", "1") for "sentence1"."""
+    return tuple(_WORDS_OF_TITLE.findall(_CAMEL.sub(" ", title).casefold()))
+
+
+def label_rank(title: str) -> int | None:
+    """Return the place of a title among the usual ones of labels, from 0; None for another."""
+    words = _words(title)
+    joined = " ".join(words)
+    if joined in _LABELS:
+        return _LABELS.index(joined)
+    return len(_LABELS) if words and words[-1] in _LABEL_ENDS else None
+
+
+def is_numbered(title: str) -> bool:
+    """True if a title was made for a column without one."""
+    return _NUMBERED.fullmatch(title) is not None
+
+
+def counts_up(cells: Sequence[str | None]) -> bool:
+    """True if a column counts rows: whole numbers that rise, or mostly go on by one."""
+    given = [cell.strip() for cell in cells if cell and not cell.isspace()]
+    if not given or not all(cell.isascii() and cell.isdigit() for cell in given):
+        return False
+    numbers = [int(cell[:_LONGEST_NUMBER]) for cell in given]
+    steps = [after - before for before, after in pairwise(numbers)]
+    return bool(steps) and (min(steps) > 0 or 2 * steps.count(1) > len(steps))
+
+
+def _is_split(title: str, cells: Sequence[str | None]) -> bool:
+    values = {cell.strip().casefold() for cell in set(cells) if cell} - {""}
+    has_both = not (values.isdisjoint(TRAIN) or values.isdisjoint((*TEST, *VALIDATION)))
+    return has_both and (
+        values <= {*TRAIN, *TEST, *VALIDATION} or _words(title)[-1:] in _SPLIT_TITLES
+    )
+
+
+def _is_id(title: str) -> bool:
+    words = [word for word in _words(title) if not word.isdigit()]
+    return bool(words) and words[-1] in _ID_ENDS
 
 
 def _is_numeric(cells: Sequence[str | None]) -> bool:
@@ -128,7 +306,7 @@ def _is_numeric(cells: Sequence[str | None]) -> bool:
 
 
 def _rank(title: str) -> int:
-    plain = title.strip().casefold()
+    plain = " ".join(word for word in _words(title) if word not in _SIDES) or title
     return TEXT_NAMES.index(plain) if plain in TEXT_NAMES else len(TEXT_NAMES)
 
 
@@ -191,9 +369,33 @@ class Sheet:
 
     @cached_property
     def label_columns(self) -> tuple[str, ...]:
-        """The columns that are likely labels: they have few different values."""
-        chosen = (title for title, kind in self.kinds.items() if kind == "label")
-        return tuple(title for title in chosen if title != self.text_column)
+        """The columns that are likely labels: by their titles, or for their few different values.
+
+        A first column without a title may hold the numbers of classes. Numbers of rows, and the
+        texts of a pair, are none.
+        """
+        texts = {self.text_column, *text_pair(self)}
+        return tuple(title for title in self.columns if title not in texts and self._labels(title))
+
+    def _labels(self, title: str) -> bool:
+        kind, cells = self.kinds[title], self.columns[title]
+        if kind in {"empty", "text"} or (kind == "number" and _is_id(title)):
+            return False
+        if label_rank(title) is not None:
+            return kind == "label" or len(set(cells)) <= _MOST_GRADES
+        if kind == "label":
+            return not (_is_numeric(cells) and (_is_id(title) or counts_up(cells)))
+        is_first = is_numbered(title) and title == next(iter(self.columns))
+        return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
+            counts_up(cells) or any("." in cell for cell in cells if cell)
+        )  # fmt: skip
+
+    @cached_property
+    def split_column(self) -> str:
+        """The column that separates training from test or validation; "" for none."""
+        found = [title for title in self.columns if _is_split(title, self.columns[title])]
+        titled = [title for title in found if _words(title)[-1:] in _SPLIT_TITLES]
+        return next(iter((*titled, *found)), "")
 
     def head(self, n: int) -> list[dict[str, str | None]]:
         """Return the first rows, for a preview."""

@@ -10,21 +10,31 @@ corpus holds them, without surrounding white space.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from components.core.words import Span, find_words, split_words
-from components.corpus.sheet import Cells, named
+from components.corpus.sheet import Cells, Sheet, counts_up, named, text_pair
 
-__all__ = ["MarkColumns", "Targets", "guess_marks", "targets_of", "two_sides"]
+__all__ = [
+    "MarkColumns",
+    "Targets",
+    "example_of",
+    "guess_marks",
+    "label_columns",
+    "targets_of",
+    "titled_marks",
+    "two_sides",
+]
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "word": ("word", "target_word", "lemma", "keyword"),
     "start": ("start", "begin", "start_char", "char_start", "target_start"),
     "end": ("end", "stop", "end_char", "char_end", "target_end"),
     "span": ("span", "offsets", "char_span", "target_span"),
-    "index": ("index", "idx", "token_index", "word_index", "target_index"),
+    "index": ("index", "idx", "token_index", "word_index", "target_index", "target_idx"),
 }
 """Titles of the columns for each role, the likeliest first."""
 _SIDES = {"": ("",), "1": ("1", "_1", "a", "_a"), "2": ("2", "_2", "b", "_b")}
@@ -35,6 +45,14 @@ _AFTER = ",.;:!?"
 _N_EXAMPLES = 5
 _LONGEST = 30  # characters of a quotation
 _FEWEST = 2  # letters that two forms of a word share at the start
+
+_N_TRIED = 500  # rows that decide whether columns mark words
+_MOST, _CLEARLY, _NEARLY_ALL = 0.5, 0.8, 0.9  # shares of them
+_N_FORMS = 10  # rows from which words in other forms, such as "went" for "go", are told from errors
+_N_SURE = 4  # rows from which columns without a usual title may mark words
+_N_GLANCE = 12  # rows that rule most of these columns out
+_N_NUMBERS, _N_WORDS = 20, 8  # the most such columns that are tried
+_N_DISTINCT = 8  # whole numbers that all differ in so many rows or more are those of rows
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,23 @@ class MarkColumns:
 
     def __bool__(self) -> bool:
         return any((self.word, self.start, self.span, self.index))
+
+    @property
+    def numbers(self) -> set[str]:
+        """The columns that mark the place of a word."""
+        return {self.start, self.end, self.span, self.index} - {""}
+
+    @property
+    def kinds(self) -> Iterator[MarkColumns]:
+        """The kinds of marks among these columns: by characters, span, index, or the word alone."""
+        if self.start:
+            yield replace(self, span="", index="")
+        if self.span:
+            yield MarkColumns(word=self.word, span=self.span)
+        if self.index:
+            yield MarkColumns(word=self.word, index=self.index)
+        if self.word:
+            yield MarkColumns(word=self.word)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +107,63 @@ class Targets:
         return tuple(f"Row {row + 1:,}: {why}" for row, why in self.missed)
 
 
-def guess_marks(titles: Sequence[str], side: str = "") -> MarkColumns:
+# --- The columns that mark words
+
+
+def guess_marks(sheet: Sheet, *texts: str) -> tuple[MarkColumns, ...]:
+    """Return the columns that mark a word in each column of texts, all empty or all of one kind.
+
+    Columns are found by their titles, and by their contents if these leave no doubt. Numbers are
+    marks only if the `word` beside them agrees, or if they fit nearly every text and do not number
+    the rows.
+
+    Args:
+        sheet: the file.
+        texts: the titles of one column of texts, or of the two of a pair.
+    """
+    pair = text_pair(sheet)
+    others = [title for title in sheet.columns if title not in (*texts, *pair)]
+    shared = _titled(others)
+    if len(texts) == 2:
+        first, second = _titled(others, "1"), _titled(others, "2")
+        shared = replace(shared, start="", end="")
+        possible = [_of_one_side(first, second, shared), _of_one_side(second, first, shared)]
+    else:
+        own = _titled(others, "12"[pair.index(texts[0])]) if texts[0] in pair else shared
+        possible = [_of_one_side(own, own, shared)]
+    for kinds in zip(*(marks.kinds for marks in possible), strict=False):
+        found = [
+            _Sample(sheet, text, n).proved(marks)
+            for n, (text, marks) in enumerate(zip(texts, kinds, strict=True))
+        ]
+        if all(found):
+            return tuple(found)
+    return _by_content(sheet, texts, others) or (MarkColumns(),) * len(texts)
+
+
+def example_of(sheet: Sheet, text: str, marks: MarkColumns) -> tuple[int, str] | None:
+    """Return the first row, from 1, whose word can be placed, and the word; None for none."""
+    sample = _Sample(sheet, text)
+    found = zip(sample.rows, sample.texts, sample.spans(marks), strict=True)
+    return next(((row + 1, t.strip()[slice(*span)]) for row, t, span in found if span), None)
+
+
+def titled_marks(sheet: Sheet) -> tuple[str, ...]:
+    """Return the columns that are titled as if they marked the place of a word."""
+    titles = list(sheet.columns)
+    found = set[str]().union(*(_titled(titles, side).numbers for side in _SIDES))
+    return tuple(title for title in titles if title in found)
+
+
+def label_columns(sheet: Sheet) -> tuple[str, ...]:
+    """Return the columns that are likely labels, without those that mark the places of words."""
+    pair = text_pair(sheet)
+    marks = guess_marks(sheet, *(pair if all(pair) else (sheet.text_column,)))
+    numbers = set[str]().union(*(marked.numbers for marked in marks))
+    return tuple(title for title in sheet.label_columns if title not in numbers)
+
+
+def _titled(titles: Sequence[str], side: str = "") -> MarkColumns:
     """Return the columns that mark a word, by their titles.
 
     Args:
@@ -88,6 +179,142 @@ def guess_marks(titles: Sequence[str], side: str = "") -> MarkColumns:
     }
     has_end = roles["start"] and (roles["end"] or roles["word"])
     return MarkColumns(**(roles if has_end else {**roles, "start": "", "end": ""}))
+
+
+def _of_one_side(own: MarkColumns, other: MarkColumns, shared: MarkColumns) -> MarkColumns:
+    """Return the marks of one text of a pair; a column that both share is not asked for two."""
+    ends = own if own.start and other.start else shared
+    return MarkColumns(
+        own.word if own.word and other.word else shared.word,
+        ends.start,
+        ends.end,
+        own.span if own.span and other.span else shared.span,
+        own.index if own.index and other.index else shared.index,
+    )
+
+
+class _Sample:
+    """The first rows of a file that have a text in one column, to try marks on."""
+
+    def __init__(self, sheet: Sheet, text: str, side: int = 0, n: int = _N_TRIED) -> None:
+        cells = sheet.columns[text]
+        filled = (i for i, cell in enumerate(cells) if cell and not cell.isspace())
+        self.rows = list(islice(filled, n))
+        self.texts = [cells[i] or "" for i in self.rows]
+        self._sheet, self._side = sheet, side
+
+    def cells(self, title: str) -> Cells:
+        """The cells of a column; of two numbers ("3-5") the one for this text."""
+        cells = {title: tuple(self._sheet.columns[title][i] for i in self.rows)}
+        return two_sides(cells, title)[self._side]
+
+    def spans(self, marks: MarkColumns) -> tuple[Span | None, ...]:
+        """The marked word of each text, if it can be placed."""
+        columns = {title: self.cells(title) for title in {marks.word, *marks.numbers} - {""}}
+        if marks.span:
+            columns[marks.span] = tuple(self._sheet.columns[marks.span][i] for i in self.rows)
+        return targets_of(columns, self.texts, marks).spans
+
+    def share(self, marks: MarkColumns) -> float:
+        """The share of texts whose marked word is a whole word of the text."""
+        pairs = zip(self.texts, self.spans(marks), strict=True)
+        n_whole = sum(span is not None and _is_whole(text.strip(), span) for text, span in pairs)
+        return n_whole / max(1, len(self.texts))
+
+    def proved(self, marks: MarkColumns) -> MarkColumns:
+        """Return marks of one kind if the texts bear them out, or no marks.
+
+        The word is left out if it is not needed as a check: its other forms would lose rows.
+        """
+        if not marks.numbers:
+            return marks if self.share(marks) >= _MOST else MarkColumns()
+        alone = self.share(replace(marks, word=""))
+        agreed = self.share(marks) if marks.word else 0.0
+        if agreed >= _MOST:
+            is_form = agreed >= _CLEARLY and len(self.texts) >= _N_FORMS
+            return replace(marks, word="") if is_form and alone > agreed else marks
+        doubtful = marks.index and (marks.word or self._numbers_rows(marks.index))
+        return replace(marks, word="") if alone >= _NEARLY_ALL and not doubtful else MarkColumns()
+
+    def _numbers_rows(self, title: str) -> bool:
+        """True if a column numbers the rows, in their order or in any other."""
+        cells = self.cells(title)
+        numbers = {int(match[1]) for cell in cells if (match := _NUMBER.fullmatch(cell or ""))}
+        if len(numbers) < len(cells):
+            return counts_up(cells)
+        first = min(numbers)
+        in_a_row = first < 2 and max(numbers) - first == len(numbers) - 1
+        return in_a_row or len(numbers) >= _N_DISTINCT or counts_up(cells)
+
+
+def _by_content(
+    sheet: Sheet, texts: Sequence[str], others: Sequence[str]
+) -> tuple[MarkColumns, ...]:
+    """Return marks in columns without usual titles, as in WiC, if nearly every text agrees."""
+    glances, samples = (
+        [_Sample(sheet, text, side, n_rows) for side, text in enumerate(texts)]
+        for n_rows in (_N_GLANCE, _N_TRIED)
+    )
+    if min(len(sample.texts) for sample in samples) < _N_SURE:
+        return ()
+
+    def agree(marks: Sequence[MarkColumns], least: float) -> bool:
+        return all(
+            sample.share(own) >= share
+            for some, share in ((glances, _MOST), (samples, least))
+            for sample, own in zip(some, marks, strict=True)
+        )
+
+    heads = {title: sheet.columns[title][:_N_TRIED] for title in others}
+    numbers = [title for title in others if _all_match(_NUMBER, heads[title])][:_N_NUMBERS]
+    twice = [title for title in others if _all_match(_TWO, heads[title])][:_N_NUMBERS]
+    words = [
+        title
+        for title in others
+        if title not in {*numbers, *twice} and sheet.kinds[title] in {"many", "label"}
+    ]
+    n = len(texts)
+    for run in _runs(sheet, numbers, 2 * n):
+        ends = [MarkColumns(start=run[2 * i], end=run[2 * i + 1]) for i in range(n)]
+        if agree(ends, _NEARLY_ALL):
+            return tuple(ends)
+    for run in (*((title,) * n for title in twice), *_runs(sheet, numbers, n)):
+        for word in words[:_N_WORDS]:
+            marks = [MarkColumns(word=word, index=title) for title in run]
+            if agree(marks, _CLEARLY):
+                return tuple(map(_Sample.proved, samples, marks))
+        if n == 1 and _marks_one_word(samples[0], run[0]):
+            return (MarkColumns(index=run[0]),)
+    return ()
+
+
+def _all_match(pattern: re.Pattern[str], cells: Sequence[str | None]) -> bool:
+    return any(cells) and all(pattern.fullmatch(cell) for cell in cells if cell)
+
+
+def _runs(sheet: Sheet, titles: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+    """Yield every n of these columns that stand side by side."""
+    every = list(sheet.columns)
+    for i in range(len(every) - n + 1):
+        run = tuple(every[i : i + n])
+        if set(run) <= set(titles):
+            yield run
+
+
+def _marks_one_word(sample: _Sample, title: str) -> bool:
+    """True if numbers, at least three, are places of one word: as files of one word's senses do."""
+    marks = MarkColumns(index=title)
+    spans = sample.spans(marks)
+    if len(set(sample.cells(title))) < 3 or None in spans:
+        return False
+    covered = [
+        text.strip()[slice(*span)].casefold()
+        for text, span in zip(sample.texts, spans, strict=True)
+        if span is not None
+    ]
+    word, _ = Counter(covered).most_common(1)[0]
+    n_forms = sum(form.startswith(word) or word.startswith(form) for form in covered)
+    return n_forms >= _NEARLY_ALL * len(covered)
 
 
 def targets_of(
@@ -137,10 +364,11 @@ def _placing(
 ) -> Callable[[int, str], _PlaceOrReason]:
     """Return the function that finds a row's word, by the first kind of mark that the row has."""
     none: Sequence[str | None] = (None,) * n_rows
-    words, starts, ends, spans, indices = (
+    words, starts, ends, spans = (
         columns[title] if title else none
-        for title in (marks.word, marks.start, marks.end, marks.span, marks.index)
+        for title in (marks.word, marks.start, marks.end, marks.span)
     )
+    indices = two_sides(columns, marks.index)[0] if marks.index else none
 
     def place(row: int, text: str) -> _PlaceOrReason:
         word = (words[row] or "").strip()

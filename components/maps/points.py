@@ -55,6 +55,18 @@ class Points:
         """The terms of each text; counted once, as this takes a second for 50,000 texts."""
         return count_terms(self.texts)
 
+    @cached_property
+    def distinct_text(self) -> IntArray:
+        """(n_points,) int64, the number of each point's text; equal texts have the same number."""
+        numbers: dict[str, int] = {}
+        every = [numbers.setdefault(text, len(numbers)) for text in self.texts]
+        return np.array(every, dtype=np.int64)[self.sentence]
+
+    @property
+    def n_copies(self) -> int:
+        """The number of texts on the map that are equal to an earlier one."""
+        return len(np.unique(self.sentence)) - len(np.unique(self.distinct_text))
+
     def text(self, point: int) -> str:
         """Return the text that a point comes from."""
         return self.texts[int(self.sentence[point])]

@@ -87,6 +87,26 @@ def test_a_sentence_is_typed_anew_where_it_stands(opened: Opened) -> None:
     assert picked(page)[1:] == [[4, "left"]]
 
 
+def test_many_pasted_lines_reach_python_as_they_are(opened: Opened) -> None:
+    """A field would join them; it still joins a few."""
+    page = opened.page
+    page.get_by_role("button", name="Edit sentence A").click()
+    paste = """(field, text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", text);
+        const options = { clipboardData, bubbles: true, cancelable: true, composed: true };
+        field.dispatchEvent(new ClipboardEvent("paste", options));
+    }"""
+    field = page.get_by_role("textbox", name="Text of sentence A")
+    field.evaluate(paste, "One\nTwo\n")
+    expect(field).to_be_focused()
+    lines = "\n".join(f"Line {i}" for i in range(9))
+    with opened.rerun():
+        field.evaluate(paste, lines)
+    assert picked(page) == [[0, lines]]
+    expect(field).to_have_count(0)
+
+
 def test_focus_stays_through_a_rerun_and_where_the_text_around_it_changes(opened: Opened) -> None:
     page = opened.page
     chips(page, "B").nth(1).focus()

@@ -27,7 +27,7 @@ def column(sheet: Sheet, title: str) -> list[str | None]:
 
 def test_a_line_is_a_sentence_whatever_ends_it() -> None:
     sheet = table("one\r\ntwo\n\n  \nthree\rfour\u2028still four\x0b\x85\n", "a.txt")
-    assert column(sheet, "text") == ["one", "two", "three", "four\u2028still four"]
+    assert column(sheet, "text") == ["one", "two", None, None, "three", "four\u2028still four"]
     assert (sheet.format, sheet.encoding, sheet.notes) == ("TXT", "UTF-8", ())
     assert sheet.text_column == "text"
     assert sheet.label_columns == ()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.words import Span, find_words
+from components.corpus.sheet import sheet_of
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 
 TEXT = "I love my pet python, not Python."
@@ -173,15 +174,64 @@ def test_hostile_words_stay_short_and_printable() -> None:
     assert said.isprintable()
 
 
-def test_columns_are_guessed_by_their_titles() -> None:
-    assert guess_marks(["text", "Word", "START", "end "]) == MarkColumns("Word", "START", "end ")
-    assert guess_marks(["text", "start"]) == MarkColumns()  # no end, and no word to find it by
-    assert guess_marks(["text", "index", "label"]) == MarkColumns(index="index")
-    assert guess_marks(["word1", "start_1", "end_1", "word2"], "1") == MarkColumns(
-        "word1", "start_1", "end_1"
-    )
-    assert guess_marks(["start_a", "end_a", "span_b"], "2") == MarkColumns(span="span_b")
-    assert not guess_marks(["text", "label", "split"])
+TEXTS = ("I love my pet python", "A python slept", "The old python is here")
+MARKS = {
+    "word": ("python",) * 3,
+    "start": ("14", "2", "8"),
+    "end": ("20", "8", "14"),
+    "span": ("14-20", "2-8", "8-14"),
+    "index": ("4", "1", "2"),
+}
+
+
+def marks_of(titles: str, **cells: tuple[str, ...]) -> MarkColumns:
+    """The guessed marks of a file with a text and columns of these titles."""
+    roles = {title: title.strip().casefold() for title in titles.split(",") if title}
+    columns = {title: cells.get(role, MARKS.get(role, TEXTS)) for title, role in roles.items()}
+    (found,) = guess_marks(sheet_of("mine.csv", "CSV", {"text": TEXTS, **columns}), "text")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        ("Word,START,end ", MarkColumns("Word", "START", "end ")),
+        ("start", MarkColumns()),  # no end, and no word to find it by
+        ("word,start", MarkColumns("word", "start")),
+        ("index,label", MarkColumns(index="index")),
+        ("start,end,span,index", MarkColumns(start="start", end="end")),
+        ("span,index", MarkColumns(span="span")),
+        ("label,split", MarkColumns()),
+    ],
+)
+def test_columns_are_guessed_by_their_titles(titles: str, expected: MarkColumns) -> None:
+    assert marks_of(titles) == expected
+
+
+@pytest.mark.parametrize(
+    ("titles", "cells", "expected"),
+    [
+        ("index", ("0", "1", "2"), MarkColumns()),  # numbers of rows
+        ("index", ("2", "0", "1"), MarkColumns()),  # in another order
+        ("index", ("4", "1", "9"), MarkColumns()),  # a place that a text does not have
+        ("word,index", ("0", "1", "2"), MarkColumns("word", index="index")),  # two of three agree
+        ("word,index", ("0", "0", "0"), MarkColumns("word")),
+        ("start,end", ("0", "1", "2"), MarkColumns()),  # not whole words
+    ],
+)
+def test_numbers_that_fit_no_word_mark_none(
+    titles: str, cells: tuple[str, ...], expected: MarkColumns
+) -> None:
+    assert marks_of(titles, index=cells, start=cells) == expected
+
+
+def test_numbers_that_agree_with_most_words_mark_other_forms_of_them_too() -> None:
+    """A check against the dictionary form would lose "went" for "go"."""
+    texts = [f"They {'went' if i == 3 else 'go'} home {i}" for i in range(12)]
+    columns = {"text": texts, "lemma": ["go"] * 12, "index": ["1"] * 12}
+    (marks,) = guess_marks(sheet_of("mine.csv", "CSV", columns), "text")
+    assert marks == MarkColumns(index="index")
+    assert targets_of(columns, texts, marks).n_missed == 0
 
 
 def test_one_column_may_mark_both_texts_of_a_pair() -> None:

@@ -23,7 +23,13 @@ from components.corpus.sheet import named
 from components.corpus.store.about import Indexing, indexing_of
 from components.corpus.store.rows import words_of
 from components.corpus.store.space import estimated_bytes
-from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of
+from components.corpus.targets import (
+    MarkColumns,
+    Targets,
+    guess_marks,
+    label_columns,
+    targets_of,
+)
 from components.features.corpora.controls import CORPUS, READY, WORD
 from components.ui.corpora.catalogue import Kept, kept_of
 from components.ui.corpora.words import (
@@ -57,8 +63,6 @@ __all__ = [
 
 MOST_TEXTS = 1_000_000
 """The maximum number of texts in one corpus; their size on disk has its own limit."""
-_SPLITS = ("split", "set", "subset", "part", "partition", "fold")
-_N_TRIED = 500  # rows that are tried to decide whether columns mark words
 _MOST_SENSES = 5_000  # different labels in a column of senses
 
 
@@ -82,19 +86,13 @@ class FileChoice:
 def guess(sheet: Sheet) -> FileChoice:
     """Guess the columns of a file from its titles and first rows."""
     text, titles = sheet.text_column, list(sheet.columns)
-    marks = _marks(sheet, text)
-    taken = {text, marks.start, marks.end, marks.span, marks.index}
-    label_titles = [title for title in sheet.label_columns if title not in taken]
-    sense = sense_column([title for title in titles if title not in taken])
-    if sense and sense not in label_titles and len(set(sheet.columns[sense])) <= _MOST_SENSES:
-        label_titles.append(sense)
-    plain = {title.strip().casefold(): title for title in reversed(titles)}
-    split = next((plain[name] for name in _SPLITS if name in plain), "")
-    if split and not _is_split(sheet.columns[split]):
-        split = ""
-    if split and split not in label_titles:
-        label_titles.append(split)
-    return FileChoice(text, tuple(title for title in titles if title in label_titles), split, marks)
+    (marks,) = guess_marks(sheet, text)
+    labels = {*label_columns(sheet), sheet.split_column} - {""}
+    sense = sense_column([title for title in titles if title not in {text, *marks.numbers}])
+    if sense and len(set(sheet.columns[sense])) <= _MOST_SENSES:
+        labels.add(sense)
+    ordered = tuple(title for title in titles if title in labels)
+    return FileChoice(text, ordered, sheet.split_column, marks)
 
 
 def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
@@ -121,23 +119,6 @@ def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
     spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
     return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
-
-
-def _marks(sheet: Sheet, text: str) -> MarkColumns:
-    """The columns that mark a word in most of the first rows, if any."""
-    marks = guess_marks([title for title in sheet.columns if title != text])
-    if not marks:
-        return marks
-    some = {title: cells[:_N_TRIED] for title, cells in sheet.columns.items()}
-    spans = targets_of(some, some[text], marks).spans
-    n_texts = sum(1 for cell in some[text] if cell and not cell.isspace())
-    placed = sum(span is not None for span in spans)
-    return marks if 2 * placed > n_texts else MarkColumns()
-
-
-def _is_split(cells: Sequence[str | None]) -> bool:
-    values = {cell.strip().casefold() for cell in cells if cell}
-    return "test" in values and bool(values & {"train", "training"})
 
 
 def _rows_of(sheet: Sheet, rows: Sequence[int]) -> Sheet:

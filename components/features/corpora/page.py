@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import streamlit as st
@@ -360,9 +361,12 @@ def _choose(secret: str, sheet: Sheet) -> None:
 
 def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
     chooser.file_head(sheet, key="corpora_head")
+    chooser.second_file(sheet, secret, on_file=_choose)
     of, guessed = session.kept(_GUESSED) or ("", FileChoice(sheet.text_column))
     now = guessed if of == secret else guess(sheet)
-    chosen = _pickers(sheet, now, f"corpora_{secret[-8:]}")
+    shown = replace(now, marks=MarkColumns()) if chooser.are_marks_refused(secret) else now
+    chosen = _pickers(sheet, shown, f"corpora_{secret[-8:]}")
+    chooser.guessed_marks(sheet, secret, now.text, (now.marks,))
     try:
         corpus = _prepared(secret, sheet, chosen)
     except CorpusError as exc:
@@ -407,7 +411,7 @@ def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
         ways,
         ways.index(_way(now.marks)),
         format_func=lambda way: say(f"corpora.ways.{way}"),
-        key=f"{key}_way",
+        key=f"{key}_{_way(now.marks)}_way",  # another menu once the guess is refused
     )
     marks = {}
     for place, role in zip(rest, _ROLES[way], strict=False):

@@ -618,7 +618,8 @@ class MapDisplay:
     def sampled(self) -> str:
         """A note on how many of the texts are on the map, if not all are."""
         n, total = len(self.points.texts), self.result.n_able
-        return say("map.notes.sampled", n=n, total=total) if n < total else ""
+        most = self.result.request.most
+        return say("map.notes.sampled", n=n, total=total, most=most) if n < total else ""
 
     def called(self, point: int) -> str:
         """A point's name, or part of its sentence if all points have the same name."""

@@ -12,6 +12,7 @@ from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, to_corpus
+from components.corpus.targets import label_columns
 from components.features.map.controls import FILE, GUESSED, KEPT, LABELS, SOURCE, TEXT
 from components.ui.corpora.texts import own_sentences, stored_texts
 from components.ui.files import uploads
@@ -81,7 +82,7 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
     chosen = titles[text] if 0 <= text < len(titles) else sheet.text_column
     labels = LABELS.of(view)
     if labels == GUESSED:
-        labels = places(sheet, sheet.label_columns)
+        labels = places(sheet, label_columns(sheet))
     numbers = [int(i) for i in labels.split(",") if i.isascii() and i.isdigit()]
     chosen_labels = [titles[i] for i in numbers if i < len(titles)]
     return chosen, tuple(name for name in dict.fromkeys(chosen_labels) if name != chosen)

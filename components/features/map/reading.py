@@ -62,7 +62,7 @@ def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreem
     labels = points.labels.get(column)
     if labels is None:
         return None
-    return agreement(labels, points.sentence, neighbors.indices, neighbors.distances)
+    return agreement(labels, points.distinct_text, neighbors.indices, neighbors.distances)
 
 
 def labels_state(points: Points, column: str, agreed: Agreement | None) -> State | Untested:
@@ -71,7 +71,7 @@ def labels_state(points: Points, column: str, agreed: Agreement | None) -> State
     kinds = {points.labels[column][i] for i in labelled}
     if len(kinds) < 2:
         return "one" if kinds else "none"
-    if len(np.unique(points.sentence[labelled])) < 2:
+    if len(np.unique(points.distinct_text[labelled])) < 2:
         return "alone"
     if agreed is None or agreed.baseline == 1:
         return "unreached"
@@ -167,7 +167,9 @@ def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapReading:
         why = claim(f"map.untested.{state}", column=quoted(column), label=quoted(label))
         is_plain = state in {"none", "one"}
         closest = _closest(points, neighbors)
-        return MapReading([closest, why], []) if is_plain else MapReading([closest], [why])
+        if is_plain:
+            return MapReading([closest, why], [])
+        return MapReading([closest], [why, *_copies(points)])
     finding = claim(
         f"map.labels.{state}",
         column=quoted(column),
@@ -176,7 +178,7 @@ def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapReading:
         commonest=quoted(agreed.commonest),
         baseline=agreed.baseline,
     )
-    sure = [_interval(agreed), claim("map.sure.nearest")]
+    sure = [_interval(agreed), claim("map.sure.nearest"), *_copies(points)]
     n_left = sum(1 for label in points.labels[column] if label) - agreed.n
     if n_left:
         sure.append(claim("map.sure.left_out", n=n_left))
@@ -199,13 +201,18 @@ def _grouped(points: Points, clusters: IntArray, neighbors: Neighbors) -> MapRea
     n, share = len(np.unique(clusters[inside])), float(inside.mean())
     claims = [claim("map.groups.some", n=n, share=share)]
     numbers = [str(number) if number >= 0 else "" for number in clusters.tolist()]
-    agreed = agreement(numbers, points.sentence, neighbors.indices, neighbors.distances)
-    is_alone = len(np.unique(points.sentence[inside])) < 2
+    agreed = agreement(numbers, points.distinct_text, neighbors.indices, neighbors.distances)
+    is_alone = len(np.unique(points.distinct_text[inside])) < 2
     if is_alone or agreed is None or not 0 < agreed.chance < 1:
-        return MapReading(claims, [claim("map.sure.groups")])
+        return MapReading(claims, [claim("map.sure.groups"), *_copies(points)])
     state, chance = _state(agreed, agreed.chance), agreed.chance
     claims.append(claim(f"map.groups.{state}", share=agreed.share, chance=chance))
-    return MapReading(claims, [_interval(agreed), claim("map.sure.groups")])
+    return MapReading(claims, [_interval(agreed), claim("map.sure.groups"), *_copies(points)])
+
+
+def _copies(points: Points) -> list[Claim]:
+    n, total = points.n_copies, len(np.unique(points.sentence))
+    return [claim("map.sure.copies", n=n, total=total)] if n else []
 
 
 def _closest(points: Points, neighbors: Neighbors) -> Claim:

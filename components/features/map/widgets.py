@@ -11,6 +11,7 @@ from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet
+from components.corpus.targets import label_columns
 from components.features.map import corpora
 from components.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT, UNIT
 from components.ui.corpora.catalogue import titles
@@ -29,7 +30,6 @@ _MAPPED = "map_mapped"
 _N_MAPPED = 8
 _CHANGING = "map_changing"
 """The session key for whether the visitor is choosing other texts."""
-_PASTED = "Pasted texts.txt"
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 
 
@@ -40,6 +40,8 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
         view: the current view.
         corpus: the mapped texts, if any.
     """
+    if offered := chooser.take_offered():
+        session.keep(_PENDING, offered)
     sheet = sheet_of(str(session.kept(_PENDING) or ""))
     if corpus is not None and sheet is None and not session.kept(_CHANGING):
         _one_line(corpus)
@@ -83,9 +85,13 @@ def _use_pasted() -> None:
     if not pasted.strip():
         session.remember(say("map.file.nothing_pasted"))
         return
-    secret = chooser.kept_file(_PASTED, pasted.encode("utf-8", "replace"))
+    secret = chooser.kept_paste(pasted)
     sheet = sheet_of(secret)
-    if sheet is not None:
+    if sheet is None:
+        return
+    if len(sheet.columns) > 1:
+        _pending(secret, sheet)  # its columns are shown first
+    else:
         _use(secret, sheet.text_column, ())
 
 
@@ -116,14 +122,17 @@ def _pending(secret: str, sheet: Sheet) -> None:
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and detected format, before any computation."""
     chooser.file_head(sheet, key="map_head")
-    text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
+    secret = str(session.kept(_PENDING))
+    chooser.second_file(sheet, secret, on_file=_pending)
+    key = f"{_PENDING}_{secret[-8:]}"
+    text, labels = _pickers(sheet, sheet.text_column, label_columns(sheet), key)
     st.button(
         say("map.file.use"),
         icon=":material/scatter_plot:",
         type="primary",
         key="map_use",
         on_click=_use,
-        args=(str(session.kept(_PENDING)), text, labels),
+        args=(secret, text, labels),
     )
 
 

@@ -7,19 +7,20 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import combinations, islice
+from itertools import combinations
 from random import Random
 
 import numpy as np
 
+from components.core import schema
 from components.core.errors import CorpusError
-from components.core.schema import IntArray
+from components.core.schema import VALIDATION, IntArray
 from components.core.words import Span
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.readers import Sheet
-from components.corpus.sheet import Cells, named
+from components.corpus.sheet import Cells, is_number, is_numbered, label_rank, named, text_pair
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
@@ -197,12 +198,7 @@ _N_EXAMPLES = 3
 
 _SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
 _DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
-_SPLIT_WORDS = {"train": TRAIN, "training": TRAIN, "test": TEST, "testing": TEST}
-_OTHER_SPLITS = {"dev", "development", "valid", "validation", "val"}
-_TEXT_STEMS = ("text", "sentence", "sent", "context", "example", "s", "question", "usage")
-_ENDS = (("1", "2"), ("_1", "_2"), (" 1", " 2"), ("_a", "_b"), ("a", "b"), (" a", " b"))
-_LABELS = ("label", "gold", "gold_label", "same", "is_same", "same_sense", "target", "class", "tag")
-_SPLITS = ("split", "set", "subset", "partition")
+_SPLIT_WORDS = {**dict.fromkeys(schema.TRAIN, TRAIN), **dict.fromkeys(schema.TEST, TEST)}
 
 
 @dataclass(frozen=True)
@@ -232,6 +228,10 @@ class PairColumns:
         """The titles in the order of the fields, which is also that of an address."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
+    def without_marks(self) -> PairColumns:
+        """The same columns to compare whole texts."""
+        return PairColumns(self.text1, self.text2, label=self.label, split=self.split)
+
     def marks(self, side: int) -> MarkColumns:
         """The columns that mark the word of one side, 1 or 2."""
         roles = ("word", "start", "end", "span", "index")
@@ -240,41 +240,43 @@ class PairColumns:
 
 def guess_columns(sheet: Sheet) -> PairColumns:
     """Guess the roles of a file's columns by their titles, then by their contents."""
-    titles = list(sheet.columns)
-    text1, text2 = _guess_texts(sheet)
-    others = [title for title in titles if title not in (text1, text2)]
-    both, first, second = guess_marks(others), guess_marks(others, "1"), guess_marks(others, "2")
-    marks: dict[str, str] = {}
-    for role in ("word", "start", "end", "span", "index"):
-        one, two, shared = (getattr(side_marks, role) for side_marks in (first, second, both))
-        if not (one and two):
-            one = two = shared if role in {"word", "span", "index"} else ""
-        marks |= {f"{role}1": one, f"{role}2": two}
-    label = _titled(others, _LABELS)
-    split = _titled(others, _SPLITS) or next((t for t in others if _is_split(sheet, t)), "")
-    return PairColumns(text1, text2, **marks, label=label, split=split)
+    text1, text2 = text_pair(sheet)
+    marks = dict[str, str]()
+    if text2:
+        for side, marked in enumerate(guess_marks(sheet, text1, text2), start=1):
+            marks |= {f"{role}{side}": title for role, title in asdict(marked).items()}
+    taken = {text1, text2, sheet.split_column, *marks.values()}
+    label = _guess_label(sheet, [title for title in sheet.columns if title not in taken])
+    return PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
 
 
-def _guess_texts(sheet: Sheet) -> tuple[str, str]:
-    plain = {title.strip().casefold(): title for title in reversed(list(sheet.columns))}
-    for stem in _TEXT_STEMS:
-        for one, two in _ENDS:
-            if stem + one in plain and stem + two in plain:
-                return plain[stem + one], plain[stem + two]
-    texts = [title for title, kind in sheet.kinds.items() if kind == "text"]
-    others = [title for title in sheet.columns if title not in texts]
-    first, second, *_ = (*texts, *others, "", "")
-    return first, second
+def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
+    """Return the likely label of pairs: with a usual title if any has one, else by its values.
+
+    Labels of two kinds come first, then grades, then others, such as entailment.
+    """
+    ranks = {title: rank for title in titles if (rank := label_rank(title)) is not None}
+    titled = sorted(ranks, key=lambda title: ranks[title])
+    likely = titled or [title for title in titles if title in sheet.label_columns]
+    two_way = [title for title in likely if _is_two_way(sheet.columns[title])]
+    graded = [
+        title for title in titled or filter(is_numbered, titles) if _is_grade(sheet.columns[title])
+    ]
+    if titled:
+        return (*two_way, *graded, *titled)[0]
+    return next((found[0] for found in (two_way, graded) if len(found) == 1), "")
 
 
-def _titled(titles: Sequence[str], wanted: Sequence[str]) -> str:
-    plain = {title.strip().casefold(): title for title in reversed(titles)}
-    return next((plain[name] for name in wanted if name in plain), "")
+def _is_two_way(cells: Cells) -> bool:
+    """True if cells say same or different, and both occur."""
+    values = {_plain(cell) for cell in set(cells)} - {""}
+    return len(values) == 2 and len(values & _SAME_WORDS) == len(values & _DIFFERENT_WORDS) == 1
 
 
-def _is_split(sheet: Sheet, title: str) -> bool:
-    examples = set(islice((_plain(cell) for cell in set(sheet.columns[title])), 10)) - {""}
-    return bool(examples & set(_SPLIT_WORDS)) and examples <= {*_SPLIT_WORDS, *_OTHER_SPLITS}
+def _is_grade(cells: Cells) -> bool:
+    """True if cells are numbers with decimals: "1.8"."""
+    given = [cell for cell in cells if cell and not cell.isspace()]
+    return any("." in cell for cell in given) and all(map(is_number, given))
 
 
 def places(sheet: Sheet, columns: PairColumns) -> str:
@@ -348,7 +350,11 @@ def _check(sheet: Sheet, columns: PairColumns) -> None:
             f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
             "each, such as text1 and text2."
         )
-    if not columns.text1 or not columns.text2 or columns.text1 == columns.text2:
+    if not columns.text1 or not columns.text2:
+        raise CorpusError(
+            "A pair needs two texts, and one column is chosen. Choose the column of the other text."
+        )
+    if columns.text1 == columns.text2:
         raise CorpusError(
             "Both texts of a pair would come from one column. Choose a column for each."
         )
@@ -440,9 +446,14 @@ def _split(
 ) -> tuple[list[int] | None, list[str]]:
     if cells is None:
         return None, []
-    parts = [_SPLIT_WORDS.get(_plain(cells[row]), NEITHER) for row in usable]
+    values = [_plain(cells[row]) for row in usable]
+    words, notes = _SPLIT_WORDS, list[str]()
+    if set(values).isdisjoint(schema.TEST) and not set(values).isdisjoint(VALIDATION):
+        words = {**words, **dict.fromkeys(VALIDATION, TEST)}
+        notes = [f"No row of {named(title)} says test, so the validation rows test."]
+    parts = [words.get(value, NEITHER) for value in values]
     if set(parts) == {NEITHER}:
         return None, [
             f"The column {named(title)} names neither train nor test, so it is not used as a split."
         ]
-    return parts, []
+    return parts, notes

@@ -164,12 +164,21 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
 
 def _preview(sheet: Sheet, secret: str) -> None:
     chooser.file_head(sheet, key="pairs_head")
-    chosen = _pickers(sheet, guess_columns(sheet), f"pairs_{secret[-8:]}")
+    chooser.second_file(sheet, secret, on_file=_choose_file)
+    guessed = guess_columns(sheet)
+    shown = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
+    chosen = _pickers(sheet, shown, f"pairs_{secret[-8:]}")
+    if guessed.text2:
+        marks = guessed.marks(1), guessed.marks(2)
+        chooser.guessed_marks(sheet, secret, guessed.text1, marks)
+    if not chosen.text2:
+        st.info(say("pairs.file.one_text"), icon=":material/splitscreen:")
     st.button(
         say("pairs.file.use"),
         icon=":material/join_inner:",
         type="primary",
         key="pairs_use",
+        disabled=not chosen.text2,
         on_click=_use_columns,
         args=(secret, chosen),
     )
@@ -184,7 +193,7 @@ def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
         ways,
         ways.index(_way(current)),
         format_func=lambda way: say(f"pairs.ways.{way}"),
-        key=f"{key}_way",
+        key=f"{key}_{_way(current)}_way",  # another menu once the guess is refused
     )
     return PairColumns(**titles, **_picked_titles(sheet, current, _ROLES[way], key))
 

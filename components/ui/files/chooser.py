@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
+from functools import partial
 
 import streamlit as st
 
-from components.content.wording import escape
+from components.content.language import say
+from components.content.wording import escape, shortened
 from components.core.errors import AccessError, CorpusError
 from components.corpus.readers import FORMATS, Sheet
+from components.corpus.sheet import named
+from components.corpus.targets import MarkColumns, example_of, titled_marks
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
-from components.ui.files.uploads import keep, max_file_bytes, sheet_of, take_file
+from components.ui.files.uploads import keep, keep_joined, max_file_bytes, sheet_of, take_file
+from components.ui.frame import navigation
 from components.ui.state import session
+from components.ui.state.controls import Text
+from components.ui.state.view import ViewState
 from components.ui.widgets import kit
 
-__all__ = ["UPLOADED", "file_head", "kept_file", "upload_field"]
+__all__ = [
+    "UPLOADED",
+    "are_marks_refused",
+    "file_head",
+    "guessed_marks",
+    "kept_file",
+    "kept_paste",
+    "offer_on_map",
+    "offered_link",
+    "second_file",
+    "take_offered",
+    "upload_field",
+]
 
 UPLOADED = (
     "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
@@ -24,6 +44,13 @@ UPLOADED = (
 )
 """The note on what happens to an uploaded file."""
 _N_HEAD = 5
+_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
+_REFUSED = "files_refused_marks"
+"""The session key for the name of the file whose guessed marks the visitor refused."""
+_LONGEST = 40  # characters of an example
+_OFFERED = "files_offered"
+"""The session key for the name of a pasted text that Map is to open as a file."""
+_PASTED, _PASTED_TABLE = "Pasted texts.txt", "Pasted table.tsv"
 
 
 def upload_field(
@@ -41,7 +68,36 @@ def upload_field(
         on_file: receives the name under which this visit finds the file, and its content.
         formats: extensions of the files that can be chosen.
     """
+    _field(
+        f"{label} ({', '.join(formats)})",
+        key,
+        kept_file,
+        on_file,
+        [ending.lstrip(".") for ending in formats],
+    )
 
+
+def second_file(sheet: Sheet, secret: str, *, on_file: Callable[[str, Sheet], None]) -> None:
+    """Draw a folded field for a second file with labels of the rows, or names of the labels.
+
+    Args:
+        sheet: the first file.
+        secret: the name under which this visit finds it.
+        on_file: receives the name and the content of both files as one.
+    """
+    with st.expander(say("files.second.title"), icon=":material/attach_file:"):
+        st.caption(say("files.second.about", n=sheet.n_rows))
+        keep = partial(_kept, keep_joined, secret)
+        _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _field(
+    label: str,
+    key: str,
+    keep: Callable[[str, bytes], str],
+    on_file: Callable[[str, Sheet], None],
+    formats: list[str] | None = None,
+) -> None:
     why_not = guard.refusal(UPLOAD)
     if why_not:
         st.caption(escape(why_not))
@@ -49,14 +105,14 @@ def upload_field(
 
     def upload() -> None:
         file = take_file(key)
-        secret = kept_file(*file) if file is not None else ""
+        secret = keep(*file) if file is not None else ""
         sheet = sheet_of(secret)
         if sheet is not None:
             on_file(secret, sheet)
 
     st.file_uploader(
-        f"{label} ({', '.join(formats)})",
-        type=[ending.lstrip(".") for ending in formats],
+        label,
+        type=formats,
         key=key,
         on_change=upload,
         max_upload_size=min(
@@ -65,13 +121,48 @@ def upload_field(
     )
 
 
+def kept_paste(text: str) -> str:
+    """Return the name under which this visit finds pasted lines; "" if they cannot be used.
+
+    Lines with a tab in each are a table, as spreadsheets copy them.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    is_table = len(lines) > 1 and all("\t" in line for line in lines)
+    name = _PASTED_TABLE if is_table else _PASTED
+    return kept_file(name, text.encode("utf-8", "replace"))
+
+
+def offer_on_map(text: str) -> bool:
+    """Keep a pasted text for Map to open as a file; return True if it can be used."""
+    session.keep(_OFFERED, kept_paste(text))
+    return bool(session.kept(_OFFERED))
+
+
+def take_offered() -> str:
+    """Return the name of the pasted text that Map is to open, once; "" if there is none."""
+    secret = str(session.kept(_OFFERED) or "")
+    session.keep(_OFFERED, None)
+    return secret
+
+
+def offered_link(view: ViewState) -> None:
+    """Draw a link to a pasted text on Map, until it was opened."""
+    if session.kept(_OFFERED):
+        opened = _MAP_SOURCE.put(view, "file")
+        navigation.link(navigation.row("map"), opened, label=say("files.pasted.open"))
+
+
 def kept_file(name: str, content: bytes) -> str:
     """Return the name under which this visit finds an uploaded file; "" if it cannot be used.
 
     The next run tells the visitor why it cannot be used.
     """
+    return _kept(keep, name, content)
+
+
+def _kept(keep: Callable[..., str], *file: str | bytes) -> str:
     try:
-        return keep(session.session(), name, content)
+        return keep(session.session(), *file)
     except (AccessError, CorpusError) as exc:
         session.remember(str(exc))
         return ""
@@ -84,3 +175,42 @@ def file_head(sheet: Sheet, *, key: str) -> None:
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     kit.table(sheet.head(_N_HEAD), key=key)
+
+
+def are_marks_refused(secret: str) -> bool:
+    """Return True if the visitor refused the guess that columns of this file mark words."""
+    return bool(session.kept(_REFUSED) == secret)
+
+
+def guessed_marks(sheet: Sheet, secret: str, text: str, guessed: Sequence[MarkColumns]) -> None:
+    """Draw the guess that columns mark words, with a button to refuse it; or what marks none.
+
+    Args:
+        sheet: the file.
+        secret: the name under which this visit finds it.
+        text: a column of texts.
+        guessed: the columns that mark words, those of this text first.
+    """
+    if are_marks_refused(secret):
+        return
+    titles = dict.fromkeys(title for marks in guessed for title in astuple(marks) if title)
+    example = example_of(sheet, text, guessed[0]) if titles else None
+    if example is not None:
+        row, word = example
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            numbers = {"word": escape(shortened(word, _LONGEST)), "row": row, "n": len(titles)}
+            guess = say("files.marks.guessed", columns=_listed(titles), **numbers)
+            st.caption(guess, width="content")
+            st.button(
+                say("files.marks.refuse"),
+                key="files_refuse_marks",
+                type="tertiary",
+                on_click=session.keep,
+                args=(_REFUSED, secret),
+            )
+    elif named_so := titled_marks(sheet):
+        st.caption(say("files.marks.none", columns=_listed(named_so), n=len(named_so)))
+
+
+def _listed(titles: Iterable[str]) -> str:
+    return ", ".join(escape(named(title)) for title in titles)

@@ -15,7 +15,8 @@ import asyncio
 import re
 import uuid
 from collections import OrderedDict
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 from starlette.middleware import Middleware
@@ -26,9 +27,11 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components.content.language import say
 from components.core import Settings
-from components.core.errors import ContextlensError
+from components.core.errors import ContextlensError, CorpusError
 from components.corpus.readers import Sheet, read
+from components.corpus.second_file import joined
 from components.corpus.upload_store import FileKey, UploadStore
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
@@ -40,6 +43,7 @@ __all__ = [
     "UploadGate",
     "forget_all",
     "keep",
+    "keep_joined",
     "keep_shared",
     "max_file_bytes",
     "middleware",
@@ -114,11 +118,28 @@ def keep(visitor: str, name: str, content: bytes) -> str:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be used, or reading others takes too long; earlier ones stay.
     """
+    return _keep(visitor, name, partial(read, name, content))
+
+
+def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
+    """Join a second file with a visitor's file and keep both as one; return its new name.
+
+    Raises:
+        AccessError: the visitor may not upload files.
+        CorpusError: the second file cannot be used, or the first is no longer in memory.
+    """
+    sheet = sheet_of(secret)
+    if sheet is None:
+        raise CorpusError(say("files.second.gone"))
+    return _keep(visitor, name, partial(joined, sheet, name, content))
+
+
+def _keep(visitor: str, name: str, reader: Callable[..., Sheet]) -> str:
     guard.require(UPLOAD)
     store = _store()
     with store.reading(name):
         max_bytes = min(settings().max_upload_bytes, store.max_file_bytes)
-        sheet = read(name, content, max_bytes=max_bytes, max_held=store.max_own_bytes)
+        sheet = reader(max_bytes=max_bytes, max_held=store.max_own_bytes)
         n_bytes = sheet.n_bytes
     secret = f"file {uuid.uuid4().hex}"
     store.put(guard.current_owner() or visitor, secret, sheet, n_bytes)

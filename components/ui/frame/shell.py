@@ -11,6 +11,7 @@ from components.content.wording import escape
 from components.core.remote.service import RemoteService
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.ui.access import sign_in
+from components.ui.files import chooser
 from components.ui.files.uploads import take_refusal
 from components.ui.frame import navigation, present, share
 from components.ui.models.services import settings, uncached
@@ -60,6 +61,7 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
     notice = session.take_notice() or take_refusal()
     if notice:
         st.warning(escape(notice), icon=":material/info:")
+        chooser.offered_link(view)
     return downloads
 
 

@@ -15,7 +15,7 @@ from typing import Literal, TypedDict
 import streamlit as st
 
 from components.core.words import Span, split_words
-from components.ui.state import session
+from components.ui.state.view import MAX_SENTENCES
 from components.ui.widgets.component import component
 
 __all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
@@ -102,7 +102,7 @@ def word_chips(
 
     data = {
         "rows": _payload(visible_rows),
-        "longest": session.max_characters(),
+        "lines": MAX_SENTENCES,
         "flows": flows,
     }
     narrow = _lines(visible_rows)
@@ -150,8 +150,7 @@ def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | No
     row, text = edit.get("row"), edit.get("text")
     if type(row) is not int or not isinstance(text, str):
         return None
-    is_long = len(text) > session.max_characters()
-    if not 0 <= row < len(rows) or is_long or text != text.translate(_HALVES):
+    if not 0 <= row < len(rows) or text != text.translate(_HALVES):
         return None
     return row, text
 

@@ -11,6 +11,9 @@ import streamlit as st
 from components.content.examples import EXAMPLES, Example
 from components.content.language import say
 from components.core.words import Span, find_words
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
+from components.ui.files import chooser
 from components.ui.frame import navigation
 from components.ui.models import runtime
 from components.ui.state import session
@@ -26,6 +29,7 @@ from components.ui.state.view import (
 )
 
 __all__ = [
+    "is_offered_as_file",
     "link",
     "menu",
     "needs",
@@ -91,7 +95,6 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
                 label,
                 sentence.text,
                 key=field,
-                max_chars=session.max_characters(),
                 placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
                 on_change=_retype_field,
                 args=(group, i, field),
@@ -147,7 +150,6 @@ def pair_field(view: ViewState, index: int, *, key: str) -> None:
         f"Second text of {letter(index)}",
         pair,
         key=field,
-        max_chars=session.max_characters(),
         placeholder="Leave empty for one text alone",
         on_change=_write_pair,
         args=(index, field),
@@ -158,6 +160,8 @@ def _write_pair(index: int, key: str) -> None:
     view = session.current()
     if index < len(view.sentences) and session.is_shown(key):
         pair = str(session.value(key) or "")
+        if is_offered_as_file(pair):
+            return
         _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
 
 
@@ -169,7 +173,7 @@ def _retype_field(group: Group, index: int, key: str) -> None:
 def _retype(group: Group, index: int, text: str) -> None:
     view = session.current()
     rows: tuple[Sentence, ...] = getattr(view, group)
-    if index >= len(rows):
+    if index >= len(rows) or is_offered_as_file(text):
         return
     old = rows[index]
     if group == "sentences":
@@ -178,6 +182,23 @@ def _retype(group: Group, index: int, text: str) -> None:
         _replace_row(view, group, index, Sentence(text, old.pair))
     else:
         _replace_row(view, group, index, retyped(old, text, None))
+
+
+def is_offered_as_file(text: str) -> bool:
+    """Return True if a typed text is no sentence: too long, or many lines; Map is offered for it.
+
+    The sentence stays as it was. The next run says so, and the text is kept as a file.
+    """
+    n, lines = len(text), [line for line in text.splitlines() if line.strip()]
+    if n <= session.max_characters() and len(lines) <= MAX_SENTENCES:
+        return False
+    case = "long" if n > session.max_characters() else "lines"
+    if guard.is_allowed(UPLOAD) and chooser.offer_on_map(text):
+        case += "_kept"
+    numbers = {"n": n if n > session.max_characters() else len(lines)}
+    most = {"most": session.max_characters(), "rows": MAX_SENTENCES}
+    session.remember(say(f"files.pasted.{case}", **numbers, **most))
+    return True
 
 
 def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:

@@ -324,6 +324,28 @@ def test_a_file_that_cannot_be_read_is_said(name: str, content: bytes, expected:
     assert_whole(app)
 
 
+def test_labels_come_from_a_second_file() -> None:
+    app = upload(opened(), table())
+    own = next(w for w in app.file_uploader if w.key.startswith("files_second_"))
+    app = settled(own.set_value(("labels.txt", b"a\nb\n" * 6, "text/plain")).run())
+    assert "Labels come from labels.txt, joined line by line." in plainly_said(app)
+    labels = next(m for m in app.multiselect if m.key.endswith("_labels"))
+    assert "label" in labels.value
+    assert "corpora_index" in keys(app)
+
+
+def test_guessed_marks_are_said_and_can_be_refused() -> None:
+    app = upload(opened(), table(word=["python"] * 12))
+    assert "Guessed: word marks a word in each text, such as “python” in row 1." in (
+        plainly_said(app)
+    )
+    app = settled(press(app, "files_refuse_marks"))
+    assert "Guessed" not in plainly_said(app)
+    ways = next(s for s in app.selectbox if s.key.endswith("_way"))
+    assert ways.value == "none"
+    assert "corpora_index" in keys(app)
+
+
 def test_a_file_whose_marks_miss_is_said_and_can_be_indexed_without_them() -> None:
     app = upload(opened(), table(span=["90-99"] * 12))
     assert "corpora_index" in keys(app)  # what marks nothing is not guessed

@@ -142,7 +142,7 @@ def odd_map(seed: int) -> tuple[Points, Neighbors]:
         labels = [""] * n
     points = Points(
         unit=chance.choice(("words", "tokens", "sentences")),
-        texts=tuple(f"text {i}" for i in range(n)),
+        texts=tuple(f"text {i if seed % 5 else i // 3}" for i in range(n)),  # some are copies
         sentence=sentence,
         spans=np.zeros((n, 2), np.int64),
         names=tuple(odd_names(chance, n)),
@@ -152,6 +152,18 @@ def odd_map(seed: int) -> tuple[Points, Neighbors]:
     return points, nearest(
         VectorSpace.of(vectors.astype(np.float32), metric), chance.choice((2, 15))
     )
+
+
+def texts_of(points: Points) -> np.ndarray:
+    return np.array([points.text(i) for i in range(points.n_points)])
+
+
+def assert_copies(claims: list[Claim | str], points: Points) -> None:
+    total = len(set(points.sentence.tolist()))
+    n = total - len(set(texts_of(points)))
+    assert any(own.key.startswith("map.sure.copies") for own in claims) == bool(n)
+    if n:
+        assert_said(claims, "map.sure.copies", n=n, total=total)
 
 
 def test_what_is_said_of_labels_is_so() -> None:
@@ -167,10 +179,10 @@ def test_what_is_said_of_labels_is_so() -> None:
         assert len(title) <= 80
         labelled = [i for i, label in enumerate(labels) if label]
         kinds = {labels[i] for i in labelled}
-        truth = truth_of(labels, points.sentence, near)
+        truth = truth_of(labels, texts_of(points), near)
         if len(kinds) < 2:
             assert_said(claims, f"map.untested.{'one' if kinds else 'none'}", column="“topic”")
-        elif len({int(points.sentence[i]) for i in labelled}) == 1:
+        elif len({points.text(i) for i in labelled}) == 1:
             assert_said(claims, "map.untested.alone")
         elif truth is None or truth.baseline == 1:
             assert_said(claims, "map.untested.unreached")
@@ -181,7 +193,8 @@ def test_what_is_said_of_labels_is_so() -> None:
             numbers = {"share": truth.share, "baseline": truth.baseline, "n": truth.n}
             assert_said(claims, f"map.labels.{state}", **numbers)
             assert said.claims[0].numbers["commonest"] in set(map(quoted, truth.commonest))
-            assert len(said.sure) <= 4
+            assert len(said.sure) <= 5
+            assert_copies(claims, points)
             low, high = ends_of(truth.share, truth.n_apart)
             assert_said(claims, "map.sure.interval", low=low, high=high)
             if truth.n < len(labelled):
@@ -232,8 +245,9 @@ def test_what_is_said_of_groups_is_so() -> None:
         n_groups = len(set(inside.tolist()))
         assert_said(claims, "map.groups.some", n=n_groups, share=len(inside) / n)
         names = [str(group) if group >= 0 else "" for group in groups.tolist()]
-        is_alone = len(set(points.sentence[groups >= 0].tolist())) == 1
-        truth = None if is_alone else truth_of(names, points.sentence, near)
+        is_alone = len(set(texts_of(points)[groups >= 0])) == 1
+        truth = None if is_alone else truth_of(names, texts_of(points), near)
+        assert_copies(claims, points)
         if truth is None or not 0 < truth.chance < 1:
             assert len(said.claims) == 1
             continue

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,7 @@ from tests.support.pages import (
     messages,
     offered_files,
     pick,
+    plainly_said,
     press,
     reading,
     send_pick,
@@ -384,6 +386,34 @@ def test_any_text_works_or_meets_one_clear_sentence(text: str) -> None:
         assert shown_view(app).sentences[0].word == span
         assert_works_or_says_why(app)
     assert_works_or_says_why(app)
+
+
+MANY = "\n".join(f"A pasted line about things, number {i}" for i in range(300))
+TABLE = "\n".join(f"A text of a row, number {i}\tlabel {i % 2}" for i in range(20))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "name"),
+    [
+        ("word " * 4_400, "That text has 22,000 characters, and a sentence takes", "texts.txt"),
+        (MANY, "You pasted 300 lines, and there are at most 8 sentences.", "texts.txt"),
+        (TABLE, "You pasted 20 lines", "table.tsv"),
+    ],
+    ids=["long", "lines", "table"],
+)
+def test_a_text_that_is_no_sentence_is_offered_as_a_file(
+    text: str, expected: str, name: str
+) -> None:
+    app = send_pick(framed(), "chips", row=0, text=text)
+    assert_nothing_lost(app, DEFAULT.sentences[0].text)
+    assert expected in plainly_said(app)
+    (link,) = [w.proto for w in app.get("page_link") if "pasted text" in w.proto.label]
+    view = decode(parse_qs(link.query_string)["s"][0])
+    assert view.controls["map"]["source"] == "file"
+    app.query_params["s"] = encode(view)
+    app = app.switch_page("pages/map.py").run()
+    assert f"**Pasted {name}**" in plainly_said(app)
+    assert "Open the pasted text on Map" not in [w.proto.label for w in app.get("page_link")]
 
 
 @pytest.mark.parametrize("text", ["", LONG], ids=["an empty text", "600 words"])

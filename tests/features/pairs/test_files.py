@@ -26,6 +26,7 @@ from components.features.pairs.files import (
 from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
 ONE, TWO = "I love my pet python", "I love coding in Python"
+SPLITS = ["train", "test"]
 Columns = Mapping[str, Sequence[str | None]]
 
 
@@ -75,7 +76,13 @@ def words_of(pairs: PairSet) -> list[str]:
     ],
 )  # fmt: skip
 def test_columns_are_guessed_by_their_titles(titles: str, expected: PairColumns) -> None:
-    assert guess_columns(sheet({title: ["x"] for title in titles.split()})) == expected
+    cells = {"index": ["0", "0"], "start": ["0", "0"], "end": ["1", "1"], "split": SPLITS}
+    columns = {
+        title: next((own for start, own in cells.items() if title.startswith(start)), ["x", "x y"])
+        for title in titles.split()
+    }
+    columns |= {title: ["x", "x"] for title in columns if "word" in title}
+    assert guess_columns(sheet(columns)) == expected
 
 
 def test_without_telling_titles_the_texts_are_the_columns_that_read_like_them() -> None:
@@ -145,21 +152,28 @@ def test_empty_texts_and_words_that_are_not_there_are_left_out_and_said() -> Non
 
 
 @pytest.mark.parametrize(
-    ("columns", "expected"),
+    ("marks", "columns", "expected"),
     [
-        ({"text": [ONE]}, "has one column. Give a file of pairs"),
-        ({"text1": ["", None], "text2": [TWO, "x"]}, "no pair that can be compared"),
-        ({"text1": [ONE], "text2": [TWO], "span1": ["2-6"], "span2": ["0-99"]}, "Row 1, text 2"),
+        ({}, {"text": [ONE]}, "has one column. Give a file of pairs"),
+        ({}, {"text1": ["", None], "text2": [TWO, "x"]}, "no pair that can be compared"),
         (
+            {"span1": "span1", "span2": "span2"},
+            {"text1": [ONE], "text2": [TWO], "span1": ["2-6"], "span2": ["0-99"]},
+            "Row 1, text 2",
+        ),
+        (
+            {"word1": "word", "word2": "word", "index1": "index", "index2": "index"},
             {"text1": [ONE], "text2": [TWO], "word": ["python"], "index": ["1"]},
             "word 1 is “love”, and the word is “python”",
         ),
     ],
     ids=["one column", "no texts", "a span beyond the text", "the wrong word"],
 )
-def test_a_file_without_a_pair_is_refused_in_a_sentence(columns: Columns, expected: str) -> None:
+def test_a_file_without_a_pair_is_refused_in_a_sentence(
+    marks: dict[str, str], columns: Columns, expected: str
+) -> None:
     with pytest.raises(CorpusError, match=r"\.$") as caught:
-        guessed_pairs(sheet(columns))
+        pairs_from(sheet(columns), PairColumns("text1", "text2", **marks))
     assert expected in str(caught.value)
 
 
@@ -167,7 +181,7 @@ def test_columns_that_make_no_pairs_are_refused() -> None:
     given = sheet({"text1": [ONE], "text2": [TWO], "word1": ["python"]})
     for columns, expected in (
         (PairColumns("text1", "text1"), "would come from one column"),
-        (PairColumns("text1", ""), "would come from one column"),
+        (PairColumns("text1", ""), "needs two texts, and one column is chosen"),
         (PairColumns("text1", "text2", word1="word1"), "marked in one text alone"),
     ):
         with pytest.raises(CorpusError, match=expected):
@@ -230,9 +244,18 @@ def test_a_split_names_train_test_and_others_or_is_not_used() -> None:
     split = labelled(*"TFTF", split=["Train", "test", "dev", None]).split
     assert split is not None
     assert split.tolist() == [TRAIN, TEST, NEITHER, NEITHER]
-    found = labelled(*"TF", split=["a", "b"])
+    given = sheet({"text1": [ONE] * 2, "text2": [TWO] * 2, "split": ["a", "b"]})
+    found = pairs_from(given, PairColumns("text1", "text2", split="split"))
     note = "The column split names neither train nor test, so it is not used as a split."
     assert (found.split, found.notes) == (None, (note,))
+    assert not guess_columns(given).split
+
+
+def test_a_validation_part_tests_where_no_row_is_for_testing() -> None:
+    found = labelled(*"TFTF", split=["TRAIN", "train", "TRIAL", "dev"])
+    assert found.split is not None
+    assert found.split.tolist() == [TRAIN, TRAIN, TEST, TEST]
+    assert found.notes == ("No row of split says test, so the validation rows test.",)
 
 
 # The whole

@@ -220,6 +220,46 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     assert "5th percentile" in numbers(app, "median").columns
 
 
+def test_guessed_marks_are_said_and_can_be_refused() -> None:
+    rows = [(row[0], row[1], "3", "1", row[4]) for row in ROWS]
+    app = upload(
+        opened(FILE_VIEW), "mine.csv", table(rows, ("text1", "text2", "idx1", "idx2", "t"))
+    )
+    assert "Guessed: idx1, idx2 mark a word in each text, such as “python” in row 1." in (
+        plainly_said(app)
+    )
+    app = settled(press(app, "files_refuse_marks"))
+    assert "Guessed" not in plainly_said(app)
+    way = next(box for box in app.selectbox if str(box.key).endswith("_way"))
+    assert way.value == "none"
+    app = whole(settled(press(app, "pairs_use")))
+    assert "pairs of whole texts" in plainly_said(app)
+
+
+def test_labels_come_from_a_second_file() -> None:
+    rows = [(row[2], "N", "3-1", row[0], f"The {row[2]} is here") for row in ROWS]
+    app = upload(opened(FILE_VIEW), "mine.tsv", table(rows[1:], rows[0]).replace(b",", b"\t"))
+    own = next(w for w in app.file_uploader if w.key.startswith("files_second_"))
+    gold = "\n".join(row[4] for row in ROWS).encode()
+    app = settled(own.set_value(("mine.gold", gold, "application/octet-stream")).run())
+    assert "Labels come from mine.gold, joined line by line." in plainly_said(app)
+    app = whole(settled(press(app, "pairs_use")))
+    assert "40 pairs of words" in plainly_said(app)
+    assert "always saying “different”" in said(app, "reading_whole")
+
+
+def test_numbers_of_rows_mark_nothing_and_no_label_becomes_a_second_text() -> None:
+    rows = [(str(i), row[0], row[4]) for i, row in enumerate(ROWS)]
+    app = upload(opened(FILE_VIEW), "mine.csv", table(rows, ("index", "text", "label")))
+    assert "A pair needs two texts, and this file has one column of them." in plainly_said(app)
+    assert app.button(key="pairs_use").disabled
+    rows = [(row[0], row[1], str(i)) for i, row in enumerate(ROWS)]
+    app = upload(app, "mine.csv", table(rows, ("text1", "text2", "idx")))
+    assert "idx marks no word: it fits too few texts, or it numbers the rows." in plainly_said(app)
+    app = whole(settled(press(app, "pairs_use")))
+    assert "40 pairs of whole texts" in plainly_said(app)
+
+
 def test_odd_files_are_said_and_the_page_works() -> None:
     rows = [(row[0], row[1], "zebra", *row[3:5], "train") if i < 2 else (*row[:4], "T", row[5])
             for i, row in enumerate(ROWS)]  # fmt: skip

@@ -23,10 +23,11 @@ class Chips {
     root.addEventListener("keydown", (event) => this.onKey(event));
     root.addEventListener("focusin", (event) => this.onFocus(event));
     root.addEventListener("focusout", (event) => this.onLeave(event));
+    root.addEventListener("paste", (event) => this.onPaste(event));
   }
 
-  update({ rows, longest, flows }) {
-    this.longest = longest;
+  update({ rows, lines, flows }) {
+    this.lines = lines;
     this.root.classList.toggle("flows", flows);
     const focused = this.focusedAt();
     const previous = this.rows;
@@ -65,7 +66,6 @@ class Chips {
     if (row.field) return;
     row.field = make("input", "field");
     row.field.value = row.typed;
-    row.field.maxLength = this.longest;
     row.field.dir = "auto";
     row.opened = row.field.value; // a field has no line ends, so this may not be the text itself
     row.field.ariaLabel = row.text.ariaLabel.replace("Words of", "Text of");
@@ -99,6 +99,18 @@ class Chips {
   onLeave(event) {
     const field = event.target.closest(".field");
     if (field) this.leave(this.rowOf(field));
+  }
+
+  // A field would join lines: more of them than there are sentences go to Python as they are.
+  onPaste(event) {
+    const field = event.target.closest(".field");
+    const text = event.clipboardData.getData("text/plain").toWellFormed();
+    const n = text.split("\n").filter((line) => line.trim()).length;
+    if (!field || n <= this.lines) return;
+    event.preventDefault();
+    const row = this.rowOf(field);
+    this.leave(row, { drop: true });
+    this.send({ row: Number(row.element.dataset.row), text });
   }
 
   rowOf(element) {

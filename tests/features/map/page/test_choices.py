@@ -180,10 +180,10 @@ def test_a_sample_of_many_texts_is_said() -> None:
     app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
     assert_whole(app)
     assert re.search(
-        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", plainly_said(app)
+        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts at random", plainly_said(app)
     )
     below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
-    assert re.fullmatch(r"from \d+ of 150 texts, chosen at random", below)
+    assert re.fullmatch(r"from \d+ of 150 texts at random, to stay within [\d,]+ points", below)
 
 
 # How far to trust it

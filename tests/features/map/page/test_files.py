@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -55,10 +56,10 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert "**mine.csv**" in plainly_said(app)
     head = next(d.value for d in app.dataframe if len(d.value) == 4)
     assert TEXTS[0] in head.to_numpy()
-    app.selectbox(key="map_pending_text").set_value("nothing").run()
+    pending(app.selectbox, "text").set_value("nothing").run()
     app = settled(press(app, "map_use"))
     assert "nothing has no text in any of its 4 rows. Choose another column" in plainly_said(app)
-    app.selectbox(key="map_pending_text").set_value("text").run()
+    pending(app.selectbox, "text").set_value("text").run()
     app = settled(press(app, "map_use"))
     assert_whole(app)
     old, shown = picture(app), places(app)
@@ -94,6 +95,44 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert "4 texts" in plainly_said(app)
 
 
+def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    table = "\n".join(f"{text}\tpet" for text in TEXTS)
+    app.text_area(key="map_paste").set_value(f"text\tkind\n{table}\n").run()
+    app = settled(press(app, "map_paste_use"))
+    assert "**Pasted table.tsv** · TSV, UTF-8 · 4 rows" in plainly_said(app)
+    assert pending(app.multiselect, "labels").value == ["kind"]
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+
+
+def pending(widgets: Iterable[Any], name: str) -> Any:
+    """The menu of a file that is not mapped yet."""
+    return next(w for w in widgets if re.fullmatch(rf"map_pending_.*_{name}", w.key or ""))
+
+
+def add_second(app: AppTest, name: str, content: bytes) -> AppTest:
+    own = next(w for w in app.file_uploader if w.key.startswith("files_second_"))
+    return settled(own.set_value((name, content, "text/plain")).run())
+
+
+def test_labels_and_their_names_come_from_two_more_files() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    app = upload(app, "texts.txt", "\n".join((*TEXTS[:2], "", *TEXTS[2:])).encode())
+    app = add_second(app, "labels.txt", b"0\n1\n")
+    assert "labels.txt has 2 rows, and texts.txt has 5." in plainly_said(app)
+    app = add_second(app, "labels.txt", b"0\n1\n0\n1\n1\n")
+    assert "Labels come from labels.txt, joined line by line." in plainly_said(app)
+    app = add_second(app, "names.txt", b"0\tpet\n1\tlanguage\n")
+    assert "names.txt names the labels." in plainly_said(app)
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).corpus.labels == {"label": ("pet", "language", "language", "language")}
+
+
 def test_other_columns_of_a_file_can_be_used() -> None:
     app = settled(
         press(upload(framed(map_view(source="file", **QUICK)), "mine.csv", TABLE), "map_use")
@@ -115,7 +154,7 @@ SALARIES = b"text,kind,salary\n" + b"".join(
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
     assert "Anyone with this page's address can see and download the columns" in plainly_said(own)
-    own.multiselect(key="map_pending_labels").set_value(["kind"]).run()
+    pending(own.multiselect, "labels").set_value(["kind"]).run()
     own = settled(press(own, "map_use"))
     assert "salary" in own.selectbox(key="map_columns_text").options
     view = shown_view(own)
@@ -138,7 +177,7 @@ def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the
 
 def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_before() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
-    own.multiselect(key="map_pending_labels").set_value(["salary"]).run()
+    pending(own.multiselect, "labels").set_value(["salary"]).run()
     own = settled(press(own, "map_use"))
     view = shown_view(own)
     forget_all()
