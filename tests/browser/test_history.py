@@ -51,6 +51,23 @@ def test_back_forward_and_reload_restore_the_view(similarity: Visit) -> None:
     assert seen() == steps[4]
 
 
+@pytest.mark.parametrize("place", ["word row", "menu", "sidebar"])
+def test_a_link_is_followed_once_the_typed_text_is_stored(visit: Callable, place: str) -> None:
+    here = visit("/tokens" if place == "menu" else "/")
+    typed = "My python saw a zebra"
+    if place == "word row":
+        here.page.get_by_role("button", name="Edit sentence A").click()
+        field = here.page.get_by_role("textbox", name="Text of sentence A")
+    else:
+        within = here.menu("Edit") if place == "menu" else here.side
+        field = within.get_by_role("textbox", name="Sentence A", exact=True)
+    field.fill(typed)
+    here.side.get_by_role("link", name="Meaning in context").click()  # no Enter before it
+    here.page.wait_for_url("**/meaning?*")
+    here.wait()
+    assert here.rows[:2] == [typed, B]
+
+
 def test_menus_opened_later_show_the_view_and_change_only_what_is_changed(
     similarity: Visit,
 ) -> None:

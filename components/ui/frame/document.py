@@ -30,6 +30,7 @@ _NEEDED = (
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
 _STYLES = ("frame.css", "phone.css", "present.css")
+_SCRIPT = "follow.js"
 _BASE = (
     "window.__streamlit={BACKEND_BASE_URL:location.origin+"
     f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'
@@ -70,7 +71,14 @@ def document() -> str:
         for names in (_NEEDED, (_LAST,))
     )
     early = f"await Promise.all([{needed}]); {last};"
-    scripts = f'<script>{_BASE}{NOTE_ADDRESS}</script>\n<script type="module">{early}</script>'
+    follow = (assets / _SCRIPT).read_text(encoding="utf-8")
+    scripts = "\n".join(
+        (
+            f"<script>{_BASE}{NOTE_ADDRESS}</script>",
+            f'<script type="module">{early}</script>',
+            f'<script type="module">\n{follow}</script>',
+        )
+    )
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
         "</head>": f"{scripts}\n</head>",

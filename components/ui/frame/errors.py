@@ -93,7 +93,7 @@ def _refer(exc: Exception) -> None:
     about = {"reference": reference}
     _log.error("Unexpected error, reference %s", reference, exc_info=exc, extra=about)
     st.error(
-        f"Something went wrong that should not (reference {reference}). Nothing you typed is "
-        "lost: go back, or press Reset. Whoever runs this app finds the details in its log.",
+        f"Something went wrong that should not (reference {reference}). Reload the page, or go "
+        "back: its address has your view. Whoever runs this app finds the details in its log.",
         icon=":material/error:",
     )
