@@ -191,8 +191,8 @@ def text_pair(sheet: Sheet) -> tuple[str, str]:
         if kind in {"many", "label"} and not _is_numeric(columns[title])
         and label_rank(title) is None and not _is_id(title)
     ]  # fmt: skip
-    one, two, *_ = (*worded, sheet.text_column if not worded else "", "", "")
-    return one, two
+    padded = [*(worded or [sheet.text_column]), ""]
+    return padded[0], padded[1]
 
 
 def _sentences(
