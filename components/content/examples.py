@@ -108,7 +108,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="negation",
         title="Good and not good",
-        question='What does a "not" do to the word "good" that follows it?',
+        question='Is the good of "not good" closer to "very good" or to "very bad"?',
         sentences=(
             ExampleSentence("The food was very good", "good"),
             ExampleSentence("The food was not good", "good"),
@@ -124,7 +124,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="order",
         title="Who bit whom",
-        question='Does the word "dog" show who bites whom?',
+        question="Is the dog of A closer to the one bitten (B) or to the other that bites (C)?",
         sentences=(
             ExampleSentence("The dog bit the man", "dog"),
             ExampleSentence("The man bit the dog", "dog"),

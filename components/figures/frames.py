@@ -57,19 +57,22 @@ def add_frames(
         looks: other parts of the layout that differ by layer, such as annotations.
         narrow: True if titles are broken into lines.
     """
+    written = {n: [*looks.get(n, {}).get("annotations", ())] for n in (*traces, layer)}
+    written[layer] += notes
+    most = max(map(len, written.values()))
     frames = []  # titles are bold, as Streamlit makes the figure's own title
     for (n, moving), title in zip(traces.items(), titles, strict=True):
         font = {**chart.layout.title.font.to_plotly_json(), "weight": 700}
         text = heading(title, narrow=narrow)
-        look: dict[str, Any] = dict(looks.get(n, {}))
-        written = [*look.pop("annotations", ()), *(notes if n == layer else ())]
+        # Plotly keeps the annotations that a frame does not name, so each frame names all.
+        annotations = [{"visible": True, **note} for note in written[n]]
+        annotations += [{"visible": False}] * (most - len(annotations))
         own_title = {**chart.layout.title.to_plotly_json(), "text": text, "font": font}
-        layout: dict[str, Any] = {**look, "annotations": written, "title": own_title}
+        layout = {**looks.get(n, {}), "annotations": annotations, "title": own_title}
         frame = {"data": list(moving), "traces": list(range(len(moving)))}
         frames.append({"name": str(n), **frame, "layout": layout})
     chart.frames = frames
-    annotations = looks.get(layer, {}).get("annotations", ())
-    chart.layout.annotations = [*annotations, *notes]
+    chart.layout.annotations = written[layer]
 
 
 # --- Vectors as heat strips

@@ -61,7 +61,7 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": pairs_file()}
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
-    expect(here.main.get_by_text("40 rows")).to_be_visible()
+    expect(here.main.get_by_text("40 rows").first).to_be_visible()
     here.click("Compare these pairs")
     computed(here)
     whole = here.main.locator(".st-key-reading_whole")

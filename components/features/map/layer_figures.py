@@ -55,6 +55,7 @@ MAX_PLAYED_POINTS = 150_000
 MAX_TRAILS = 12
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
 """Parts of a trail: newest and oldest age, in layers before the shown one, and opacity."""
+_WAY = "its way through the layers"
 
 
 def layers_scatter(
@@ -110,6 +111,8 @@ def layers_scatter(
         trail_traces = _trail(places[: row + 1, trail], name, ink, kind=kind, size=size)
         trail_traces[-1]["textposition"] = where.get(trail, "top center")
         traces += trail_traces
+    if trails:
+        traces[n_own + len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
     traces += mark_traces(places[row], marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" and n_own > 1
     layout = map_layout(ranges, legend=color.title if has_legend else None)

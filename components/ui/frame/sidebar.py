@@ -133,7 +133,7 @@ def _announce_model() -> None:
     model = session.kept(_ARRIVED)
     if model is not None:
         session.keep(_ARRIVED, None)
-        st.toast(f"The page now shows {escape(model)}.", icon=":material/check:")
+        st.toast(f"The page now shows {escape(model)}.", icon=":material/check:", duration="long")
 
 
 def _failure(request: ModelRequest) -> None:

@@ -467,6 +467,15 @@ def test_frames_move_every_point_in_the_frame_of_its_layer() -> None:
     assert [frame.name for frame in figure.frames] == ["0", "1", "2", "3"]
 
 
+def test_groups_are_named_in_the_frame_of_the_shown_layer_only() -> None:
+    points, places = points_of(40), layers_of(3, 40)
+    names = [ClusterLabel(0, ("river", "boat"), tuple(map(float, places[1, 0])), 9)]
+    figure = layers_scatter(points, places, range(3), layer=1, clusters=names, titles=["T"] * 3)
+    shown = [[note.visible for note in frame.layout.annotations] for frame in figure.frames]
+    assert shown == [[False], [True], [False]]  # a frame without annotations would keep them
+    assert [note.text for note in figure.layout.annotations] == ["river · boat"]
+
+
 def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() -> None:
     points, places = points_of(9), layers_of(8, 9)
     figure = layers_scatter(points, places, range(8), layer=6, trails=[4], titles=["T"] * 8)
