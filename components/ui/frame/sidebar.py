@@ -162,7 +162,7 @@ def draw(view: ViewState, page: str) -> DeltaGenerator:
         st.divider()
         sentences.sentence_editor(view, "sentences", where="side", least=1)
         with st.container(horizontal=True, gap="small"):
-            sentences.menu(view)
+            sentences.menu(view, page)
             st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)
     return card_place
 

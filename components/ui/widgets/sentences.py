@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from components.content.examples import EXAMPLES, Example
+from components.content.examples import EXAMPLES
 from components.content.language import say
 from components.core.words import Span, find_words
 from components.ui.access import guard
@@ -30,9 +30,7 @@ from components.ui.state.view import (
 
 __all__ = [
     "is_offered_as_file",
-    "link",
     "menu",
-    "needs",
     "pair_field",
     "pick_word",
     "retype_row",
@@ -42,39 +40,24 @@ __all__ = [
 
 # --- The ready examples, as links
 
+_WITH_SENTENCES = {"home", "tokens", "masks", "embedding_layer", "layers", "attention", "why"}
 
-def menu(view: ViewState) -> None:
-    """Draw the examples as a short menu."""
+
+def menu(view: ViewState, page: str) -> None:
+    """Draw links that open the examples on this page, or in Meaning in context.
+
+    Anatomy and pages about corpora show no sentences of the view. An example whose model is not in memory is
+    left out; Start here offers that model.
+    """
+    target = navigation.row(page if page in _WITH_SENTENCES else "meaning")
     with (
         st.popover("Examples", icon=":material/lightbulb:"),
         st.container(key="examples", gap="small"),
     ):
         for example in EXAMPLES:
-            link(example, view, where="side")
-
-
-def needs(example: Example) -> str | None:
-    """Return the model that an example needs first; None if it can be opened."""
-    waits = example.model is not None and not runtime.is_loaded(example.model)
-    return example.model if waits else None
-
-
-def link(example: Example, view: ViewState, *, where: str) -> None:
-    """Draw a link to Meaning in context on an example, disabled until its model is loaded."""
-    model = needs(example)
-    if model is not None:
-        st.button(
-            example.title,
-            icon=example.icon,
-            disabled=True,
-            type="tertiary",
-            key=f"{where}_example_{example.key}",
-            help=f"Choose the model {model} first: this example needs it.",
-        )
-        return
-    page = navigation.row("meaning")
-    opened = from_example(example, view.model)
-    navigation.link(page, opened, label=example.title, icon=example.icon)
+            if example.model is None or runtime.is_loaded(example.model):
+                opened = from_example(example, view.model)
+                navigation.link(target, opened, label=example.title, icon=example.icon)
 
 
 Group = Literal["sentences", "references"]

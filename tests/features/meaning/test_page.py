@@ -496,11 +496,16 @@ def test_an_example_s_link_opens_it(example: Any, service: EncoderService) -> No
     assert_shows(app, expected(service, view))
 
 
-def test_an_example_whose_model_is_not_loaded_cannot_be_opened_yet() -> None:
-    app = framed()
-    button = app.button(key="side_example_case")
-    assert button.disabled
-    assert "google-bert/bert-base-cased" in button.help
+def test_an_example_opens_on_a_page_with_sentences_else_in_meaning() -> None:
+    for page, opened in (("tokens", "tokens"), ("anatomy", "meaning")):
+        links = {link.proto.label: link.proto for link in framed(page=page).sidebar.get("page_link")}
+        assert links[EXAMPLES[0].title].page == opened
+
+
+def test_an_example_whose_model_is_not_loaded_is_left_out() -> None:
+    labels = {link.proto.label for link in framed().sidebar.get("page_link")}
+    assert {example.title for example in EXAMPLES if example.model is None} <= labels
+    assert not labels & {example.title for example in EXAMPLES if example.model is not None}
 
 
 HOSTILE = {
