@@ -127,6 +127,7 @@ def every_way_to_encode_gives_the_same(subject: Subject) -> None:
         {"attentions": True},
         {"attentions": [(6, 11), (1, 0)]},
         {"pairs": [None, "A snake?", None, "b"]},
+        {"max_length": 5},
     ]
     for way in ways:
         found = subject.service.encode(BUNDLED_ID, TEXTS, **way)
@@ -140,6 +141,12 @@ def arrays_are_read_only(subject: Subject) -> None:
     parts = subject.service.embedding_parts(BUNDLED_ID, TEXTS[0])
     arrays = (encoding.hidden, encoding.attentions, encoding.token_ids, rows, parts.word)
     assert [array.flags.writeable for array in arrays if array is not None] == [False] * 5
+
+
+def sentence_vectors_are_the_same(subject: Subject) -> None:
+    for more in ({}, {"pairs": [None, "A snake?", None, "b"]}, {"prompt": "query: "}):
+        found = subject.service.sentence_vectors(BUNDLED_ID, TEXTS, **more)
+        assert_same(found, subject.local.sentence_vectors(BUNDLED_ID, TEXTS, **more), atol=1e-5)
 
 
 def interventions_give_the_same(subject: Subject) -> None:
