@@ -250,6 +250,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     many_texts_come_in_their_order,
     every_way_to_encode_gives_the_same,
     arrays_are_read_only,
+    sentence_vectors_are_the_same,
     interventions_give_the_same,
     gradients_give_the_same,
     what_the_model_is_made_of_is_the_same,
