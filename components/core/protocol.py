@@ -28,6 +28,7 @@ from components.core.schema import (
     Parameter,
     Precision,
     Progress,
+    SentenceVector,
     TokenizerCard,
     Tokens,
     Vocabulary,
@@ -123,13 +124,38 @@ class EncoderService:
         *,
         pairs: Sequence[str | None] | None = None,
         pad_to: int | None = None,
+        max_length: int | None = None,
         mask: Mask = "model",
         layers: Sequence[int] | None = None,
         attentions: AttentionRequest = False,
         precision: Precision = "exact",
         checksum: str | None = None,
     ) -> list[Encoding]:
-        """Each text's encoding, in the order given."""
+        """Each text's encoding, in the order given.
+
+        Longer texts are cut to `max_length` tokens, by default the most that the model takes.
+        """
+
+    @method(of="model", columns=_TEXTS, cached="always")
+    def sentence_vectors(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        prompt: str | None = None,
+        checksum: str | None = None,
+    ) -> list[SentenceVector]:
+        """Each text's vector by the model's own recipe (`ModelCard.recipe`), in the order given.
+
+        The vectors are those of sentence-transformers' `encode`.
+
+        Args:
+            model: its id.
+            texts: the texts.
+            pairs: the second text or None for each text, or None if there are no pairs.
+            prompt: the text before each text; None for the recipe's default prompt.
+        """
 
     @method(of="model", columns=(*_TEXTS, "interventions"), cached="always")
     def intervene(

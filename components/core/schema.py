@@ -12,6 +12,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from components.core.recipe import SentenceRecipe
+
 __all__ = [
     "TEST",
     "TRAIN",
@@ -40,6 +42,7 @@ __all__ = [
     "Progress",
     "ProgressEvent",
     "Provenance",
+    "SentenceVector",
     "Source",
     "SwitchOff",
     "TokenizerCard",
@@ -181,6 +184,23 @@ class Encoding(Tokens):
             raise ValueError(f"Layer {layer} was not encoded; there are layers {self.layers}.")
         rows: FloatArray = self.hidden[self.layers.index(layer)]
         return rows
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceVector:
+    """A text's vector by the model's own recipe.
+
+    Attributes:
+        vector: (n,) float32; n is the recipe's last size.
+        n_tokens: the number of tokens that were read, special ones included.
+        n_truncated: the number of tokens beyond the recipe's limit, which were not read.
+        passport: how to get the same numbers again.
+    """
+
+    vector: FloatArray
+    n_tokens: int
+    n_truncated: int
+    passport: Passport
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,6 +431,8 @@ class ModelCard:
     provenance: Provenance
     fast: FastPrecision
     device: str = "cpu"  # the device it runs on, as torch names it: "cpu", "cuda:0", "mps"
+    recipe: SentenceRecipe | None = None  # its authors' own steps to a sentence vector
+    recipe_note: str = ""  # why a recipe in its files is not offered
 
 
 @dataclass(frozen=True)

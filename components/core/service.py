@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from components.core import registry
 from components.core.batching import Streams
 from components.core.calls import Call, check_checksum
+from components.core.errors import RequestError
 from components.core.model_store import ModelList, ModelStore
 from components.core.presets import preset_config
 from components.core.protocol import EncoderService
-from components.core.schema import Architecture, Counted, Encoding
+from components.core.schema import Architecture, Counted, Encoding, SentenceVector
 
 if TYPE_CHECKING:
     from components.core.cache import CachedService
@@ -81,6 +82,8 @@ class LocalService(EncoderService):
         method = call.method.name
         if method == "encode":
             return self._encode(loaded, **arguments)
+        if method == "sentence_vectors":
+            return self._sentence_vectors(loaded, **arguments)
         if method in {"intervene", "integrated_gradients"}:
             with self._in_steps(progress) as counted:
                 return getattr(encoder, method)(loaded, **arguments, progress=counted)
@@ -106,6 +109,40 @@ class LocalService(EncoderService):
         if settings["precision"] == "fast":  # the first use makes a copy of the weights
             self._store.make_room()
         return encodings
+
+    def _sentence_vectors(
+        self,
+        loaded: LoadedModel,
+        texts: Sequence[str],
+        pairs: Sequence[str | None] | None,
+        prompt: str | None,
+    ) -> list[SentenceVector]:
+        from components.core.encoder import sentence_vectors, tokenize
+        from components.core.encoder.tokenizing import checked_texts
+
+        card = loaded.card
+        recipe = card.recipe
+        if recipe is None:
+            raise RequestError(
+                f"{card.title} has no recipe for sentence vectors. {card.recipe_note}".strip()
+            )
+        prompt = recipe.prompt(None) if prompt is None else prompt
+        checked_texts(texts, pairs)
+        checked_texts([prompt], None)
+        encodings = self._encode(
+            loaded,
+            [recipe.prepared(prompt + text) for text in texts],
+            None if pairs is None else [pair and recipe.prepared(pair) for pair in pairs],
+            pad_to=None,
+            max_length=recipe.max_length,
+            mask="model",
+            layers=[card.n_layers],
+            attentions=False,
+            precision="exact",
+        )
+        (start,) = tokenize(loaded.reader, [recipe.prepared(prompt)])
+        n_prompt = start.n_tokens - int(start.special_tokens_mask[-1]) if prompt else 0
+        return sentence_vectors(recipe, loaded.dense, encodings, n_prompt=n_prompt)
 
     def _architecture(self, model: str, checksum: str | None) -> Architecture:
         """The architecture; for a preset, known without its weights."""

@@ -127,6 +127,7 @@ def every_way_to_encode_gives_the_same(subject: Subject) -> None:
         {"attentions": True},
         {"attentions": [(6, 11), (1, 0)]},
         {"pairs": [None, "A snake?", None, "b"]},
+        {"max_length": 5},
     ]
     for way in ways:
         found = subject.service.encode(BUNDLED_ID, TEXTS, **way)
@@ -140,6 +141,12 @@ def arrays_are_read_only(subject: Subject) -> None:
     parts = subject.service.embedding_parts(BUNDLED_ID, TEXTS[0])
     arrays = (encoding.hidden, encoding.attentions, encoding.token_ids, rows, parts.word)
     assert [array.flags.writeable for array in arrays if array is not None] == [False] * 5
+
+
+def sentence_vectors_are_the_same(subject: Subject) -> None:
+    for more in ({}, {"pairs": [None, "A snake?", None, "b"]}, {"prompt": "query: "}):
+        found = subject.service.sentence_vectors(BUNDLED_ID, TEXTS, **more)
+        assert_same(found, subject.local.sentence_vectors(BUNDLED_ID, TEXTS, **more), atol=1e-5)
 
 
 def interventions_give_the_same(subject: Subject) -> None:
@@ -243,6 +250,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     many_texts_come_in_their_order,
     every_way_to_encode_gives_the_same,
     arrays_are_read_only,
+    sentence_vectors_are_the_same,
     interventions_give_the_same,
     gradients_give_the_same,
     what_the_model_is_made_of_is_the_same,

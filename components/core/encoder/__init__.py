@@ -17,6 +17,7 @@ from components.core.encoder.intervening import intervene
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
 from components.core.encoder.running import BatchKey, encode, prepare_texts, processors
+from components.core.encoder.sentences import sentence_vectors
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.vocabulary import (
     LoadedTokenizer,
@@ -49,6 +50,7 @@ __all__ = [
     "prepare_texts",
     "processors",
     "read_matrix",
+    "sentence_vectors",
     "tidy_memory",
     "tokenize",
     "word_rows",

@@ -72,6 +72,7 @@ class Request:
     """The computation requested for each text, checked against the model by `checked`."""
 
     pad_to: int | None = None
+    max_length: int | None = None
     mask: Mask = "model"
     layers: tuple[int, ...] | None = None
     attentions: bool | tuple[tuple[int, int], ...] = False
@@ -84,6 +85,7 @@ class Request:
         card: ModelCard,
         *,
         pad_to: int | None,
+        max_length: int | None = None,
         mask: Mask,
         layers: Sequence[int] | None,
         attentions: AttentionRequest,
@@ -101,7 +103,7 @@ class Request:
         why_exact = None
         if precision == "fast" and card.fast.dtype == "float32":
             precision, why_exact = "exact", card.fast.reason
-        return cls(pad_to, mask, tuple(chosen), heads, precision, why_exact)
+        return cls(pad_to, max_length, mask, tuple(chosen), heads, precision, why_exact)
 
 
 def one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:

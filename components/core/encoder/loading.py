@@ -13,12 +13,14 @@ import transformers
 from components.core.bundled_files import check_bundled_files
 from components.core.encoder.devices import CPU, Device, return_freed_memory
 from components.core.encoder.layerwise import Layerwise
+from components.core.encoder.sentences import DenseWeights, read_dense
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import ModelVariants
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError, ModelError
 from components.core.families import Family, allowed_config, family_of, read_config
 from components.core.files import checksum_of
+from components.core.recipe import SentenceRecipe, read_recipe
 from components.core.registry import ModelFiles
 from components.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
 
@@ -42,6 +44,7 @@ class LoadedModel:
     trained_parts: dict[str, bool]
     views: ModelVariants
     device: Device
+    dense: dict[str, DenseWeights]  # of the recipe's linear layers, by folder
 
     @cached_property
     def layerwise(self) -> Layerwise:
@@ -86,14 +89,26 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     reader = load_tokenizer(files)
     card = replace(_card(files, reader.card, model, checksum, provenance, fast), device=device.name)
     _move(model, files.title, device)
+    recipe, dense, note = _recipe(files.folder, card)
+    card = replace(card, recipe=recipe, recipe_note=note)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
         "pooler": provenance.pooler.state == "trained",
         "encoder": provenance.encoder.state == "trained",
     }
-    return LoadedModel(
-        card, family, model, reader, trained, ModelVariants(model, fast.dtype), device
-    )
+    views = ModelVariants(model, fast.dtype)
+    return LoadedModel(card, family, model, reader, trained, views, device, dense)
+
+
+def _recipe(
+    folder: Path, card: ModelCard
+) -> tuple[SentenceRecipe | None, dict[str, DenseWeights], str]:
+    """The recipe with its weights, or why the one in the folder is not offered."""
+    try:
+        recipe = read_recipe(folder, n_dims=card.n_dims, max_length=card.max_length)
+        return recipe, {} if recipe is None else read_dense(folder, recipe), ""
+    except CheckpointError as exc:  # everything else that the model says is right without it
+        return None, {}, str(exc)
 
 
 def _move(model: Any, title: str, device: Device) -> None:

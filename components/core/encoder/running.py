@@ -77,7 +77,8 @@ def prepare_texts(
     pairs: Sequence[str | None] | None = None,
 ) -> list[PreparedText]:
     """Return the texts, tokenized, each with the request and its passport."""
-    tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
+    lengths = {"pad_to": request.pad_to, "max_length": request.max_length}
+    tokens = tokenize(loaded.reader, texts, pairs=pairs, **lengths)
     check_rows(loaded, tokens)
     passport = passport_of(loaded, request)
     return [PreparedText(text_tokens, request, passport) for text_tokens in tokens]
@@ -236,6 +237,8 @@ def passport_of(loaded: LoadedModel, request: Request, device: Device | None = N
     settings["device"] = (device or loaded.device).name
     if request.pad_to is not None:
         settings["pad_to"] = request.pad_to
+    if request.max_length is not None:
+        settings["max_length"] = request.max_length
     if request.why_exact is not None:
         settings["asked for fast, ran exact"] = request.why_exact
     return Passport(

@@ -231,9 +231,9 @@ def megabytes(n_bytes: int) -> str:
 
 def _keep_whole_files(folder: Path, files: Mapping[str, _ListedFile]) -> int:
     """Bytes of the files that are here already; files of the wrong size are deleted."""
-    present = [folder / name for name in files if (folder / name).is_file()]
-    discard(path for path in present if not has_size(path, files[path.name].size))
-    return sum(path.stat().st_size for path in present if path.is_file())
+    present = [name for name in files if (folder / name).is_file()]
+    discard(folder / name for name in present if not has_size(folder / name, files[name].size))
+    return sum((folder / name).stat().st_size for name in present if (folder / name).is_file())
 
 
 def _check_files(folder: Path, files: Mapping[str, _ListedFile], model_id: str) -> None:

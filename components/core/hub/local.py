@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from components.core.errors import UnknownModelError
+from components.core.recipe import is_recipe_file
 from components.core.untrusted import shortened
 
 __all__ = [
@@ -83,14 +84,23 @@ def check_id(model_id: str) -> None:
 
 
 def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
-    """The files to fetch from a repository; its weights are one file, or else all shards."""
+    """The files to fetch from a repository; its weights are one file, or else all shards.
+
+    Of a whole model, the files of its recipe for sentence vectors are among them.
+    """
     required = {CONFIG, _TOKENIZER} | DESCRIPTIONS
     if part == "model":
         required |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
     elif _TOKENIZER in names:  # this file also holds the vocabulary
         return sorted(required & set(names))
     required |= _VOCABULARIES
-    return sorted(name for name in names if name in required or _SENTENCEPIECE.fullmatch(name))
+    return sorted(
+        name
+        for name in names
+        if name in required
+        or _SENTENCEPIECE.fullmatch(name)
+        or (part == "model" and is_recipe_file(name))
+    )
 
 
 def missing_files(names: Collection[str], part: Part = "model") -> str | None:
@@ -182,7 +192,8 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part
     except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
         return True
     sizes = {file.path: file.size for file in tree}
-    return all(has_size(folder / name, sizes[name]) for name in choose_files(sizes, part))
+    chosen = choose_files(sizes, part)  # older versions fetched no recipes, which no page needs
+    return all(has_size(folder / n, sizes[n]) for n in chosen if not is_recipe_file(n))
 
 
 class CachedFiles:
@@ -244,7 +255,7 @@ def drop_damaged(folder: Path) -> None:
 
     A blob in the cache is named by its own hash. Intact blobs and other files stay.
     """
-    links = [path for path in folder.iterdir() if path.is_symlink() and path.is_file()]
+    links = [path for path in folder.rglob("*") if path.is_symlink() and path.is_file()]
     blobs = {path: path.resolve() for path in links}
     discard(
         path

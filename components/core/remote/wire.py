@@ -264,6 +264,7 @@ _MATRIX_BYTES = 20_000_000  # of a parameter; larger ones are refused where they
 _RESULT_BYTES = 2_000  # of a result besides its arrays and texts
 _TOKEN_BYTES = 100  # its seven numbers, and the token itself
 _ENTRY_BYTES = 100  # of a token in a vocabulary
+_MOST_DIMS = 6 * 16_384  # of a sentence's vector: all poolings of the largest linear layer
 _LEAST_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
 
 CARD_BY: Mapping[str, str] = {
@@ -307,6 +308,9 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
                 _RESULT_BYTES + _bytes(text) + _bytes(pair) + _states(arguments, card, text, pair)
                 for text, pair in zip_longest(arguments["texts"], arguments.get("pairs") or ())
             ]
+        case "sentence_vectors":
+            n_bytes = 4 * max(card.n_dims, _MOST_DIMS)
+            return [_RESULT_BYTES + n_bytes for _ in arguments["texts"]]
         case "embedding_parts" | "integrated_gradients":
             text, pair = arguments["text"], arguments.get("pair")
             return [8 * _states({**arguments, "layers": [0]}, card, text, pair)]

@@ -63,7 +63,7 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
         return arrays_of.arrays(get_args(inner[1])[0], shapes)
     if origin is not None and issubclass(origin, Mapping):
         return st.dictionaries(values_of(inner[0]), values_of(inner[1]), max_size=3)
-    if is_dataclass(hint):
+    if is_dataclass(hint) or (inspect.isclass(hint) and issubclass(hint, msgspec.Struct)):
         return instances(hint)
     plain = {int: NUMBERS, str: TEXTS, float: st.floats(), bool: st.booleans()}
     return plain[hint] if hint in plain else st.none()
@@ -71,7 +71,7 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
 
 def instances(cls: Any) -> st.SearchStrategy[Any]:
     hints = get_type_hints(cls)
-    return st.builds(cls, **{field.name: values_of(hints[field.name]) for field in fields(cls)})
+    return st.builds(cls, **{name: values_of(hint) for name, hint in hints.items()})
 
 
 def assert_equal(found: Any, given: Any) -> None:
