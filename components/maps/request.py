@@ -159,8 +159,8 @@ class MapRequest:
         every_word: of a corpus with chosen words, map all words instead of those.
         special: of tokens, map also those that the tokenizer added.
         most: the largest number of points.
-        layer: the layer that is drawn alone, -1 for the pooler's output; None for all layers, each
-            starting from the one above.
+        layer: the layer that is drawn alone, -1 for vectors of the last layer only (pooler,
+            recipe); None for all layers, each starting from the one above.
         settings: how points are placed.
         source: a name for the origin of the texts, chosen by the caller.
     """
@@ -230,4 +230,4 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
 
 
 def _layer_name(layer: int) -> str:
-    return "pooler output" if layer < 0 else f"layer {layer}"
+    return "last layer only" if layer < 0 else f"layer {layer}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from components.analysis.words import pool
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
-from components.core.schema import Encoding, FloatArray, IntArray, Passport
+from components.core.schema import Encoding, FloatArray, IntArray, Passport, SentenceVector
 from components.core.words import Span, split_words
 from components.corpus.corpus import Corpus
 from components.maps.plan import Plan
@@ -21,12 +22,17 @@ from components.maps.progress import OnProgress
 from components.maps.request import MapRequest
 
 __all__ = [
+    "RECIPE",
     "SENTENCE_POOLINGS",
     "WORD_POOLINGS",
     "PointVectors",
     "TextRows",
     "gather",
+    "has_layers",
+    "is_recipe",
     "read_points",
+    "recipe_prompt",
+    "recipe_rows",
     "rows_of",
     "sentence_vectors",
 ]
@@ -37,6 +43,8 @@ __all__ = [
 WORD_POOLINGS = ("mean", "first", "last")
 SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
 """Ways to pool a sentence: "mean" of all tokens, "own" without the special ones, ..."""
+RECIPE = "recipe"
+"""The model's own recipe; "recipe:NAME" puts the recipe's prompt of that name before each text."""
 _PARTS = ("first third", "middle third", "last third")
 
 
@@ -65,15 +73,46 @@ def rows_of(
         RequestError: the model has no pooler.
     """
     if unit == "sentences":
-        return _sentence(encoding, pooling)
+        return _sentence(encoding.text, sentence_vectors(encoding, pooling))
     if unit == "tokens":
         return _tokens(encoding, wanted, special)
     return _words(encoding, pooling, span, wanted)
 
 
-def _sentence(encoding: Encoding, pooling: str) -> TextRows:
-    vector = sentence_vectors(encoding, pooling)
-    return TextRows([encoding.text], np.array([[0, len(encoding.text)]]), vector[:, None])
+def is_recipe(pooling: str) -> bool:
+    """True for the model's own recipe, with a prompt or without."""
+    return pooling.partition(":")[0] == RECIPE
+
+
+def has_layers(pooling: str) -> bool:
+    """True if a pooling works at every layer, not only on the last one's states."""
+    return pooling != "pooler" and not is_recipe(pooling)
+
+
+def recipe_prompt(card: ModelCard, pooling: str) -> str:
+    """The prompt that a pooling names; "" for the recipe's default."""
+    name = pooling.partition(":")[2]
+    return card.recipe.prompt(name) if name and card.recipe is not None else ""
+
+
+def recipe_rows(
+    texts: Sequence[str], card: ModelCard, service: EncoderService, pooling: str
+) -> list[tuple[TextRows, SentenceVector]]:
+    """Return the rows of sentences by the model's own recipe, each with its vector.
+
+    Raises:
+        RequestError: the model has no recipe.
+    """
+    prompt = recipe_prompt(card, pooling) or None
+    vectors = service.sentence_vectors(card.id, texts, prompt=prompt, checksum=card.checksum)
+    return [
+        (_sentence(text, made.vector[None]), made)
+        for text, made in zip(texts, vectors, strict=True)
+    ]
+
+
+def _sentence(text: str, vectors: FloatArray) -> TextRows:
+    return TextRows([text], np.array([[0, len(text)]]), vectors[:, None])
 
 
 def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
@@ -178,7 +217,8 @@ class PointVectors:
     Attributes:
         points: the points.
         vectors: (n_layers, n_points, n_dims) float32.
-        layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
+        layers: the layer of each row of `vectors`; (-1,) for the pooler's output, and for vectors
+            by the model's own recipe.
         n_cut: the number of texts that were cut off because they were too long for the model.
         passport: the passport of the encodings.
     """
@@ -230,30 +270,54 @@ def gather(
         RequestError: the model has no pooler, or there is nothing to map.
     """
     wanted = {word.casefold() for word in only}
-    texts: list[str] = []
-    rows: list[TextRows] = []
-    layers: tuple[int, ...] = ()
-    passport, n_cut, n = None, 0, 0
-    for index, encoding in enumerate(encodings):
-        span = None if spans is None else spans[index]
-        rows.append(rows_of(encoding, unit, pooling, span, wanted, special))
-        texts.append(encoding.text)
-        layers = (-1,) if pooling == "pooler" and unit == "sentences" else encoding.layers
-        passport = encoding.passport
-        n_cut += encoding.n_truncated > 0
-        n += len(rows[-1].names)
+    taken = repeat(None) if spans is None else spans
+    read = (
+        _Read(
+            encoding.text,
+            rows_of(encoding, unit, pooling, span, wanted, special),
+            (-1,) if unit == "sentences" and not has_layers(pooling) else encoding.layers,
+            encoding.n_truncated > 0,
+            encoding.passport,
+        )
+        for encoding, span in zip(encodings, taken, strict=False)
+    )
+    return _joined(read, unit, only, labels or {}, most)
+
+
+@dataclass(frozen=True)
+class _Read:
+    text: str
+    rows: TextRows
+    layers: tuple[int, ...]
+    is_cut: bool
+    passport: Passport
+
+
+def _joined(
+    read: Iterable[_Read],
+    unit: Unit,
+    only: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    most: int,
+) -> PointVectors:
+    parts: list[_Read] = []
+    n = 0
+    for part in read:
+        parts.append(part)
+        n += len(part.rows.names)
         if n >= most:
             break
     if not n:
         raise RequestError(_nothing(unit, only))
     n_points = min(n, most)
+    rows = [part.rows for part in parts]
     vectors = np.concatenate([row.vectors for row in rows], axis=1)
     return PointVectors(
-        points=_points(unit, texts, rows, labels or {}, n_points),
+        points=_points(unit, [part.text for part in parts], rows, labels, n_points),
         vectors=np.ascontiguousarray(vectors[:, :n_points]),
-        layers=layers,
-        n_cut=n_cut,
-        passport=passport,
+        layers=parts[-1].layers,
+        n_cut=sum(part.is_cut for part in parts),
+        passport=parts[-1].passport,
     )
 
 
@@ -327,17 +391,28 @@ def read_points(
     order = plan.order
     chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
     spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
-    layers = plan.layers if request.pooling != "pooler" else (card.n_layers,)
+    layers = plan.layers if has_layers(request.pooling) else (card.n_layers,)
+    labels = {title: [column[i] for i in order] for title, column in corpus.labels.items()}
 
-    def encodings() -> Iterator[Encoding]:
+    def batches() -> Iterator[list[str]]:
         for at in range(0, len(order), _N_TEXTS):
             on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / plan.n_texts))
-            texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
+            yield [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
+
+    def encodings() -> Iterator[Encoding]:
+        for texts in batches():
             start = time.monotonic()
             batch = service.encode(card.id, texts, layers=layers, checksum=card.checksum)
             note_speed(sum(encoding.n_tokens for encoding in batch), time.monotonic() - start)
             yield from batch
 
+    def by_recipe() -> Iterator[_Read]:
+        for texts in batches():
+            for rows, made in recipe_rows(texts, card, service, request.pooling):
+                yield _Read(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
+
+    if is_recipe(request.pooling):
+        return _joined(by_recipe(), request.unit, request.only, labels, request.most)
     return gather(
         encodings(),
         unit=request.unit,
@@ -345,6 +420,6 @@ def read_points(
         spans=spans,
         only=request.only,
         special=request.special,
-        labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
+        labels=labels,
         most=request.most,
     )

@@ -32,6 +32,7 @@ from components.features.map.controls import (
     NEAR,
     PANEL,
     POINT_PANEL,
+    pooling_of,
 )
 from components.features.map.corpora import corpus_of
 from components.features.map.figures import (
@@ -56,6 +57,7 @@ from components.features.map.request import request_of
 from components.features.map.snippet import (
     MapText,
     map_vectors_snippet,
+    recipe_snippet,
 )
 from components.jobs import Visitor
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
@@ -65,8 +67,9 @@ from components.maps.points import Points, Unit, context
 from components.maps.request import MapRequest
 from components.maps.result import MapResult
 from components.maps.typical import typical_of
-from components.maps.vectors import TextRows, rows_of
+from components.maps.vectors import TextRows, is_recipe, recipe_prompt, recipe_rows, rows_of
 from components.ui.models.background import maps
+from components.ui.models.recipes import recipe_of
 from components.ui.models.services import service
 from components.ui.models.waiting import current_visitor
 from components.ui.state import session
@@ -197,12 +200,16 @@ class RequestedMap:
         corpus: the texts; None if a file must be chosen first, or if there is a problem.
         request: the requested map; None without texts.
         color: the options for its colours.
+        pooling: the options for the vectors of its words or sentences; None for tokens.
+        recipe: the model's own recipe in words, for a map of sentences; else "".
         problem: the reason why the texts cannot be used, or "".
     """
 
     corpus: Corpus | None
     request: MapRequest | None
     color: Choice
+    pooling: Choice | None
+    recipe: str
     problem: str = ""
 
 
@@ -215,7 +222,15 @@ def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
         problem = str(exc)
     request = request_of(view, card, "" if corpus is None else corpus.key)
     color = color_choice(request, corpus)
-    return RequestedMap(corpus, None if corpus is None else request, color, problem)
+    unit = request.unit
+    return RequestedMap(
+        corpus,
+        None if corpus is None else request,
+        color,
+        None if unit == "tokens" else pooling_of(unit, card),
+        recipe_of(card) if unit == "sentences" else "",
+        problem,
+    )
 
 
 # --- The points nearest to a typed text
@@ -264,6 +279,9 @@ def _nearest(result: MapResult, row: int, text: str) -> NearestPoints:
 def _rows(result: MapResult, row: int, text: str) -> TextRows:
     """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
     request, layer = result.request, result.layers[row]
+    if is_recipe(request.pooling):
+        card = service().load(request.model)
+        return recipe_rows([text], card, service(), request.pooling)[0][0]
     layers = None if layer < 0 else [layer]
     (encoding,) = service().encode(request.model, [text], layers=layers)
     return rows_of(encoding, result.points.unit, request.pooling, None, set(), special=False)
@@ -857,6 +875,9 @@ def map_shapes(display: MapDisplay) -> list[dict[str, str]]:
 def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
     """A script that computes the vectors of the map's first sentences."""
     points, request = display.points, display.result.request
+    if is_recipe(request.pooling):
+        texts = points.texts[:_N_SNIPPET]
+        return recipe_snippet(card, texts, prompt=recipe_prompt(card, request.pooling))
     return map_vectors_snippet(
         card,
         [_snippet_text(display, int(i)) for i in np.unique(points.sentence)[:_N_SNIPPET]],

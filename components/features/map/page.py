@@ -423,7 +423,7 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
         with st.popover("Texts", type="tertiary"):
             _texts(view, requested)
         with st.popover("Settings", type="tertiary"):
-            _settings(view)
+            _settings(view, requested)
 
 
 def _texts(view: ViewState, requested: RequestedMap) -> None:
@@ -448,11 +448,12 @@ def _point_numbers() -> dict[str, str]:
     return {n: title for n, title in every.items() if int(n) <= most_points()}
 
 
-def _settings(view: ViewState) -> None:
+def _settings(view: ViewState, requested: RequestedMap) -> None:
     """The settings for placing the points."""
-    unit = cast("Unit", controls.UNIT.of(view))
-    if unit != "tokens":
-        inputs.select(view, controls.pooling_of(unit))
+    if requested.pooling is not None:
+        inputs.select(view, requested.pooling)
+    if requested.recipe:
+        st.caption(escape(requested.recipe))
     left, right = st.columns(2, gap="small")
     with left:
         inputs.select(view, controls.METHOD)

@@ -29,6 +29,7 @@ from components.maps.plan import can_gather_all_layers
 from components.maps.points import Unit
 from components.maps.request import Effort, MapRequest, MapSettings, Method
 from components.maps.vector_space import Metric
+from components.maps.vectors import has_layers
 from components.ui.models.services import settings
 from components.ui.state.view import ViewState
 
@@ -44,9 +45,9 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         corpus: the key of the texts.
     """
     unit = cast("Unit", UNIT.of(view))
-    pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
+    pooling = "mean" if unit == "tokens" else pooling_of(unit, card).of(view)
     most = min(int(AT_MOST.of(view)), most_points())
-    has_all_layers = pooling != "pooler" and can_gather_all_layers(most, card)
+    has_all_layers = has_layers(pooling) and can_gather_all_layers(most, card)
     return MapRequest(
         model=view.model,
         corpus=corpus,
@@ -98,7 +99,7 @@ def _only(view: ViewState) -> tuple[str, ...]:
 
 
 def _layer(view: ViewState, card: ModelCard, pooling: str) -> int:
-    if pooling == "pooler":
+    if not has_layers(pooling):
         return -1
     if view.layer is None or not 0 <= view.layer <= card.n_layers:
         return card.n_layers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from components.analysis.snippet_start import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines, recipe_lines
 from components.analysis.words import Pooling
 from components.core.errors import RequestError
 from components.core.schema import ModelCard
@@ -18,6 +18,7 @@ __all__ = [
     "SENTENCE_POOLINGS",
     "MapText",
     "map_vectors_snippet",
+    "recipe_snippet",
     "redraw_snippet",
 ]
 
@@ -219,11 +220,42 @@ def map_vectors_snippet(
         )
         + _point_lines(unit, pooling, added=added),
         "vectors = torch.stack(vectors)",
+        *_compared(pair),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def recipe_snippet(
+    card: ModelCard, texts: Sequence[str], *, prompt: str = "", pair: tuple[int, int] = (0, 1)
+) -> str:
+    """A script that computes the same as `map_vectors_snippet` by the model's own recipe.
+
+    Args:
+        card, texts, pair: as there.
+        prompt: the text before each text; "" for the recipe's default.
+    """
+    before = f", prompt={literal(prompt)}" if prompt else ""
+    lines = [
+        "import torch",
+        "from sentence_transformers import SentenceTransformer",
+        "",
+        *recipe_lines(card),
+        "",
+        "names = [",
+        *(f"    {literal(text)}," for text in texts),
+        "]",
+        f"vectors = model.encode(names{before}, convert_to_tensor=True)",
+        *_compared(pair),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _compared(pair: tuple[int, int]) -> list[str]:
+    return [
         f"a, b = {pair[0]}, {pair[1]}",
         "cosine = torch.cosine_similarity(vectors[a], vectors[b], dim=0)",
         'print(names[a], names[b], f"{cosine:.4f}")',
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _text_literal(text: MapText, *, words: bool) -> str:

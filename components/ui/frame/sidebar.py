@@ -16,6 +16,7 @@ from components.ui.access import guard, sign_in
 from components.ui.access.roles import FETCH
 from components.ui.frame import navigation
 from components.ui.models import requested_model, runtime, waiting
+from components.ui.models.recipes import recipe_of
 from components.ui.models.requested_model import ModelRequest
 from components.ui.models.services import service, settings
 from components.ui.state import session
@@ -196,6 +197,7 @@ def _card_details(card: ModelCard) -> None:
         say("frame.card.device", device=escape(card.device)),
         say(f"frame.card.{'cased' if card.cased else 'uncased'}", n_pieces=card.vocabulary_size),
         say("frame.card.longest", n_tokens=card.max_length),
+        escape(recipe_of(card)),
     ]
     st.markdown(f"**{escape(card.title)}**")
     st.markdown("  \n".join(facts))

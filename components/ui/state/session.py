@@ -40,6 +40,7 @@ __all__ = [
     "requested_model",
     "session",
     "take_notice",
+    "trigger",
     "value",
     "write",
 ]
@@ -157,6 +158,17 @@ def is_shown(key: str) -> bool:
 def value(key: str) -> Any:
     """Return a widget's value, inside its callback."""
     return st.session_state.get(key)
+
+
+def trigger(key: str, name: str) -> Any:
+    """What a component's JavaScript sent; only in the callback of its change."""
+    is_gone = key not in st.session_state  # another page came with it
+    if is_gone:
+        st.session_state[key] = {}  # without a value, Streamlit does not look for what was sent
+    sent = st.session_state[key].get(name)
+    if is_gone:
+        del st.session_state[key]
+    return sent
 
 
 def requested_model() -> Any:

@@ -17,6 +17,8 @@ from typing import Literal
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from components.ui.state import session
+
 __all__ = ["bundle", "component", "css_class"]
 
 
@@ -135,16 +137,8 @@ def component(
     """
 
     def receive() -> None:
-        # A component's trigger value can only be read here; all else goes through `state.session`.
-        if on_pick is None:
-            return
-        is_gone = key not in st.session_state  # another page came with the pick
-        if is_gone:
-            st.session_state[key] = {}  # without a value, Streamlit does not look for the pick
-        picked = st.session_state[key].get("picked")
-        if is_gone:
-            del st.session_state[key]
-        on_pick(picked)
+        if on_pick is not None:
+            on_pick(session.trigger(key, "picked"))
 
     if on_pick is None:
         _renderer(package, name)(key=key, data=data, width=width)

@@ -46,8 +46,8 @@ _WITH_SENTENCES = {"home", "tokens", "masks", "embedding_layer", "layers", "atte
 def menu(view: ViewState, page: str) -> None:
     """Draw links that open the examples on this page, or in Meaning in context.
 
-    Anatomy and pages about corpora show no sentences of the view. An example whose model is not in memory is
-    left out; Start here offers that model.
+    Anatomy and pages about corpora show no sentences of the view. An example whose model is not in
+    memory is left out; Start here offers that model.
     """
     target = navigation.row(page if page in _WITH_SENTENCES else "meaning")
     with (

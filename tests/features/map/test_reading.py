@@ -399,6 +399,6 @@ def test_labels_are_told_as_they_are_read() -> None:
     assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")
     long = label_agreement(made(labels, 60), "topic", noise)
     title = map_title(made(labels, 60), column="topic", agreed=long)
-    assert title == "We cannot tell from 60 points whether the pooler separates “topic”"
+    assert title == "We cannot tell from 60 points whether this vector separates “topic”"
     one = map_reading(made(None, 1), None)
     assert one.claims[0].key == "map.reading.one_point"

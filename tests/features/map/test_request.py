@@ -22,12 +22,13 @@ from components.features.map.controls import (
     PAGE,
     SOURCES,
     UNIT,
+    pooling_of,
     word_of,
 )
 from components.features.map.request import request_of, settings_of
 from components.maps.points import UNITS
 from components.maps.request import METHODS, MapRequest, MapSettings, changes
-from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, ViewState
 
@@ -172,12 +173,27 @@ def test_no_address_asks_for_what_there_is_not(
     request = request_of(view, card, "digest")
     assert request.source == source
     assert request.unit in UNITS
-    assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS}
+    assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS, RECIPE}
     assert request.most in MOST
     assert request.layer in {None, *range(-1, card.n_layers + 1)}
-    assert (request.layer == -1) == (request.pooling == "pooler")
+    assert (request.layer == -1) == (request.pooling in {"pooler", RECIPE})
     assert all(word and word == word.strip().casefold() for word in request.only)
     assert request.in_words(request.settings.method)
+
+
+def test_only_a_models_own_recipe_and_its_prompts_can_be_chosen(card: ModelCard) -> None:
+    assert card.recipe is not None
+    prompts = (("query", "query: "), ("none", ""))
+    asks = replace(card, recipe=replace(card.recipe, prompts=prompts))
+    by_recipe = {
+        name: list(pooling_of("sentences", of).options)[len(SENTENCE_POOLINGS) :]
+        for name, of in (("own", card), ("asks", asks), ("bare", replace(card, recipe=None)))
+    }
+    assert by_recipe == {"own": [RECIPE], "asks": [RECIPE, f"{RECIPE}:query"], "bare": []}
+    view = view_of(None, unit="sentences", sentences_pooling=f"{RECIPE}:query")
+    assert request_of(view, asks, "digest").pooling == f"{RECIPE}:query"
+    assert request_of(view, card, "digest").pooling == "mean"
+    assert recipe_prompt(asks, f"{RECIPE}:query") == "query: "
 
 
 # Names
@@ -273,7 +289,7 @@ def test_a_change_between_single_layers_is_one_of_the_layer_alone() -> None:
             "words · all layers · t-SNE · perplexity 30 · euclidean distance, seed 4",
         ),
         ({"layer": 0}, "pca", "words · layer 0 · PCA"),  # too few points for UMAP
-        ({"unit": "sentences", "layer": -1}, "pca", "sentences · pooler output · PCA"),
+        ({"unit": "sentences", "layer": -1}, "pca", "sentences · last layer only · PCA"),
     ],
     ids=["usual", "t-SNE", "one layer", "pooler"],
 )

@@ -22,8 +22,10 @@ from components.features.map.snippet import (
     SENTENCE_POOLINGS,
     MapText,
     map_vectors_snippet,
+    recipe_snippet,
     redraw_snippet,
 )
+from components.maps.vectors import recipe_rows
 from components.ui.widgets.export import to_npz
 from tests.support.maps import TEXTS as FOUR_TEXTS
 from tests.support.maps import drawn_map, map_view
@@ -115,6 +117,17 @@ def test_sentences(tiny_service: EncoderService, tiny_root: Path, model: str, po
     code = map_vectors_snippet(card, texts, "sentences", 1, pooling=pooling)
     encodings = tiny_service.encode(model, TEXTS, layers=[1])
     assert_same(run(code, tiny_root), [sentence_vector(e, pooling) for e in encodings], list(TEXTS))
+
+
+@pytest.mark.slow
+def test_the_models_own_recipe(service: EncoderService, tmp_path: Path) -> None:
+    card = service.load(BUNDLED_ID)
+    rows = recipe_rows(TEXTS, card, service, "recipe")
+    vectors = [row.vectors[0, 0] for row, _ in rows]
+    assert_same(run(recipe_snippet(card, TEXTS), tmp_path), vectors, list(TEXTS))
+    asked = run(recipe_snippet(card, TEXTS, prompt="query: "), tmp_path)["vectors"].numpy()
+    prompted = service.sentence_vectors(BUNDLED_ID, TEXTS, prompt="query: ")
+    np.testing.assert_allclose(asked, [made.vector for made in prompted], atol=1e-5)
 
 
 @pytest.mark.slow

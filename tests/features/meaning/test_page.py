@@ -498,7 +498,9 @@ def test_an_example_s_link_opens_it(example: Any, service: EncoderService) -> No
 
 def test_an_example_opens_on_a_page_with_sentences_else_in_meaning() -> None:
     for page, opened in (("tokens", "tokens"), ("anatomy", "meaning")):
-        links = {link.proto.label: link.proto for link in framed(page=page).sidebar.get("page_link")}
+        links = {
+            link.proto.label: link.proto for link in framed(page=page).sidebar.get("page_link")
+        }
         assert links[EXAMPLES[0].title].page == opened
 
 

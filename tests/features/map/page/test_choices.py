@@ -131,10 +131,21 @@ def test_choices_are_written_into_the_address() -> None:
         "panel": FIND_SELECT,
         **{name: value for name, (_, value) in {**first, **then}.items()},
     }
-    assert "The pooler's output has no layers" in plainly_said(app)
+    assert "These vectors come from the last layer only" in plainly_said(app)
     assert "The lasso works in 2-D only" in plainly_said(app)
     assert "found, ringed on the map." in plainly_said(app)
     assert "A similar map with a script of your own" in plainly_said(app)
+
+
+def test_sentences_can_be_placed_by_the_models_own_recipe() -> None:
+    choices = {"source": "sentences", "unit": "sentences", "sentences_pooling": "recipe"}
+    app = settled(framed(map_view(**QUICK, **choices)))
+    assert_whole(app)
+    said = plainly_said(app)
+    assert "mean of all tokens, at most 256 tokens, scaled to length 1" in said
+    assert "These vectors come from the last layer only" in said
+    (code,) = [block.value for block in app.code if "SentenceTransformer" in block.value]
+    assert ".encode(names, convert_to_tensor=True)" in code
 
 
 def test_without_webgl_a_map_in_space_is_flat_and_says_so() -> None:
