@@ -415,16 +415,27 @@ class PairsAtLayer:
 
     @cached_property
     def places(self) -> tuple[FloatArray, FloatArray]:
-        """Two arrays (n_pairs,): percentile ranks among scored pairs, by score and by cosine.
+        """Two arrays (2, n_pairs): `percentiles` among scored pairs, by score and by cosine.
 
         They are NaN for other pairs.
         """
-        by_score, by_cosine = np.full((2, self.pairs.n), np.nan)
+        by_score, by_cosine = np.full((2, 2, self.pairs.n), np.nan)
         if self.correlation is not None and self.pairs.grades is not None:
             rows = self.correlation.rows
-            by_score[rows] = percentiles(self.pairs.grades[rows])
-            by_cosine[rows] = percentiles(self.cosines[rows])
+            by_score[:, rows] = percentiles(self.pairs.grades[rows])
+            by_cosine[:, rows] = percentiles(self.cosines[rows])
         return by_score, by_cosine
+
+    @cached_property
+    def rank_gaps(self) -> FloatArray:
+        """(n_pairs,) how far a pair stands higher by score than by cosine; below 0 if lower.
+
+        In percentile ranks, in [-1, 1]; NaN for pairs without a score.
+        """
+        (score_low, score_high), (cosine_low, cosine_high) = self.places
+        above = np.maximum(score_low - cosine_high, 0)
+        gaps: FloatArray = above - np.maximum(cosine_low - score_high, 0)
+        return gaps
 
     @property
     def cosines(self) -> FloatArray:
@@ -501,8 +512,7 @@ def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
 
 def _disagreeing(at_layer: PairsAtLayer, which: str) -> IntArray:
     """Scored pairs whose score and cosine stand apart, or those whose score is higher, or lower."""
-    by_score, by_cosine = at_layer.places
-    gaps = by_score - by_cosine
+    gaps = at_layer.rank_gaps
     distance = {"score_high": gaps, "score_low": -gaps}.get(which, np.abs(gaps))
     apart = np.flatnonzero(distance > 0)  # not NaN
     by_gap: IntArray = apart[np.argsort(-distance[apart], kind="stable")]
@@ -516,8 +526,7 @@ APART = 20
 
 def standings(at_layer: PairsAtLayer) -> IntArray:
     """(n_pairs,) 1 if a pair's score stands far above its cosine, -1 if far below, else 0."""
-    by_score, by_cosine = (np.nan_to_num(np.round(100 * ranks)) for ranks in at_layer.places)
-    gaps = by_score - by_cosine
+    gaps = np.round(100 * np.nan_to_num(at_layer.rank_gaps))
     return (gaps >= APART).astype(np.int64) - (gaps <= -APART)
 
 
@@ -685,8 +694,11 @@ class PairRows(Sequence[Mapping[str, Any]]):
     def _layer(self, i: int) -> dict[str, Any]:
         row = {"cosine": float(self._at_layer.cosines[i])}
         if self._at_layer.correlation is not None:
-            by_score, by_cosine = (100 * float(ranks[i]) for ranks in self._at_layer.places)
+            by_score, by_cosine = (
+                100 * float(ranks[:, i].mean()) for ranks in self._at_layer.places
+            )
             row |= {"percentile by score": by_score, "percentile by cosine": by_cosine}
+            row["percentiles apart"] = 100 * float(self._at_layer.rank_gaps[i])
         return row
 
     def _layers(self, i: int) -> dict[str, Any]:

@@ -146,11 +146,15 @@ def _vary(values: FloatArray, grades: FloatArray) -> bool:
 
 
 def percentiles(values: FloatArray) -> FloatArray:
-    """(n,) the percentile rank of each value, in [0, 1]: the share below it and half its equals."""
+    """(2, n) the lowest and the highest percentile rank, in [0, 1], that each value may have.
+
+    They differ only for values that several share, whose order is not known.
+    """
     from scipy.stats import rankdata
 
-    ranks: FloatArray = (rankdata(values) - 0.5) / max(len(values), 1)
-    return ranks
+    ends = np.stack([rankdata(values, "min"), rankdata(values, "max")])
+    places: FloatArray = (ends - 0.5) / max(len(values), 1)
+    return places
 
 
 def shared_words(texts: Sequence[str], sides: IntArray) -> FloatArray:

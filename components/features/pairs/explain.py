@@ -55,7 +55,8 @@ with each other; where texts repeat, it is narrower than it should be.
 **Shared words** of two texts with the sets of words $A$ and $B$:
 $|A \cap B| / \sqrt{|A| \, |B|}$.
 
-**Percentile** of a pair: the share of the pairs below it, and half of those equal to it.
+**Percentile** of a pair: the share of the pairs below it, and half of itself. A score that several
+pairs share spans several percentiles; two such ranges that meet are not apart.
 """
 
 FORMULA = (_COSINE + _THRESHOLD).strip()

@@ -247,7 +247,8 @@ def _bars(name: str, color: str, cosines: FloatArray, edges: NDArray[np.float64]
 
 # --- Graded scores and cosines at one layer
 
-GROUPS = (("score high, cosine low", CATEGORICAL[1]), ("score low, cosine high", CATEGORICAL[4]))
+_SCORE_HIGHER = ("score ranks higher", CATEGORICAL[1])
+_COSINE_HIGHER = ("cosine higher", CATEGORICAL[4])
 _ROOM = 0.04  # of an axis, beyond the first and the last score
 
 
@@ -278,7 +279,7 @@ def score_scatter(
         title: what is shown.
         height: in pixels.
     """
-    colors = ((0, _ALL), (1, GROUPS[0][1]), (-1, GROUPS[1][1]))
+    colors = ((0, _ALL), (1, _SCORE_HIGHER[1]), (-1, _COSINE_HIGHER[1]))
     traces = [
         _points(grades[own], cosines[own], numbers[own], [texts[i] for i in own.tolist()], color)
         for group, color in colors
@@ -297,7 +298,7 @@ def score_scatter(
             "range": [scale[0] - 0.02, scale[1] + 0.02],
             "zeroline": False,
         },
-        "annotations": [key(GROUPS)],
+        "annotations": [key([_SCORE_HIGHER, _COSINE_HIGHER])],
     }
     drawn = figure(
         [*traces, *([] if shown is None else [_ring(*shown)])], layout, title=title, height=height
@@ -309,7 +310,7 @@ def score_scatter(
 def _points(
     grades: FloatArray, cosines: FloatArray, numbers: IntArray, texts: Sequence[str], color: str
 ) -> dict[str, Any]:
-    steady = {"marker": {"opacity": 0.55}}  # a click on one must not fade the others
+    steady = {"marker": {"opacity": 0.75}}  # a click on one must not fade the others
     return {
         "type": "scatter",
         "mode": "markers",
@@ -318,7 +319,7 @@ def _points(
         "customdata": [[number] for number in numbers.tolist()],
         "hovertext": list(texts),
         "hovertemplate": "%{hovertext}<br>score %{x}, cosine %{y:.4f}<extra></extra>",
-        "marker": {"size": 8, "color": color, "opacity": 0.55},
+        "marker": {"size": 8, "color": color, "opacity": 0.75},
         "selected": steady,
         "unselected": steady,
     }

@@ -133,7 +133,9 @@ def _roc(at_layer: PairsAtLayer) -> None:
 
 def _all(at_layer: PairsAtLayer) -> None:
     percentile = st.column_config.NumberColumn(format="%.0f")
-    columns = dict.fromkeys(("percentile by score", "percentile by cosine"), percentile)
+    columns = dict.fromkeys(
+        ("percentile by score", "percentile by cosine", "percentiles apart"), percentile
+    )
     kit.table(
         pair_table(at_layer, _MOST_ROWS),
         key="pairs_all",

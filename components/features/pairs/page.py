@@ -512,7 +512,9 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
     """
     with kit.controls("pairs"):
         inputs.choice(view, controls.SOURCE)
-        place = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
+        place = st.container(
+            horizontal=True, gap="small", vertical_alignment="bottom", width="content"
+        )
         if controls.SOURCE.of(view) == "file" and pairs is not None:
             with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
                 columns(view)

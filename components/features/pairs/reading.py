@@ -9,6 +9,7 @@ import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
+from components.core.schema import FloatArray
 from components.features.pairs.compute import PairsAtLayer, standings
 from components.features.pairs.correlation import FEWEST, Correlation
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
@@ -53,16 +54,21 @@ def _place(at_layer: PairsAtLayer, cosine: float, kind: str) -> Claim:
 def _standing(at_layer: PairsAtLayer, pair: int) -> Claim:
     """The place of a scored pair in the order of the scores beside that in the order of cosines."""
     cosine, (by_score, by_cosine) = float(at_layer.cosines[pair]), at_layer.places
-    if at_layer.pairs.grades is None or np.isnan(by_score[pair]):
+    if at_layer.pairs.grades is None or np.isnan(by_score[0, pair]):
         return claim("pairs.standing.unscored", cosine=cosine)
     case = {1: "high", 0: "near", -1: "low"}[int(standings(at_layer)[pair])]
     return claim(
         f"pairs.standing.{case}",
         score=_score(float(at_layer.pairs.grades[pair])),
         cosine=cosine,
-        by_score=round(100 * float(by_score[pair])),
-        by_cosine=round(100 * float(by_cosine[pair])),
+        by_score=_percentile(by_score[:, pair]),
+        by_cosine=_percentile(by_cosine[:, pair]),
     )
+
+
+def _percentile(ends: FloatArray) -> str:
+    """A percentile, or several if other pairs have the same value: "59", "59 to 100"."""
+    return " to ".join(dict.fromkeys(f"{round(100 * float(end))}" for end in ends))
 
 
 def _score(score: float) -> str:
