@@ -34,7 +34,6 @@ _USUAL = {"entailment": "1", "paraphrase": "1", "duplicate": "1", "contradiction
     word: str(kind) for word, kind in _KNOWN.items()
 }
 _MOST_NAMES = 12  # different labels that are offered with a menu each
-_MOST_GRADES = 12  # different numbers that may also be numbers of kinds
 _MOST_OTHERS = 0.1  # the share of labels among scores that may be no numbers
 _LARGEST = 1e12
 
@@ -74,10 +73,13 @@ def is_grade(cells: Cells) -> bool:
 def names_of(cells: Cells) -> tuple[str, ...]:
     """Return the different labels in alphabetical order if their meaning must be chosen.
 
-    There are none if labels say same and different themselves, or are too many for a menu each.
+    There are none if labels say same and different themselves, are numbers with decimals, or are
+    too many for a menu each. Whole numbers may be scores or kinds.
     """
     values = {plain(cell) for cell in set(cells)} - {""}
     if values <= set(_KNOWN) or len(values) > _MOST_NAMES:
+        return ()
+    if can_be_scores(cells) and any((_score(value) or 0.0) % 1 for value in values):
         return ()
     return tuple(sorted(values))
 

@@ -307,6 +307,8 @@ def test_small_whole_numbers_are_scores_unless_they_number_kinds() -> None:
     assert pairs_from(given, columns).grades is not None
     found = pairs_from(given, replace(columns, meanings="1-0"))
     assert (found.grades, found.gold.tolist()) == (None, [SAME, DIFFERENT])
+    assert names_of(("1.0", "2.0", "3.0", None)) == ("1.0", "2.0", "3.0")
+    assert names_of(("1.0", "2.5", "3.0")) == names_of(("T", "F")) == ()
 
 
 def test_a_title_from_the_file_is_shown_short() -> None:
