@@ -41,6 +41,7 @@ __all__ = [
     "bundled_pairs",
     "chosen_columns",
     "guess_columns",
+    "label_cells",
     "pair_set",
     "pairs_from",
     "places",

@@ -249,7 +249,6 @@ def _picked_meanings(sheet: Sheet, current: PairColumns, title: str, key: str) -
             meanings,
             meanings.index(meaning),
             format_func=lambda meaning: say(f"pairs.meanings.{meaning}"),
-            help=say("pairs.file.meaning_help"),
             key=f"{key}_meaning_{i}",
         )
         for i, (name, meaning) in enumerate(

@@ -333,7 +333,7 @@ def test_the_headline_names_layer_coefficient_interval_number_and_yardstick() ->
         "pairs. Counting shared words gets **0.49**, no relation 0. Spearman compares orders: it "
         "does not say which cosine means which score."
     )
-    assert pairs_title(pairs) == "Layer 0 follows your scores most closely (Spearman 0.84)"
+    assert pairs_title(pairs) == "Layer 0 follows best: Spearman 0.84"
     assert notes(pairs) == ["mine: 1,379 pairs of whole texts · 1,379 have a score (0 to 5)"]
 
 
