@@ -30,6 +30,7 @@ from components.features.pairs.controls import (
 )
 from components.features.pairs.correlation import (
     Correlation,
+    Float64Array,
     correlated,
     percentiles,
     shared_words,
@@ -51,7 +52,6 @@ from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 
 __all__ = [
-    "APART",
     "LABEL_NAMES",
     "LARGE_SECONDS",
     "PAIRS",
@@ -414,7 +414,7 @@ class PairsAtLayer:
         return self.result.correlation
 
     @cached_property
-    def places(self) -> tuple[FloatArray, FloatArray]:
+    def places(self) -> tuple[Float64Array, Float64Array]:
         """Two arrays (2, n_pairs): `percentiles` among scored pairs, by score and by cosine.
 
         They are NaN for other pairs.
@@ -427,14 +427,14 @@ class PairsAtLayer:
         return by_score, by_cosine
 
     @cached_property
-    def rank_gaps(self) -> FloatArray:
+    def rank_gaps(self) -> Float64Array:
         """(n_pairs,) how far a pair stands higher by score than by cosine; below 0 if lower.
 
         In percentile ranks, in [-1, 1]; NaN for pairs without a score.
         """
         (score_low, score_high), (cosine_low, cosine_high) = self.places
         above = np.maximum(score_low - cosine_high, 0)
-        gaps: FloatArray = above - np.maximum(cosine_low - score_high, 0)
+        gaps: Float64Array = above - np.maximum(cosine_low - score_high, 0)
         return gaps
 
     @property
@@ -520,23 +520,27 @@ def _disagreeing(at_layer: PairsAtLayer, which: str) -> IntArray:
 
 
 _MOST_POINTS = 1_500
-APART = 20
+_APART = 20
 """Percentiles between the places of a pair by score and by cosine, from which they disagree."""
 
 
 def standings(at_layer: PairsAtLayer) -> IntArray:
     """(n_pairs,) 1 if a pair's score stands far above its cosine, -1 if far below, else 0."""
     gaps = np.round(100 * np.nan_to_num(at_layer.rank_gaps))
-    return (gaps >= APART).astype(np.int64) - (gaps <= -APART)
+    signs: IntArray = (gaps >= _APART).astype(np.int64) - (gaps <= -_APART)
+    return signs
 
 
 def drawn_pairs(at_layer: PairsAtLayer, pair: int) -> IntArray:
     """The scored pairs of the picture, in order: all, or as many as a browser takes, and `pair`."""
-    rows = np.arange(0) if at_layer.correlation is None else at_layer.correlation.rows
+    if at_layer.correlation is None:
+        return np.zeros(0, np.int64)
+    rows = at_layer.correlation.rows
     if len(rows) <= _MOST_POINTS:
         return rows
-    drawn = np.random.default_rng(0).choice(rows, _MOST_POINTS - 1, replace=False)
-    return np.union1d(drawn, rows[rows == pair])
+    some = np.random.default_rng(0).choice(rows, _MOST_POINTS - 1, replace=False)
+    drawn: IntArray = np.union1d(some, rows[rows == pair])
+    return drawn
 
 
 def shown_pair(view: ViewState, at_layer: PairsAtLayer) -> int:

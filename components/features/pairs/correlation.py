@@ -16,8 +16,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.analysis.separation import RISK
 from components.core.schema import FloatArray, IntArray
@@ -26,12 +28,14 @@ from components.core.words import split_words
 __all__ = [
     "FEWEST",
     "Correlation",
+    "Float64Array",
     "correlated",
     "percentiles",
     "shared_words",
     "spearman_interval",
 ]
 
+Float64Array = NDArray[np.float64]
 FEWEST = 10
 """The fewest scored pairs from which anything is concluded."""
 _EQUAL = 1e-5
@@ -54,12 +58,12 @@ class Correlation:
     """
 
     rows: IntArray
-    spearman: FloatArray
-    spearman_low: FloatArray
-    spearman_high: FloatArray
-    pearson: FloatArray
-    pearson_low: FloatArray
-    pearson_high: FloatArray
+    spearman: Float64Array
+    spearman_low: Float64Array
+    spearman_high: Float64Array
+    pearson: Float64Array
+    pearson_low: Float64Array
+    pearson_high: Float64Array
     shared_words: float = math.nan
     has_equal_scores: bool = False
 
@@ -92,7 +96,7 @@ class Correlation:
 
 
 def correlated(
-    cosines: FloatArray, grades: FloatArray, *, shared: FloatArray | None = None
+    cosines: FloatArray, grades: Float64Array, *, shared: Float64Array | None = None
 ) -> Correlation:
     """Return how closely cosines follow scores at each layer.
 
@@ -103,12 +107,16 @@ def correlated(
     """
     rows = np.flatnonzero(~np.isnan(grades) & ~np.isnan(cosines).any(axis=0))
     scored = grades[rows]
-    spearman = np.array([_spearman(layer[rows], scored) for layer in cosines])
-    pearson = np.array([_pearson(layer[rows], scored) for layer in cosines])
+    ranked = np.array([_spearman(layer[rows], scored) for layer in cosines])
+    linear = np.array([_pearson(layer[rows], scored) for layer in cosines])
     return Correlation(
-        rows,
-        *spearman.T,
-        *pearson.T,
+        rows=rows,
+        spearman=ranked[:, 0],
+        spearman_low=ranked[:, 1],
+        spearman_high=ranked[:, 2],
+        pearson=linear[:, 0],
+        pearson_low=linear[:, 1],
+        pearson_high=linear[:, 2],
         shared_words=math.nan if shared is None else _spearman(shared[rows], scored)[0],
         has_equal_scores=len(set(scored.tolist())) == 1,
     )
@@ -121,7 +129,7 @@ def spearman_interval(r: float, n: int, *, risk: float = RISK) -> tuple[float, f
     return math.tanh(middle - half), math.tanh(middle + half)
 
 
-def _spearman(values: FloatArray, grades: FloatArray) -> tuple[float, float, float]:
+def _spearman(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
     from scipy.stats import spearmanr
 
     if not _vary(values, grades):
@@ -130,7 +138,7 @@ def _spearman(values: FloatArray, grades: FloatArray) -> tuple[float, float, flo
     return r, *spearman_interval(r, len(values))
 
 
-def _pearson(values: FloatArray, grades: FloatArray) -> tuple[float, float, float]:
+def _pearson(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
     from scipy.stats import pearsonr
 
     if not _vary(values, grades):
@@ -140,12 +148,12 @@ def _pearson(values: FloatArray, grades: FloatArray) -> tuple[float, float, floa
     return float(result.statistic), float(low), float(high)
 
 
-def _vary(values: FloatArray, grades: FloatArray) -> bool:
+def _vary(values: NDArray[Any], grades: Float64Array) -> bool:
     """True if there are enough values for an interval, and neither are all equal."""
     return len(values) > 3 and bool(np.ptp(values) > _EQUAL and np.ptp(grades) > 0)
 
 
-def percentiles(values: FloatArray) -> FloatArray:
+def percentiles(values: NDArray[Any]) -> Float64Array:
     """(2, n) the lowest and the highest percentile rank, in [0, 1], that each value may have.
 
     They differ only for values that several share, whose order is not known.
@@ -153,11 +161,11 @@ def percentiles(values: FloatArray) -> FloatArray:
     from scipy.stats import rankdata
 
     ends = np.stack([rankdata(values, "min"), rankdata(values, "max")])
-    places: FloatArray = (ends - 0.5) / max(len(values), 1)
+    places: Float64Array = (ends - 0.5) / max(len(values), 1)
     return places
 
 
-def shared_words(texts: Sequence[str], sides: IntArray) -> FloatArray:
+def shared_words(texts: Sequence[str], sides: IntArray) -> Float64Array:
     """(n_pairs,) how many words two texts share, from 0 for none to 1 for all.
 
     That is the cosine of their sets of words: |A and B| / sqrt(|A| |B|).

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray, IntArray
-from components.features.pairs.correlation import Correlation
+from components.features.pairs.correlation import Correlation, Float64Array
 from components.features.pairs.measures import DIFFERENT, SAME, Scores
 from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 
@@ -253,7 +253,7 @@ _ROOM = 0.04  # of an axis, beyond the first and the last score
 
 
 def score_scatter(
-    grades: FloatArray,
+    grades: Float64Array,
     cosines: FloatArray,
     groups: IntArray,
     *,
@@ -308,7 +308,7 @@ def score_scatter(
 
 
 def _points(
-    grades: FloatArray, cosines: FloatArray, numbers: IntArray, texts: Sequence[str], color: str
+    grades: Float64Array, cosines: FloatArray, numbers: IntArray, texts: Sequence[str], color: str
 ) -> dict[str, Any]:
     steady = {"marker": {"opacity": 0.75}}  # a click on one must not fade the others
     return {

@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core import schema
 from components.core.errors import CorpusError
-from components.core.schema import VALIDATION, FloatArray, IntArray
+from components.core.schema import VALIDATION, IntArray
 from components.core.words import Span
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.readers import Sheet
@@ -79,7 +81,7 @@ class PairSet:
     rows: IntArray
     gold: IntArray
     split: IntArray | None
-    grades: FloatArray | None = None
+    grades: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -98,7 +100,7 @@ class PairSet:
         return bool((self.gold != UNKNOWN).any())
 
     @property
-    def _arrays(self) -> tuple[IntArray | FloatArray | None, ...]:
+    def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
         return (self.sides, self.spans, self.rows, self.gold, self.split, self.grades)
 
     @cached_property

@@ -9,9 +9,8 @@ import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
-from components.core.schema import FloatArray
 from components.features.pairs.compute import PairsAtLayer, standings
-from components.features.pairs.correlation import FEWEST, Correlation
+from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
 
 __all__ = ["notes", "pair_claims", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
@@ -66,7 +65,7 @@ def _standing(at_layer: PairsAtLayer, pair: int) -> Claim:
     )
 
 
-def _percentile(ends: FloatArray) -> str:
+def _percentile(ends: Float64Array) -> str:
     """A percentile, or several if other pairs have the same value: "59", "59 to 100"."""
     return " to ".join(dict.fromkeys(f"{round(100 * float(end))}" for end in ends))
 
@@ -193,12 +192,16 @@ def _scores_sure(at_layer: PairsAtLayer, correlation: Correlation) -> list[Claim
     )
     sides = at_layer.pairs.sides[correlation.rows]
     n_texts = len(np.unique(sides))
-    at_best = {"layer": at_layer.result.layers[best], "spearman": correlation.spearman[best]}
     return [
         claim("pairs.scores_sure.interval", n=n, **spearman),
         claim("pairs.scores_sure.pearson", pearson=float(correlation.pearson[row]), **pearson),
         *([claim("pairs.scores_sure.repeated", n=n_texts)] if n_texts < sides.size else []),
-        claim("pairs.scores_sure.best", n=len(at_layer.result.layers), **at_best),
+        claim(
+            "pairs.scores_sure.best",
+            layer=at_layer.result.layers[best],
+            spearman=float(correlation.spearman[best]),
+            n=len(at_layer.result.layers),
+        ),
     ]
 
 
