@@ -24,6 +24,7 @@ pytestmark = pytest.mark.browser
 
 SECONDS = 300
 PICTURE = ".st-key-pairs_chart .js-plotly-plot"
+SCATTER = ".st-key-pairs_scatter .js-plotly-plot"
 HOSTILE = "<img src=x onerror=alert(1)>"
 WORDS = ("python", "bank", "snake", "river", "bird", "stone", "lamp", "tree", "cup", "door")
 
@@ -78,6 +79,40 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert len(rows) == 40
     assert {row["word 1"] for row in rows} == set(WORDS)
+
+
+def scored_file() -> bytes:
+    """Pairs with scores of three heights; a cosine follows them."""
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["sentence1", "sentence2", "score"])
+    for i, word in enumerate(WORDS):
+        rows.writerow([f"I saw the {word}.", f"I have seen the {word}.", 4.5])
+        rows.writerow([f"I saw the {word}.", f"I saw the {WORDS[i - 1]}.", 2.2])
+        rows.writerow([f"I saw the {word}.", f"It rains {HOSTILE}", 0.1])
+    return out.getvalue().encode()
+
+
+def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
+    here = visit("/pairs?" + urlencode({"s": encode(SOURCE.put(DEFAULT, "file"))}), **DESK)
+    file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": scored_file()}
+    with here.rerun():
+        here.main.locator("input[type=file]").set_input_files(file)
+    here.click("Compare these pairs")
+    here.page.wait_for_selector(SCATTER, timeout=SECONDS * 1000)
+    here.settle()
+    assert here.reading.startswith("The cosine at layer 6 follows your scores: Spearman 0.")
+    assert box(here.main.locator(SCATTER))["y"] <= 260
+    texts = here.main.locator(".use")
+    before = texts.all_inner_texts()
+    point = here.main.locator(f"{SCATTER} .point").first.bounding_box()
+    assert point
+    with here.rerun():
+        here.page.mouse.click(point["x"] + 4, point["y"] + 4)
+    assert texts.all_inner_texts() != before
+    here.back()
+    expect(texts.first).to_have_text(before[0])
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
 @pytest.mark.parametrize("source", ["bundled", "file"])

@@ -18,7 +18,23 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import CorpusError, JobError, RequestError
 from components.core.schema import FloatArray, IntArray, Passport
 from components.corpus.readers import Sheet
-from components.features.pairs.controls import COLUMNS, FILE, PAIR, PLAIN_LISTS, SOURCE, WRONG
+from components.features.pairs.controls import (
+    COLUMNS,
+    FILE,
+    GRADED_LISTS,
+    LABELLED_LISTS,
+    PAIR,
+    PLAIN_LISTS,
+    SOURCE,
+    WRONG,
+)
+from components.features.pairs.correlation import (
+    Correlation,
+    Float64Array,
+    correlated,
+    percentiles,
+    shared_words,
+)
 from components.features.pairs.files import (
     PairColumns,
     PairSet,
@@ -47,6 +63,7 @@ __all__ = [
     "compare",
     "comparison_key",
     "comparison_task",
+    "drawn_pairs",
     "layer_rows",
     "list_of",
     "n_tokens_of",
@@ -58,6 +75,7 @@ __all__ = [
     "seconds_of",
     "share",
     "shown_pair",
+    "standings",
     "to_read",
 ]
 
@@ -296,6 +314,7 @@ class PairsResult:
         n_cut: the number of texts whose end did not fit the model.
         n_encoded: the number of encoded texts.
         passport: the passport of the encodings.
+        correlation: of cosines and graded scores; None if pairs have none.
     """
 
     cosines: FloatArray
@@ -305,11 +324,13 @@ class PairsResult:
     n_cut: int
     n_encoded: int
     passport: Passport
+    correlation: Correlation | None = None
 
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        return self.cosines.nbytes + (0 if self.scores is None else self.scores.nbytes)
+        parts = (self.cosines, self.scores, self.correlation)
+        return sum(part.nbytes for part in parts if part is not None)
 
 
 def comparison_key(pairs: PairSet, card: ModelCard) -> Hashable:
@@ -348,9 +369,16 @@ def comparison_task(
             n_cut=cosines.n_cut,
             n_encoded=cosines.n_encoded,
             passport=cosines.passport,
+            correlation=_correlation(pairs, cosines.values),
         )
 
     return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
+
+
+def _correlation(pairs: PairSet, cosines: FloatArray) -> Correlation | None:
+    if pairs.grades is None:
+        return None
+    return correlated(cosines, pairs.grades, shared=shared_words(pairs.texts, pairs.sides))
 
 
 # --- Pairs as the page shows them
@@ -379,6 +407,35 @@ class PairsAtLayer:
     def scores(self) -> Scores | None:
         """The accuracy of thresholds, if it can be computed."""
         return self.result.scores
+
+    @property
+    def correlation(self) -> Correlation | None:
+        """The correlation with graded scores, if pairs have any."""
+        return self.result.correlation
+
+    @cached_property
+    def places(self) -> tuple[Float64Array, Float64Array]:
+        """Two arrays (2, n_pairs): `percentiles` among scored pairs, by score and by cosine.
+
+        They are NaN for other pairs.
+        """
+        by_score, by_cosine = np.full((2, 2, self.pairs.n), np.nan)
+        if self.correlation is not None and self.pairs.grades is not None:
+            rows = self.correlation.rows
+            by_score[:, rows] = percentiles(self.pairs.grades[rows])
+            by_cosine[:, rows] = percentiles(self.cosines[rows])
+        return by_score, by_cosine
+
+    @cached_property
+    def rank_gaps(self) -> Float64Array:
+        """(n_pairs,) how far a pair stands higher by score than by cosine; below 0 if lower.
+
+        In percentile ranks, in [-1, 1]; NaN for pairs without a score.
+        """
+        (score_low, score_high), (cosine_low, cosine_high) = self.places
+        above = np.maximum(score_low - cosine_high, 0)
+        gaps: Float64Array = above - np.maximum(cosine_low - score_high, 0)
+        return gaps
 
     @property
     def cosines(self) -> FloatArray:
@@ -430,9 +487,15 @@ def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
 
 
 def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
-    """Wrongly judged pairs, furthest from the threshold first; or all pairs by cosine."""
+    """The pairs of a list, the most telling one first.
+
+    Wrongly judged pairs come by their distance from the threshold, pairs that disagree with their
+    score by the distance between their places in the two orders, others by their cosine.
+    """
+    if which in GRADED_LISTS[:3] and at_layer.correlation is not None:
+        return _disagreeing(at_layer, which)
     comparable = at_layer.compared_pairs
-    if which in {"most", "least"} or at_layer.scores is None:
+    if which in PLAIN_LISTS or at_layer.scores is None:
         order = np.argsort(at_layer.cosines[comparable], kind="stable")
         by_cosine: IntArray = comparable[order if which == "least" else order[::-1]]
         return by_cosine
@@ -447,6 +510,39 @@ def to_read(at_layer: PairsAtLayer, which: str) -> IntArray:
     return by_distance
 
 
+def _disagreeing(at_layer: PairsAtLayer, which: str) -> IntArray:
+    """Scored pairs whose score and cosine stand apart, or those whose score is higher, or lower."""
+    gaps = at_layer.rank_gaps
+    distance = {"score_high": gaps, "score_low": -gaps}.get(which, np.abs(gaps))
+    apart = np.flatnonzero(distance > 0)  # not NaN
+    by_gap: IntArray = apart[np.argsort(-distance[apart], kind="stable")]
+    return by_gap
+
+
+_MOST_POINTS = 1_500
+_APART = 20
+"""Percentiles between the places of a pair by score and by cosine, from which they disagree."""
+
+
+def standings(at_layer: PairsAtLayer) -> IntArray:
+    """(n_pairs,) 1 if a pair's score stands far above its cosine, -1 if far below, else 0."""
+    gaps = np.round(100 * np.nan_to_num(at_layer.rank_gaps))
+    signs: IntArray = (gaps >= _APART).astype(np.int64) - (gaps <= -_APART)
+    return signs
+
+
+def drawn_pairs(at_layer: PairsAtLayer, pair: int) -> IntArray:
+    """The scored pairs of the picture, in order: all, or as many as a browser takes, and `pair`."""
+    if at_layer.correlation is None:
+        return np.zeros(0, np.int64)
+    rows = at_layer.correlation.rows
+    if len(rows) <= _MOST_POINTS:
+        return rows
+    some = np.random.default_rng(0).choice(rows, _MOST_POINTS - 1, replace=False)
+    drawn: IntArray = np.union1d(some, rows[rows == pair])
+    return drawn
+
+
 def shown_pair(view: ViewState, at_layer: PairsAtLayer) -> int:
     """The pair in the picture: the view's, or the first of its list at the best layer.
 
@@ -456,8 +552,10 @@ def shown_pair(view: ViewState, at_layer: PairsAtLayer) -> int:
     chosen = PAIR.of(view) - 1
     if 0 <= chosen < at_layer.pairs.n and not np.isnan(at_layer.cosines[chosen]):
         return chosen
-    scores = at_layer.scores
+    scores, correlation = at_layer.scores, at_layer.correlation
     best = len(at_layer.result.layers) - 1 if scores is None else scores.best
+    if correlation is not None and correlation.best is not None:
+        best = correlation.best
     at_best = replace(at_layer, row=best)
     which = list_of(at_layer).of(view)
     order = to_read(at_best, which)
@@ -466,7 +564,9 @@ def shown_pair(view: ViewState, at_layer: PairsAtLayer) -> int:
 
 def list_of(at_layer: PairsAtLayer) -> Choice:
     """The control that chooses a list of pairs, with the lists that there are."""
-    return WRONG.among(PLAIN_LISTS) if at_layer.scores is None else WRONG
+    if at_layer.correlation is not None:
+        return WRONG.among(GRADED_LISTS)
+    return WRONG.among(PLAIN_LISTS if at_layer.scores is None else LABELLED_LISTS)
 
 
 # --- A comparison that can be found again
@@ -496,8 +596,22 @@ SPLIT_NAMES: Mapping[int, str] = {TRAIN: "train", TEST: "test"}
 
 
 def layer_rows(at_layer: PairsAtLayer) -> list[dict[str, Any]]:
-    """The results at each layer: the accuracy of thresholds, or the distribution of cosines."""
-    scores, result = at_layer.scores, at_layer.result
+    """The results at each layer: correlations, accuracies, or the distribution of cosines."""
+    scores, result, correlation = at_layer.scores, at_layer.result, at_layer.correlation
+    if correlation is not None:
+        return [
+            {
+                "layer": layer,
+                "Spearman": float(correlation.spearman[i]),
+                "from (95%)": float(correlation.spearman_low[i]),
+                "to (95%)": float(correlation.spearman_high[i]),
+                "Pearson": float(correlation.pearson[i]),
+                "Pearson from (95%)": float(correlation.pearson_low[i]),
+                "Pearson to (95%)": float(correlation.pearson_high[i]),
+                "Spearman of shared words": correlation.shared_words,
+            }
+            for i, layer in enumerate(result.layers)
+        ]
     if scores is None:
         cosines = result.cosines[:, at_layer.compared_pairs]
         cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1).T
@@ -571,6 +685,9 @@ class PairRows(Sequence[Mapping[str, Any]]):
         row: dict[str, Any] = {}
         if pairs.has_labels:
             row["label"] = LABEL_NAMES.get(int(pairs.gold[i]), "")
+        if pairs.grades is not None:
+            grade = float(pairs.grades[i])
+            row["score"] = None if np.isnan(grade) else grade
         if pairs.split is not None:
             row["split"] = SPLIT_NAMES.get(int(pairs.split[i]), "")
         if called_same is not None:
@@ -579,7 +696,14 @@ class PairRows(Sequence[Mapping[str, Any]]):
         return row
 
     def _layer(self, i: int) -> dict[str, Any]:
-        return {"cosine": float(self._at_layer.cosines[i])}
+        row = {"cosine": float(self._at_layer.cosines[i])}
+        if self._at_layer.correlation is not None:
+            by_score, by_cosine = (
+                100 * float(ranks[:, i].mean()) for ranks in self._at_layer.places
+            )
+            row |= {"percentile by score": by_score, "percentile by cosine": by_cosine}
+            row["percentiles apart"] = 100 * float(self._at_layer.rank_gaps[i])
+        return row
 
     def _layers(self, i: int) -> dict[str, Any]:
         result = self._at_layer.result
@@ -600,6 +724,12 @@ def pair_arrays(at_layer: PairsAtLayer) -> Mapping[str, NDArray[Any]]:
         "spans": pairs.spans,
         "rows": pairs.rows,
     }
+    if pairs.grades is not None:
+        arrays["scores"] = pairs.grades
+    if at_layer.correlation is not None:
+        names = ("spearman", "spearman_low", "spearman_high")
+        names += ("pearson", "pearson_low", "pearson_high")
+        arrays |= {name: getattr(at_layer.correlation, name) for name in names}
     if scores is not None:
         arrays |= {
             "judged": scores.rows,

@@ -10,7 +10,9 @@ __all__ = [
     "COSINES",
     "FILE",
     "FILE_NAME",
+    "GRADED_LISTS",
     "GUESSED",
+    "LABELLED_LISTS",
     "LABELLED_PANELS",
     "LAYERS",
     "PAGE",
@@ -36,8 +38,10 @@ COLUMNS = text(PAGE, "columns", default=GUESSED)
 
 # The pair in the picture, and the list in which it stands
 
-WRONGS = ("wrong", "called_same", "called_different", "most", "least")
 PLAIN_LISTS = ("most", "least")
+LABELLED_LISTS = ("wrong", "called_same", "called_different", *PLAIN_LISTS)
+GRADED_LISTS = ("disagree", "score_high", "score_low", *PLAIN_LISTS)
+WRONGS = tuple(dict.fromkeys((*LABELLED_LISTS, *GRADED_LISTS)))
 WRONG = choice(PAGE, "wrong", WRONGS)
 PAIR = number(PAGE, "pair", between=(0, 100_000), default=0)
 """The number of the pair among the compared ones, from 1; 0 for the most telling one."""

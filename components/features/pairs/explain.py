@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
+__all__ = ["FORMULA", "SCORES_FORMULA"]
 
-FORMULA = r"""
+_COSINE = r"""
 **Cosine of a pair.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the
 hidden state $h_{\ell,t}$; the word has their mean, and a pair the cosine of its two words:
 
@@ -13,7 +13,9 @@ $$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}$$
 $$c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \rVert}$$
 
 Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them.
+"""
 
+_THRESHOLD = r"""
 **Threshold.** At each layer the number $\theta_\ell$ that gets most training pairs right, where
 $c_\ell \ge \theta_\ell$ counts as *same*; it lies midway between two neighbouring cosines, and of
 several that do equally well it is the middle one.
@@ -34,4 +36,28 @@ it is narrower than it should be where words repeat.
 **ROC curve.** For every threshold, the share of the same pairs that it calls the same against the
 share of the different ones that it does. **AUC** is the area below: the chance that a same pair has
 a higher cosine than a different one.
-""".strip()
+"""
+
+_CORRELATION = r"""
+**Spearman** is the correlation of the ranks of scores and cosines; equal ones share the mean of
+their ranks. **Pearson** is that of the values themselves:
+
+$$r = \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}
+{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}$$
+
+**Interval.** With $n$ pairs and $z = 1.96$ (Fisher; for Spearman, Bonett and Wright, 2000):
+
+$$\tanh\left(\operatorname{artanh} r \pm z \sqrt{\frac{v}{n - 3}}\right)$$
+
+where $v$ is 1 for Pearson and $1 + r^2/2$ for Spearman. It holds for pairs that have nothing to do
+with each other; where texts repeat, it is narrower than it should be.
+
+**Shared words** of two texts with the sets of words $A$ and $B$:
+$|A \cap B| / \sqrt{|A| \, |B|}$.
+
+**Percentile** of a pair: the share of the pairs below it, and half of itself. A score that several
+pairs share spans several percentiles; two such ranges that meet are not apart.
+"""
+
+FORMULA = (_COSINE + _THRESHOLD).strip()
+SCORES_FORMULA = (_COSINE + _CORRELATION).strip()

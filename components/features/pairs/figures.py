@@ -1,7 +1,8 @@
-"""The figures of the Pairs page: accuracy at each layer, cosines of either kind, an ROC curve."""
+"""The figures of the Pairs page: accuracies, correlations and cosines, an ROC curve, scores."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray, IntArray
+from components.features.pairs.correlation import Correlation, Float64Array
 from components.features.pairs.measures import DIFFERENT, SAME, Scores
 from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 
@@ -18,10 +20,12 @@ __all__ = [
     "DIFFERENT_TINT",
     "SAME_TINT",
     "accuracy_lines",
+    "correlation_lines",
     "cosine_bands",
     "cosine_histogram",
     "cosine_scale",
     "roc_figure",
+    "score_scatter",
 ]
 
 
@@ -103,6 +107,7 @@ _SAME, _DIFFERENT, _ALL = CATEGORICAL[2], CATEGORICAL[3], CATEGORICAL[0]
 SAME_TINT, DIFFERENT_TINT = "rgba(0,158,115,0.35)", "rgba(213,94,0,0.25)"
 """The colours of either kind behind a value."""
 _RANDOM = "rgba(128,128,128,0.55)"
+_PEARSON = CATEGORICAL[1]
 _TITLE = 14  # pixels from the top to the middle of a title, as for a title without a key
 _N_BINS = 36
 _MOST_STEPS = 600  # points of an ROC curve that are drawn
@@ -240,7 +245,171 @@ def _bars(name: str, color: str, cosines: FloatArray, edges: NDArray[np.float64]
     }
 
 
+# --- Graded scores and cosines at one layer
+
+_SCORE_HIGHER = ("score ranks higher", CATEGORICAL[1])
+_COSINE_HIGHER = ("cosine higher", CATEGORICAL[4])
+_ROOM = 0.04  # of an axis, beyond the first and the last score
+
+
+def score_scatter(
+    grades: Float64Array,
+    cosines: FloatArray,
+    groups: IntArray,
+    *,
+    numbers: IntArray,
+    texts: Sequence[str],
+    shown: tuple[float, float] | None,
+    ends: tuple[float, float],
+    scale: tuple[float, float],
+    title: str,
+    height: int,
+) -> go.Figure:
+    """Each pair by its score and its cosine; a click on one gives its number.
+
+    Args:
+        grades: (n,) the scores.
+        cosines: (n,) the cosines at a layer.
+        groups: (n,) 1 if the score stands far above the cosine, -1 if far below, else 0.
+        numbers: (n,) the numbers of the pairs.
+        texts: what hovering over each shows.
+        shown: score and cosine of the pair beside the picture; None if it has no score.
+        ends: the lowest and the highest score of all.
+        scale: the lowest and highest cosine of the page.
+        title: what is shown.
+        height: in pixels.
+    """
+    colors = ((0, _ALL), (1, _SCORE_HIGHER[1]), (-1, _COSINE_HIGHER[1]))
+    traces = [
+        _points(grades[own], cosines[own], numbers[own], [texts[i] for i in own.tolist()], color)
+        for group, color in colors
+        if len(own := np.flatnonzero(groups == group))
+    ]
+    room = _ROOM * (ends[1] - ends[0]) or 1.0
+    layout = {
+        "margin": {"t": 72},  # the key is below the title
+        "xaxis": {
+            "title": {"text": "your score"},
+            "range": [ends[0] - room, ends[1] + room],
+            "zeroline": False,
+        },
+        "yaxis": {
+            "title": {"text": "cosine"},
+            "range": [scale[0] - 0.02, scale[1] + 0.02],
+            "zeroline": False,
+        },
+        "annotations": [key([_SCORE_HIGHER, _COSINE_HIGHER])],
+    }
+    drawn = figure(
+        [*traces, *([] if shown is None else [_ring(*shown)])], layout, title=title, height=height
+    )
+    drawn.layout.title.update(y=1 - _TITLE / height, yref="container", yanchor="middle")
+    return drawn
+
+
+def _points(
+    grades: Float64Array, cosines: FloatArray, numbers: IntArray, texts: Sequence[str], color: str
+) -> dict[str, Any]:
+    steady = {"marker": {"opacity": 0.75}}  # a click on one must not fade the others
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": values(grades),
+        "y": values(cosines),
+        "customdata": [[number] for number in numbers.tolist()],
+        "hovertext": list(texts),
+        "hovertemplate": "%{hovertext}<br>score %{x}, cosine %{y:.4f}<extra></extra>",
+        "marker": {"size": 8, "color": color, "opacity": 0.75},
+        "selected": steady,
+        "unselected": steady,
+    }
+
+
+def _ring(grade: float, cosine: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [grade],
+        "y": [cosine],
+        "name": "this pair",
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+        "marker": {"size": 18, "color": "rgba(0,0,0,0)", "line": {"width": 3, "color": INK}},
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
 # --- The results at each layer
+
+
+def correlation_lines(
+    layers: Sequence[int], correlation: Correlation, *, row: int, title: str, height: int = 340
+) -> go.Figure:
+    """Spearman with its interval, and Pearson, at each layer; and that of the shared words."""
+    x = list(layers)
+    spearman, low, high = (
+        correlation.spearman,
+        correlation.spearman_low,
+        correlation.spearman_high,
+    )
+    known = np.flatnonzero(~np.isnan(spearman))
+    places = [x[i] for i in known.tolist()]
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "fill": "toself",
+        "hoverinfo": "skip",
+        "x": [*places, *places[::-1]],
+        "y": [*values(high[known]), *values(low[known])[::-1]],
+        "fillcolor": "rgba(0,114,178,0.16)",
+        "line": {"width": 0},
+    }
+    both = (
+        ("Spearman", _ALL, "solid", spearman, low, high),
+        ("Pearson", _PEARSON, "dash", correlation.pearson, correlation.pearson_low,
+         correlation.pearson_high),
+    )  # fmt: skip
+    lines = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": x,
+            "y": values(line),
+            "name": name,
+            "line": {"color": color, "width": 2.5, "dash": dash},
+            "marker": {"size": 7},
+            "customdata": np.stack([line_low, line_high], axis=1).tolist(),
+            "hovertemplate": (
+                f"layer %{{x}}<br>{name} %{{y:.4f}}<br>95 of 100: %{{customdata[0]:.4f}} to "
+                "%{customdata[1]:.4f}<extra></extra>"
+            ),
+        }
+        for name, color, dash, line, line_low, line_high in both
+    ]
+    words = correlation.shared_words
+    least = float(np.nanmin([0.0, words, *low[known], *correlation.pearson[known]]))
+    layout = {
+        "margin": {"t": 72},
+        "xaxis": _layer_axis(x),
+        "yaxis": {
+            "title": {"text": "correlation"},
+            "range": [math.floor(least * 5) / 5 - 0.02, 1.02],
+            "zeroline": False,
+        },
+        "shapes": [
+            level(0.0, x),
+            *([] if math.isnan(words) else [level(words, x)]),
+            upright(layers[row], color=NEUTRAL, width=1, dash="dot"),
+        ],
+        "annotations": [
+            key([(name, color) for name, color, *_ in both]),
+            *([] if math.isnan(words) else [note(f"shared words {words:.2f}", x[-1], words)]),
+        ],
+    }
+    drawn = figure([band, *lines], layout, title=title, height=height)
+    drawn.layout.title.update(y=1 - _TITLE / height, yref="container", yanchor="middle")
+    return drawn
 
 
 def accuracy_lines(

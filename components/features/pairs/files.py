@@ -7,12 +7,14 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core import schema
 from components.core.errors import CorpusError
@@ -20,8 +22,18 @@ from components.core.schema import VALIDATION, IntArray
 from components.core.words import Span
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.readers import Sheet
-from components.corpus.sheet import Cells, is_number, is_numbered, label_rank, named, text_pair
+from components.corpus.sheet import Cells, is_numbered, label_rank, named, text_pair
 from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
+from components.features.pairs.labels import (
+    LEFT_OUT,
+    MEANINGS,
+    Labels,
+    is_grade,
+    is_two_way,
+    names_of,
+    plain,
+    read_labels,
+)
 from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
 __all__ = [
@@ -31,6 +43,7 @@ __all__ = [
     "bundled_pairs",
     "chosen_columns",
     "guess_columns",
+    "label_cells",
     "pair_set",
     "pairs_from",
     "places",
@@ -56,6 +69,8 @@ class PairSet:
         rows: (n_pairs,) int64, the row of each pair in the file, from 1.
         gold: (n_pairs,) int64, SAME, DIFFERENT or UNKNOWN.
         split: (n_pairs,) int64, TRAIN, TEST or NEITHER; None if none is given.
+        grades: (n_pairs,) float64, the graded score of each pair, NaN if it has none; None if
+            pairs have no scores.
         notes: sentences on how the file was read and on pairs that were left out.
     """
 
@@ -66,6 +81,7 @@ class PairSet:
     rows: IntArray
     gold: IntArray
     split: IntArray | None
+    grades: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -83,6 +99,10 @@ class PairSet:
         """True if any pair has a label."""
         return bool((self.gold != UNKNOWN).any())
 
+    @property
+    def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
+        return (self.sides, self.spans, self.rows, self.gold, self.split, self.grades)
+
     @cached_property
     def key(self) -> str:
         """The SHA-256 of all contents, in hex."""
@@ -90,7 +110,7 @@ class PairSet:
         for start in range(0, len(self.texts), _BATCH):
             packed = json.dumps(self.texts[start : start + _BATCH])
             digest.update(packed.encode("utf-8", "surrogatepass"))
-        for array in (self.sides, self.spans, self.rows, self.gold, self.split):
+        for array in self._arrays:
             digest.update(b"none" if array is None else array.tobytes())
         digest.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
@@ -98,8 +118,7 @@ class PairSet:
     @cached_property
     def n_bytes(self) -> int:
         """The approximate memory of the pairs, in bytes."""
-        arrays = (self.sides, self.spans, self.rows, self.gold, self.split)
-        n = sum(array.nbytes for array in arrays if array is not None)
+        n = sum(array.nbytes for array in self._arrays if array is not None)
         return n + sum(map(sys.getsizeof, self.texts)) + 8 * len(self.texts)
 
     def text(self, pair: int, side: int) -> str:
@@ -125,6 +144,7 @@ def pair_set(
     rows: list[int],
     gold: list[int],
     split: list[int] | None,
+    grades: list[float] | None = None,
     notes: tuple[str, ...] = (),
 ) -> PairSet:
     """Build a `PairSet` from lists with one item for each pair."""
@@ -138,6 +158,7 @@ def pair_set(
         rows=np.array(rows, np.int64),
         gold=np.array(gold, np.int64),
         split=None if split is None else np.array(split, np.int64),
+        grades=None if grades is None else np.array(grades, np.float64),
         notes=notes,
     )
 
@@ -196,8 +217,6 @@ MAX_PAIRS = 100_000
 _MAX_LENGTH = 20_000  # characters of a text; a model that reads 512 tokens reads about 2,500
 _N_EXAMPLES = 3
 
-_SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
-_DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
 _SPLIT_WORDS = {**dict.fromkeys(schema.TRAIN, TRAIN), **dict.fromkeys(schema.TEST, TEST)}
 
 
@@ -206,6 +225,10 @@ class PairColumns:
     """The titles of the columns of a file of pairs; "" for absent ones.
 
     `index1` and `index2` may be the same column, which may hold both indices: "3-5".
+
+    Attributes:
+        meanings: the chosen meaning of each label, a character of `labels.MEANINGS` for each of
+            `labels.names_of`; "" if labels are read as they are.
     """
 
     text1: str = ""
@@ -222,20 +245,27 @@ class PairColumns:
     index2: str = ""
     label: str = ""
     split: str = ""
+    meanings: str = ""
 
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles in the order of the fields, which is also that of an address."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+        return tuple(getattr(self, role) for role in ROLES)
 
     def without_marks(self) -> PairColumns:
         """The same columns to compare whole texts."""
-        return PairColumns(self.text1, self.text2, label=self.label, split=self.split)
+        return PairColumns(
+            self.text1, self.text2, label=self.label, split=self.split, meanings=self.meanings
+        )
 
     def marks(self, side: int) -> MarkColumns:
         """The columns that mark the word of one side, 1 or 2."""
         roles = ("word", "start", "end", "span", "index")
         return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
+
+
+ROLES = tuple(field.name for field in fields(PairColumns) if field.name != "meanings")
+"""The roles of columns, in the order in which an address names them."""
 
 
 def guess_columns(sheet: Sheet) -> PairColumns:
@@ -258,40 +288,38 @@ def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
     ranks = {title: rank for title in titles if (rank := label_rank(title)) is not None}
     titled = sorted(ranks, key=lambda title: ranks[title])
     likely = titled or [title for title in titles if title in sheet.label_columns]
-    two_way = [title for title in likely if _is_two_way(sheet.columns[title])]
+    two_way = [title for title in likely if is_two_way(sheet.columns[title])]
     graded = [
-        title for title in titled or filter(is_numbered, titles) if _is_grade(sheet.columns[title])
+        title for title in titled or filter(is_numbered, titles) if is_grade(sheet.columns[title])
     ]
     if titled:
         return (*two_way, *graded, *titled)[0]
     return next((found[0] for found in (two_way, graded) if len(found) == 1), "")
 
 
-def _is_two_way(cells: Cells) -> bool:
-    """True if cells say same or different, and both occur."""
-    values = {_plain(cell) for cell in set(cells)} - {""}
-    return len(values) == 2 and len(values & _SAME_WORDS) == len(values & _DIFFERENT_WORDS) == 1
-
-
-def _is_grade(cells: Cells) -> bool:
-    """True if cells are numbers with decimals: "1.8"."""
-    given = [cell for cell in cells if cell and not cell.isspace()]
-    return any("." in cell for cell in given) and all(map(is_number, given))
-
-
 def places(sheet: Sheet, columns: PairColumns) -> str:
-    """The columns' positions in the file, as the view stores them: "0,1,,2"."""
+    """The columns' positions in the file, then the meanings, as the view stores them: "0,1,,2"."""
     every = list(sheet.columns)
-    return ",".join(str(every.index(title)) if title else "" for title in columns.titles)
+    positions = [str(every.index(title)) if title else "" for title in columns.titles]
+    return ",".join([*positions, *([columns.meanings] if columns.meanings else [])])
 
 
 def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
     """The columns that a view names by position, or the guessed ones if it names none."""
     titles, parts = list(sheet.columns), given.split(",")
-    if len(parts) != len(fields(PairColumns)):
+    if not 0 <= len(parts) - len(ROLES) <= 1:
         return guess_columns(sheet)
     numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
-    return PairColumns(*(titles[n] if 0 <= n < len(titles) else "" for n in numbers))
+    chosen = [titles[n] if 0 <= n < len(titles) else "" for n in numbers[: len(ROLES)]]
+    columns, meanings = PairColumns(*chosen), "".join(parts[len(ROLES) :])
+    names = names_of(label_cells(sheet, columns.label)) if columns.label else ()
+    fits = len(meanings) == len(names) and set(meanings) <= set(MEANINGS)
+    return replace(columns, meanings=meanings if fits else "")
+
+
+def label_cells(sheet: Sheet, title: str) -> Cells:
+    """The cells of a column of labels, of as many pairs as are compared."""
+    return sheet.columns[title][:MAX_PAIRS]
 
 
 def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
@@ -319,12 +347,16 @@ def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
         *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(usable)),
     ]
     misses = _misses(placed)
+    usable, skipped = _chosen_rows(cells, usable, columns)
+    notes += skipped
     if not usable:
         raise CorpusError(
             f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
             "Choose other columns, or correct the file."
         )
-    gold, label_notes = _gold(cells.get(columns.label), usable, columns.label)
+    labels = Labels([UNKNOWN] * len(usable))
+    if columns.label:
+        labels = read_labels(cells[columns.label], usable, columns.label, columns.meanings)
     split, split_notes = _split(cells.get(columns.split), usable, columns.split)
     stripped = _stripped(
         {text for row in usable for text in (texts[0][row], texts[1][row]) if text}
@@ -338,10 +370,28 @@ def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
         [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in usable],
         spans=spans,
         rows=[row + 1 for row in usable],
-        gold=gold,
+        gold=labels.gold,
         split=split,
-        notes=(*notes, *misses, *label_notes, *split_notes),
+        grades=labels.grades,
+        notes=(*notes, *misses, *labels.notes, *split_notes),
     )
+
+
+def _chosen_rows(
+    cells: Mapping[str, Cells], usable: list[int], columns: PairColumns
+) -> tuple[list[int], list[str]]:
+    """The rows without those whose label is left out, and a note on them."""
+    if LEFT_OUT not in columns.meanings:
+        return usable, []
+    labels = cells[columns.label]
+    names = zip(names_of(labels), columns.meanings, strict=True)
+    left_out = {name for name, meaning in names if meaning == LEFT_OUT}
+    rows = [row for row in usable if plain(labels[row]) not in left_out]
+    if len(rows) == len(usable):
+        return usable, []
+    examples = ", ".join(f"“{named(name)}”" for name in sorted(left_out)[:_N_EXAMPLES])
+    more = ", …" if len(left_out) > _N_EXAMPLES else ""
+    return rows, [f"{_pairs(len(usable) - len(rows))} left out, as you chose: {examples}{more}."]
 
 
 def _check(sheet: Sheet, columns: PairColumns) -> None:
@@ -407,46 +457,12 @@ def _stripped(texts: set[str]) -> dict[str, str]:
     return {text: text.strip()[:_MAX_LENGTH] for text in texts}
 
 
-def _plain(cell: str | None) -> str:
-    return (cell or "").strip().casefold()
-
-
-def _gold(cells: Cells | None, usable: Sequence[int], title: str) -> tuple[list[int], list[str]]:
-    """The label of each usable pair, and notes on the labels."""
-    nothing = [UNKNOWN] * len(usable)
-    if cells is None:
-        return nothing, []
-    labels = [_plain(cells[row]) for row in usable]
-    counts = Counter(labels)
-    n_missing = counts.pop("", 0)
-    known = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}
-    if not counts:
-        return nothing, [f"The column {named(title)} has no label."]
-    if set(counts) - set(known):
-        return nothing, [_odd_labels(title, counts)]
-    notes = []
-    if n_missing:
-        has = "pair has" if n_missing == 1 else "pairs have"
-        notes.append(f"{n_missing:,} {has} no label: a cosine and no verdict on it.")
-    return [known.get(value, UNKNOWN) for value in labels], notes
-
-
-def _odd_labels(title: str, counts: Counter[str]) -> str:
-    examples = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
-    more = ", …" if len(counts) > 4 else ""
-    kinds = "one kind" if len(counts) == 1 else f"{len(counts):,} kinds"
-    return (
-        f"Labels in {named(title)} are of {kinds} ({examples}{more}), so the pairs are shown "
-        "without them. Write same and different, 1 and 0, or T and F."
-    )
-
-
 def _split(
     cells: Cells | None, usable: Sequence[int], title: str
 ) -> tuple[list[int] | None, list[str]]:
     if cells is None:
         return None, []
-    values = [_plain(cells[row]) for row in usable]
+    values = [plain(cells[row]) for row in usable]
     words, notes = _SPLIT_WORDS, list[str]()
     if set(values).isdisjoint(schema.TEST) and not set(values).isdisjoint(VALIDATION):
         words = {**words, **dict.fromkeys(VALIDATION, TEST)}

@@ -19,6 +19,7 @@ from components.features.pairs.controls import (
 )
 from components.features.pairs.figures import (
     accuracy_lines,
+    correlation_lines,
     cosine_bands,
     cosine_histogram,
     cosine_scale,
@@ -50,9 +51,14 @@ def look_closer(view: ViewState, at_layer: PairsAtLayer, baseline: Baseline | No
 
 
 def _layers(at_layer: PairsAtLayer) -> None:
-    """The accuracy at every layer; without labels, the similarities."""
+    """The correlation or the accuracy at every layer; without labels, the similarities."""
     title, result = pairs_title(at_layer), at_layer.result
-    if at_layer.scores is not None:
+    if at_layer.correlation is not None:
+        figure = correlation_lines(
+            result.layers, at_layer.correlation, row=at_layer.row, title=title, height=HEIGHT
+        )
+        alt = "correlation"
+    elif at_layer.scores is not None:
         figure = accuracy_lines(
             result.layers, at_layer.scores, row=at_layer.row, title=title, height=HEIGHT
         )
@@ -126,7 +132,17 @@ def _roc(at_layer: PairsAtLayer) -> None:
 
 
 def _all(at_layer: PairsAtLayer) -> None:
-    kit.table(pair_table(at_layer, _MOST_ROWS), key="pairs_all", exact=["cosine"], height=380)
+    percentile = st.column_config.NumberColumn(format="%.0f")
+    columns = dict.fromkeys(
+        ("percentile by score", "percentile by cosine", "percentiles apart"), percentile
+    )
+    kit.table(
+        pair_table(at_layer, _MOST_ROWS),
+        key="pairs_all",
+        exact=["cosine"],
+        height=380,
+        columns=columns,
+    )
     if at_layer.pairs.n > _MOST_ROWS:
         st.caption(say("pairs.first_rows", shown=_MOST_ROWS, n=at_layer.pairs.n))
     lost = int(np.isnan(at_layer.cosines).sum())

@@ -16,6 +16,7 @@ from components.core import ModelCard
 from components.core.errors import CorpusError
 from components.core.words import Span
 from components.corpus.readers import FORMATS, Sheet
+from components.corpus.sheet import named
 from components.features.pairs import compute, controls
 from components.features.pairs.compute import (
     LARGE_SECONDS,
@@ -23,12 +24,14 @@ from components.features.pairs.compute import (
     PairsAtLayer,
     PairsResult,
     comparison_task,
+    drawn_pairs,
     layer_rows,
     list_of,
     pair_arrays,
     restored,
     seconds_of,
     shown_pair,
+    standings,
     to_read,
 )
 from components.features.pairs.controls import (
@@ -40,13 +43,33 @@ from components.features.pairs.controls import (
     SOURCE,
     WRONG,
 )
-from components.features.pairs.explain import FORMULA
-from components.features.pairs.figures import DIFFERENT_TINT, SAME_TINT
-from components.features.pairs.files import PairColumns, PairSet, guess_columns, places
+from components.features.pairs.correlation import Correlation
+from components.features.pairs.explain import FORMULA, SCORES_FORMULA
+from components.features.pairs.figures import DIFFERENT_TINT, SAME_TINT, score_scatter
+from components.features.pairs.files import (
+    PairColumns,
+    PairSet,
+    guess_columns,
+    label_cells,
+    places,
+)
+from components.features.pairs.labels import (
+    LEFT_OUT,
+    MEANINGS,
+    can_be_scores,
+    guess_meanings,
+    names_of,
+)
 from components.features.pairs.looks import CHARTS, HEIGHT, random_range, scale_of
 from components.features.pairs.reading import notes, pair_claims, pairs_claims, pairs_sure
-from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
+from components.features.pairs.snippet import (
+    SnippetPair,
+    accuracy_snippet,
+    correlation_snippet,
+    cosines_snippet,
+)
 from components.figures.ruler import Stretch, line_ruler
+from components.figures.theme import plain
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.models import waiting
@@ -187,6 +210,7 @@ def _preview(sheet: Sheet, secret: str) -> None:
 def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
     """Draw the menus of columns with `current` preselected, and return the chosen columns."""
     titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
+    meanings = _picked_meanings(sheet, current, titles["label"], key)
     ways = list(_ROLES)
     way = st.selectbox(
         say("pairs.file.marked_by"),
@@ -195,7 +219,43 @@ def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
         format_func=lambda way: say(f"pairs.ways.{way}"),
         key=f"{key}_{_way(current)}_way",  # another menu once the guess is refused
     )
-    return PairColumns(**titles, **_picked_titles(sheet, current, _ROLES[way], key))
+    marks = _picked_titles(sheet, current, _ROLES[way], key)
+    return PairColumns(**titles, **marks, meanings=meanings)
+
+
+def _picked_meanings(sheet: Sheet, current: PairColumns, title: str, key: str) -> str:
+    """Draw a menu for each label that does not say same or different; return their meanings."""
+    cells = label_cells(sheet, title) if title else ()
+    names = names_of(cells)
+    if not names:
+        return ""
+    key = f"{key}_{list(sheet.columns).index(title)}"
+    chosen = current.meanings if current.label == title else ""
+    if can_be_scores(cells):
+        kinds = ("score", "names")
+        kind = st.selectbox(
+            say("pairs.file.label_kind", title=escape(named(title))),
+            kinds,
+            1 if chosen else 0,
+            format_func=lambda kind: say(f"pairs.kinds.{kind}"),
+            key=f"{key}_kind",
+        )
+        if kind == "score":
+            return ""
+    meanings, columns = list(MEANINGS), st.columns(min(4, len(names)))
+    picked = [
+        columns[i % len(columns)].selectbox(
+            say("pairs.file.meaning", name=escape(named(name))),
+            meanings,
+            meanings.index(meaning),
+            format_func=lambda meaning: say(f"pairs.meanings.{meaning}"),
+            key=f"{key}_meaning_{i}",
+        )
+        for i, (name, meaning) in enumerate(
+            zip(names, chosen or guess_meanings(names), strict=True)
+        )
+    ]
+    return "" if set(picked) == {LEFT_OUT} else "".join(picked)
 
 
 def _way(columns: PairColumns) -> str:
@@ -247,7 +307,8 @@ def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
 
 # --- The picture: one pair, and the whole file beside it
 
-RULER = "pairs_ruler"
+RULER, SCATTER = "pairs_ruler", "pairs_scatter"
+_HOVERED = 48  # characters of a text that hovering over its pair shows
 _AROUND = 100  # characters shown on either side of a word
 
 
@@ -263,6 +324,8 @@ def picture(
 ) -> None:
     """One pair with its verdict, and beside it how often verdicts are right.
 
+    With graded scores: every pair by its score and cosine, and beside it one of them.
+
     Args:
         view: the current view.
         at_layer: the pairs at the selected layer.
@@ -273,12 +336,58 @@ def picture(
     with place:
         _choose_pair(view, at_layer, pair)
     left, right = st.columns([5, 3], gap="large")
+    if at_layer.correlation is not None:
+        with left, st.container(key="pairs_whole", gap="small"):
+            _scores(at_layer, at_layer.correlation, baseline, pair)
+        with right, st.container(key="pairs_pair", gap="small"):
+            _texts(at_layer.pairs, pair)
+            kit.reading(pair_claims(at_layer, pair), key="reading_pair")
+            _notes(at_layer)
+        return
     with left, st.container(key="pairs_pair", gap="small"):
         _texts(at_layer.pairs, pair)
         _ruler(at_layer, pair, baseline)
         kit.reading(pair_claims(at_layer, pair))
     with right, st.container(key="pairs_whole", gap="small"):
         _whole_file(at_layer)
+
+
+def _scores(
+    at_layer: PairsAtLayer, correlation: Correlation, baseline: Baseline | None, pair: int
+) -> None:
+    """The scored pairs by score and cosine, and how closely one follows the other."""
+    claims = pairs_claims(at_layer)
+    rows, grades = drawn_pairs(at_layer, pair), at_layer.pairs.grades
+    if grades is not None and len(rows):
+        scored = grades[correlation.rows]
+        title = say("pairs.scatter.title", n=correlation.n, layer=at_layer.layer)
+        figure = score_scatter(
+            grades[rows],
+            at_layer.cosines[rows],
+            standings(at_layer)[rows],
+            numbers=rows + 1,
+            texts=[
+                "<br>".join(plain(at_layer.pairs.text(i, side), _HOVERED) for side in (0, 1))
+                for i in rows.tolist()
+            ],
+            shown=(float(grades[pair]), float(at_layer.cosines[pair])) if pair in rows else None,
+            ends=(float(scored.min()), float(scored.max())),
+            scale=scale_of(at_layer, baseline),
+            title=title,
+            height=HEIGHT,
+        )
+        finding = str(claims[0]).replace("**", "")
+        alt = say("pairs.alt.scatter", layer=at_layer.layer, finding=finding)
+        kit.chart(figure, key=SCATTER, alt=alt, on_select=_choose_point)
+        if len(rows) < correlation.n:
+            st.caption(say("pairs.scatter.drawn", shown=len(rows), n=correlation.n))
+    kit.reading(claims, sure=pairs_sure(at_layer))
+
+
+def _choose_point() -> None:
+    points = (session.value(SCATTER) or {}).get("selection", {}).get("points", [])
+    if points and points[0].get("customdata"):
+        _choose(int(points[0]["customdata"][0]))
 
 
 def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
@@ -380,6 +489,10 @@ def _whole_file(at_layer: PairsAtLayer) -> None:
         alt = say("pairs.whole.alt", share=share, baseline=scores.majority)
         kit.chart(figure, key="pairs_right", alt=alt)
     kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer), key="reading_whole")
+    _notes(at_layer)
+
+
+def _notes(at_layer: PairsAtLayer) -> None:
     for note in notes(at_layer):
         st.caption(escape(note))
 
@@ -398,7 +511,9 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
     """
     with kit.controls("pairs"):
         inputs.choice(view, controls.SOURCE)
-        place = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
+        place = st.container(
+            horizontal=True, gap="small", vertical_alignment="bottom", width="content"
+        )
         if controls.SOURCE.of(view) == "file" and pairs is not None:
             with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
                 columns(view)
@@ -407,17 +522,16 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
 
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(
-        lambda: _numbers(at_layer), lambda: _under_the_hood(at_layer, card), say("pairs.limits")
-    )
+    limits = say("pairs.limits" if at_layer.correlation is None else "pairs.scores_limits")
+    kit.tabs(lambda: _numbers(at_layer), lambda: _under_the_hood(at_layer, card), limits)
 
 
 def downloads(view: ViewState, at_layer: PairsAtLayer, place: DeltaGenerator) -> None:
     """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
     passport = at_layer.result.passport
-    with kit.downloads(
-        place, export.caption(passport), chart=CHARTS.get(PANEL.of(view), RULER), name=_FILE
-    ):
+    main = RULER if at_layer.correlation is None else SCATTER
+    chart = CHARTS.get(PANEL.of(view), main)
+    with kit.downloads(place, export.caption(passport), chart=chart, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
@@ -435,8 +549,11 @@ def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
     if at_layer.scores is not None:
         snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
         snippets.append((say("pairs.accuracy_snippet"), snippet))
+    if at_layer.correlation is not None:
+        snippet = correlation_snippet(file=f"{_FILE}.npz")
+        snippets.append((say("pairs.correlation_snippet"), snippet))
     kit.under_the_hood(
-        formula=[FORMULA],
+        formula=[FORMULA if at_layer.correlation is None else SCORES_FORMULA],
         snippet=snippets,
         passport=at_layer.result.passport,
         shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),

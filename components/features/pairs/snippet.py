@@ -1,4 +1,4 @@
-"""Scripts for the cosines of pairs, and for their accuracy from the page's download."""
+"""Scripts for the cosines of pairs, and for the results from the page's download."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
 from components.core.words import Span
 
-__all__ = ["SnippetPair", "accuracy_snippet", "cosines_snippet"]
+__all__ = ["SnippetPair", "accuracy_snippet", "correlation_snippet", "cosines_snippet"]
 
 _VECTORS = '''\
 def vectors(text, span):
@@ -85,6 +85,26 @@ _END = """\
 print(f"by chance {max(same[test].mean(), 1 - same[test].mean()):.4f}, {test.sum()} pairs")
 """
 
+_CORRELATION = """\
+import numpy as np
+from scipy.stats import pearsonr, spearmanr
+
+with np.load("{file}") as page:
+    cosines, scores = page["cosines"], page["scores"]
+
+rows = ~np.isnan(scores) & ~np.isnan(cosines).any(axis=0)
+spearman, pearson = [], []
+for c in cosines[:, rows].astype(float):
+    r = spearmanr(c, scores[rows]).statistic
+    half = 1.959964 * np.sqrt((1 + r**2 / 2) / (rows.sum() - 3))  # Bonett and Wright, 2000
+    spearman.append((r, np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)))
+    line = pearsonr(c, scores[rows])
+    pearson.append((line.statistic, *line.confidence_interval(0.95)))
+    print("Spearman {:.4f} ({:.4f} to {:.4f}),".format(*spearman[-1]), end=" ")
+    print("Pearson {:.4f} ({:.4f} to {:.4f})".format(*pearson[-1]))
+print(f"{rows.sum()} pairs")
+"""
+
 
 @dataclass(frozen=True)
 class SnippetPair:
@@ -126,3 +146,8 @@ def accuracy_snippet(how: str, *, file: str) -> str:
     if how == "split":
         start = start.replace("from sklearn.model_selection import StratifiedKFold\n", "")
     return start + (_SPLIT if how == "split" else _FOLDS) + _END
+
+
+def correlation_snippet(*, file: str) -> str:
+    """A script that computes `spearman` and `pearson` with intervals from the page's NPZ."""
+    return _CORRELATION.replace("{file}", file)

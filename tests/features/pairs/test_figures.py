@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from plotly import graph_objects as go
 
+from components.features.pairs.correlation import correlated
 from components.features.pairs.figures import (
     accuracy_lines,
+    correlation_lines,
     cosine_bands,
     cosine_histogram,
     cosine_scale,
     roc_figure,
+    score_scatter,
 )
 from components.features.pairs.measures import SAME, UNKNOWN, Scores, judged, roc
 
@@ -63,3 +66,41 @@ def test_a_long_roc_curve_is_thinned_and_keeps_its_ends() -> None:
     assert len(line.x) <= 600
     assert (line.x[0], line.y[0], line.x[-1], line.y[-1]) == (0, 0, 1, 1)
     assert len(json.dumps(figure.to_plotly_json(), default=list)) < 100_000
+
+
+def test_every_scored_pair_is_a_point_with_its_number() -> None:
+    groups = np.array([0, 1, -1, 0])
+    figure = score_scatter(
+        np.array([0.0, 5.0, 1.0, 2.0]),
+        COSINES[0, :4],
+        groups,
+        numbers=np.array([1, 2, 5, 9]),
+        texts=["a", "b", "c", "<d>"],
+        shown=(5.0, 0.5),
+        ends=(0.0, 5.0),
+        scale=(-1, 1),
+        title="",
+        height=340,
+    )
+    points = [trace for trace in figure.data if trace.customdata is not None]
+    numbers = {n[0]: (x, y) for t in points for n, x, y in zip(t.customdata, t.x, t.y, strict=True)}
+    assert set(numbers) == {1, 2, 5, 9}
+    assert numbers[2] == (5, pytest.approx(float(COSINES[0, 1]), abs=1e-5))
+    assert len({trace.marker.color for trace in points}) == len(points) == 3
+    assert (trace_of(figure, "this pair").x, trace_of(figure, "this pair").y) == ((5,), (0.5,))
+    assert figure.layout.xaxis.range[0] < 0 < 5 < figure.layout.xaxis.range[1]
+
+
+def test_correlations_are_lines_with_the_words_as_yardstick() -> None:
+    grades, constant = np.arange(200.0), COSINES.copy()
+    constant[1] = 0.5
+    found = correlated(constant, grades, shared=grades**2)
+    figure = correlation_lines([0, 1, 2, 3], found, row=2, title="a finding")
+    np.testing.assert_allclose(trace_of(figure, "Spearman").y, found.spearman, atol=1e-5)
+    np.testing.assert_allclose(trace_of(figure, "Pearson").y, found.pearson, atol=1e-5)
+    assert {shape.y0 for shape in figure.layout.shapes} >= {0, found.shared_words}
+    low, high = figure.layout.yaxis.range
+    assert low < np.nanmin(found.spearman_low)
+    assert high > 1
+    nothing = correlated(COSINES[:, :2], grades[:2])
+    assert len(correlation_lines([0, 1, 2, 3], nothing, row=0, title="").data) == 3

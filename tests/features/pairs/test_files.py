@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from components.features.pairs.files import (
     pairs_from,
     places,
 )
+from components.features.pairs.labels import guess_meanings, names_of
 from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
 ONE, TWO = "I love my pet python", "I love coding in Python"
@@ -221,9 +223,13 @@ def test_labels_that_are_all_equal_stay_and_missing_ones_are_said() -> None:
         ("TF?", "are of 3 kinds (“"),
         (("pet", "language"), "are of 2 kinds (“pet”, “language”)"),
         ("xx", "are of one kind (“x”)"),
-        ([f"{i / 10}" for i in range(9)], ", …)"),
+        ([f"kind {i}" for i in range(9)], ", …)"),
+        ([f"kind {i}" for i in range(13)], "Write same and different, 1 and 0, or T and F"),
+        ("12", "are of 2 kinds (“1”, “2”)"),
+        (("1.5", "2.5", "often", "rarely"), "are of 4 kinds"),
+        (("1e999", "2", "3"), "are of 3 kinds"),
     ],
-    ids=["three", "unknown", "one", "many"],
+    ids=["three", "unknown", "one", "many", "too many", "two numbers", "mixed", "huge"],
 )
 def test_labels_of_other_kinds_leave_the_pairs_without(
     labels: Sequence[str], expected: str
@@ -232,7 +238,77 @@ def test_labels_of_other_kinds_leave_the_pairs_without(
     assert not found.has_labels
     (note,) = found.notes
     assert expected in note
-    assert note.endswith("Write same and different, 1 and 0, or T and F.")
+    assert ("Choose under Columns which of them mean" in note) == (len(labels) < 13)
+    assert found.grades is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["1.8", "4.2", "0.4"], [1.8, 4.2, 0.4]),
+        (["0", "1", "5", "1"], [0, 1, 5, 1]),
+        (["-1", " +2.50 ", "1e2"], [-1, 2.5, 100]),
+        (["1,8", "4,2", "0,4"], [1.8, 4.2, 0.4]),
+        (["40%", "60%", "90%"], [40, 60, 90]),
+    ],
+    ids=str,
+)
+def test_three_different_numbers_are_scores(labels: list[str], expected: list[float]) -> None:
+    found = labelled(*labels)
+    assert found.grades is not None
+    assert found.grades.tolist() == expected
+    assert (found.has_labels, found.notes) == (False, ())
+
+
+def test_missing_scores_and_words_among_them_are_said() -> None:
+    found = labelled(*[f"{i / 10}" for i in range(18)], "n/a", None)
+    assert found.grades is not None
+    assert np.flatnonzero(np.isnan(found.grades)).tolist() == [18, 19]
+    assert found.notes == ("2 pairs have no number in label: a cosine and no score.",)
+
+
+NLI = sheet({
+    "text1": [ONE, TWO, ONE, TWO, "A snake", ONE],
+    "text2": [TWO, ONE, "A snake", ONE, ONE, "The end"],
+    "label": ["ENTAILMENT", "neutral", "Contradiction ", "Neutral", None, "-"],
+})  # fmt: skip
+
+
+def test_names_are_sorted_into_same_different_and_left_out() -> None:
+    names = names_of(NLI.columns["label"])
+    assert names == ("-", "contradiction", "entailment", "neutral")
+    assert guess_meanings(names) == "-01-"
+    columns = replace(guess_columns(NLI), meanings="-01-")
+    found = pairs_from(NLI, columns)
+    assert found.rows.tolist() == [1, 3, 5]
+    assert found.gold.tolist() == [SAME, DIFFERENT, UNKNOWN]
+    assert found.notes[0] == "3 pairs were left out, as you chose: “-”, “neutral”."
+    assert pairs_from(NLI, replace(columns, meanings="0010")).gold.tolist() == [
+        *(SAME, DIFFERENT, DIFFERENT, DIFFERENT, UNKNOWN, DIFFERENT)
+    ]
+    four = sheet({title: cells[:4] for title, cells in NLI.columns.items()})
+    with pytest.raises(CorpusError, match="4 pairs were left out, as you chose"):
+        pairs_from(four, replace(columns, meanings="---"))
+
+
+@pytest.mark.parametrize("meanings", ["-01", "-01-1", "-02-", "<b>-", "", "-01-,1"])
+def test_an_address_holds_the_meanings_and_wrong_ones_do_not_count(meanings: str) -> None:
+    columns = replace(guess_columns(NLI), meanings="-01-")
+    address = places(NLI, columns)
+    assert address.endswith(",2,,-01-")
+    assert chosen_columns(NLI, address) == columns
+    other = chosen_columns(NLI, address.removesuffix("-01-") + meanings)
+    assert other == replace(columns, meanings="")
+
+
+def test_small_whole_numbers_are_scores_unless_they_number_kinds() -> None:
+    given = sheet({"text1": [ONE] * 3, "text2": [TWO] * 3, "label": ["0", "1", "2"]})
+    columns = guess_columns(given)
+    assert pairs_from(given, columns).grades is not None
+    found = pairs_from(given, replace(columns, meanings="1-0"))
+    assert (found.grades, found.gold.tolist()) == (None, [SAME, DIFFERENT])
+    assert names_of(("1.0", "2.0", "3.0", None)) == ("1.0", "2.0", "3.0")
+    assert names_of(("1.0", "2.5", "3.0")) == names_of(("T", "F")) == ()
 
 
 def test_a_title_from_the_file_is_shown_short() -> None:
@@ -270,9 +346,11 @@ def test_the_key_tells_all_that_is_shown_apart() -> None:
         {"text2": [TWO, ONE]},
         {"split": ["train", "test"]},
         {"split": ["test", "train"]},
+        {"text1": [ONE] * 3, "text2": [TWO] * 3, "label": ["1", "2", "3"]},
+        {"text1": [ONE] * 3, "text2": [TWO] * 3, "label": ["1", "2", "4"]},
     )
     made = [guessed_pairs(sheet({**columns, **change})) for change in changes]
-    assert len({pairs.key for pairs in made}) == 6
+    assert len({pairs.key for pairs in made}) == 8
     assert guessed_pairs(sheet(columns)).key == made[0].key
     assert made[0].n_bytes > len(ONE) + len(TWO)
 

@@ -7,12 +7,14 @@ import io
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
@@ -329,6 +331,140 @@ def test_the_downloads_hold_every_pair_and_no_formula() -> None:
     with np.load(io.BytesIO(made[1])) as file:
         np.testing.assert_allclose(file["cosines"].T, read[read.columns[-7:]], atol=1e-6)
         assert file["accuracy"].tolist() == pytest.approx(numbers(app)["accuracy"].tolist())
+
+
+# Graded scores, and labels by name
+
+
+SUBJECTS = ("A man", "A girl", "The old teacher", "Two dogs", "The band", "A chef")
+ACTIONS = (
+    ("is eating soup", "is having soup"),
+    ("runs through the park", "jogs in the park"),
+    ("opened the meeting", "started the session"),
+    ("bought a small house", "purchased a little home"),
+)
+SCORED = [
+    *((f"{a} {v}.", f"{a} {w}.", "4.8") for a in SUBJECTS for v, w in ACTIONS),
+    *((f"{a} {v}.", f"{b} {w}.", "2.6") for a, b in pairwise(SUBJECTS) for v, w in ACTIONS),
+    *((f"{a} {v}.", f"{b} {w}.", "0.2") for a, b in pairwise(SUBJECTS)
+      for (v, _), (_, w) in pairwise(ACTIONS)),
+]  # fmt: skip
+
+
+def sts(rows: Sequence[tuple[str, ...]]) -> bytes:
+    return table(list(rows), ("sentence1", "sentence2", "score"))
+
+
+def follows(app: AppTest) -> str:
+    """The page with graded scores: a scatter, the headline, and one pair beside it."""
+    assert not app.exception
+    assert not app.error
+    assert chart(app, "pairs_scatter")["data"]
+    return reading(app)
+
+
+def test_scores_are_compared_with_the_cosine_at_every_layer() -> None:
+    with offered_files() as offered:
+        app = compared(sts(SCORED))
+        made = offered["pairs.csv"](), offered["pairs.npz"]()
+    headline, rows = follows(app), numbers(app, "Spearman")
+    assert headline.startswith("The cosine at layer 6 follows your scores: Spearman **0.")
+    assert f"over {len(SCORED)} pairs. Counting shared words gets" in headline
+    assert len(rows) == 7
+    with np.load(io.BytesIO(made[1])) as file:
+        expected = [spearmanr(layer, file["scores"]).statistic for layer in file["cosines"]]
+        assert file["spearman"].tolist() == pytest.approx(expected)
+    assert rows["Spearman"].tolist() == pytest.approx(expected)
+    assert f"**{expected[-1]:.2f}**" in headline
+    read = pd.read_csv(io.BytesIO(made[0]), comment="#")
+    assert read["score"].tolist() == [float(row[2]) for row in SCORED]
+    assert spearmanr(read["layer 6"], read["score"]).statistic == pytest.approx(expected[-1])
+    assert "Pairs that share a text are not independent" in plainly_said(app)
+    assert f"**{expected[2]:.2f}**" in follows(settled(to_layer(app, 2)))
+
+
+def test_pairs_that_disagree_most_are_read_and_a_click_on_a_point_shows_its_pair() -> None:
+    odd = (
+        ("A chef is eating soup.", "The train left before noon.", "4.9"),
+        ("Two dogs ate soup.", "Two dogs ate some soup.", "0.1"),
+    )
+    app = compared(sts([*SCORED, *odd]))
+    first = said(app, "reading_pair")
+    assert first.startswith("Your score of **0.1** puts this pair only at percentile 1, its")
+    assert "Two dogs ate some soup." in pair_texts(app)
+    app = settled(field(app.selectbox, WRONG.key).set_value("score_high").run())
+    assert said(app, "reading_pair").startswith("Your score of **4.9** puts this pair at perc")
+    app = settled(press(app, "pairs_next"))
+    assert "2 of " in plainly_said(app)
+    points = [n for t in chart(app, "pairs_scatter")["data"] for n in t.get("customdata", [])]
+    assert len(points) == len(SCORED) + 2
+    app = opened(PAIR.put(shown_view(app), len(SCORED) + 2))
+    assert said(app, "reading_pair") == first
+    app = opened(PANEL.put(shown_view(app), "Every pair"))
+    assert numbers(app, "percentile by cosine")["score"].max() == 4.9
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (SCORED[:3] + SCORED[24:26] + SCORED[-3:], "We cannot tell from 8 scored pairs"),
+        (SCORED[22:27] + SCORED[-4:] + [("a", "b", "")] * 3, "We cannot tell from 9 scored pairs"),
+        (
+            [(a, b, str(i * 7 % 12)) for i, (a, b, _) in enumerate(SCORED[:12])],
+            "We cannot tell whether the cosine at layer 6 follows your scores",
+        ),
+        (
+            [("The same.", "The same.", f"{i}.5") for i in range(12)],
+            "At layer 6 all 12 scored pairs have the same cosine",
+        ),
+    ],
+    ids=["few", "few with a score", "no relation", "equal texts"],
+)
+def test_what_scores_cannot_tell_is_said(rows: list[tuple[str, ...]], expected: str) -> None:
+    assert follows(compared(sts(rows))).startswith(expected)
+
+
+def test_names_of_labels_are_offered_to_be_sorted_into_same_and_different() -> None:
+    names = {"4.8": "ENTAILMENT", "2.6": "NEUTRAL", "0.2": "CONTRADICTION"}
+    rows = [(a, b, names[score]) for a, b, score in SCORED]
+    app = upload(opened(FILE_VIEW), "mine.csv", sts(rows))
+    menus = {box.label: box for box in app.selectbox if "_meaning_" in str(box.key)}
+    assert {name: menu.value for name, menu in menus.items()} == {
+        "“contradiction” means": "0", "“entailment” means": "1", "“neutral” means": "-"
+    }  # fmt: skip
+    app = whole(settled(press(app, "pairs_use")))
+    n = len(rows) - 20
+    assert f"**mine.csv** · {n} pairs" in plainly_said(app)
+    assert "20 pairs were left out, as you chose: “neutral”." in plainly_said(app)
+    assert "of the pairs correctly" in said(app, "reading_whole")
+    before = shown_view(app)
+    assert COLUMNS.of(before).endswith(",01-")
+    menu = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_meaning_2", str(b.key)))
+    app = whole(settled(press(menu.set_value("0").run(), "pairs_columns_use")))
+    assert f"**mine.csv** · {len(rows)} pairs" in plainly_said(app)
+    forget_all()
+    other = whole(upload(opened(before), "mine.csv", sts(rows)))
+    assert shown_view(other) == before
+    assert f"**mine.csv** · {n} pairs" in plainly_said(other)
+
+
+def test_whole_numbers_may_be_scores_or_kinds_and_odd_names_take_no_effect() -> None:
+    rows = [(a, b, {"4.8": "0", "2.6": "1", "0.2": "2"}[score]) for a, b, score in SCORED]
+    app = upload(opened(FILE_VIEW), "mine.csv", sts(rows))
+    assert not [box for box in app.selectbox if "_meaning_" in str(box.key)]
+    kind = next(box for box in app.selectbox if str(box.key).endswith("_kind"))
+    app = kind.set_value("names").run()
+    for i, meaning in enumerate("1-0"):
+        menu = next(b for b in app.selectbox if str(b.key).endswith(f"_meaning_{i}"))
+        app = menu.set_value(meaning).run()
+    app = whole(settled(press(app, "pairs_use")))
+    assert COLUMNS.of(shown_view(app)).endswith(",1-0")
+    app = upload(opened(FILE_VIEW), "mine.csv", sts([(a, b, RUDE) for a, b, _ in SCORED]))
+    (menu,) = [box for box in app.selectbox if "_meaning_" in str(box.key)]
+    assert "<img" in menu.label
+    assert "**bold**" not in menu.label
+    app = settled(press(app, "pairs_use"))
+    assert "are of one kind" in plainly_said(app)
 
 
 # Large sets, and any address

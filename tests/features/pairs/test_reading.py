@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, spearmanr
 
 from components.content.language import Claim, say
 from components.core.schema import Passport
@@ -15,13 +15,16 @@ from components.features.pairs.compute import (
     PairRows,
     PairsAtLayer,
     PairsResult,
+    drawn_pairs,
     layer_rows,
     pair_arrays,
     pair_table,
     shown_pair,
+    standings,
     to_read,
 )
 from components.features.pairs.controls import PAIR
+from components.features.pairs.correlation import FEWEST, correlated
 from components.features.pairs.files import WHOLE, pair_set
 from components.features.pairs.measures import (
     DIFFERENT,
@@ -46,13 +49,18 @@ from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 
 def at_layer(
-    cosines: Any, gold: list[int], split: list[int] | None = None, notes: tuple[str, ...] = ()
+    cosines: Any,
+    gold: list[int],
+    split: list[int] | None = None,
+    notes: tuple[str, ...] = (),
+    grades: list[float] | None = None,
+    shared: Any = None,
 ) -> PairsAtLayer:
     """Pairs of whole texts at the last layer."""
     values, n = np.array(cosines, np.float32), len(gold)
     texts = [(f"text {i}", f"other {i}") for i in range(n)]
     pairs = pair_set("mine", texts, spans=[(WHOLE, WHOLE)] * n, rows=list(range(1, n + 1)),
-                     gold=gold, split=split, notes=notes)  # fmt: skip
+                     gold=gold, split=split, grades=grades, notes=notes)  # fmt: skip
     scores = judged(values, pairs.gold, pairs.split)
     result = PairsResult(
         cosines=values,
@@ -62,6 +70,7 @@ def at_layer(
         n_cut=0,
         n_encoded=2 * n,
         passport=Passport("m", "", "0" * 64, "exact", {}),
+        correlation=None if grades is None else correlated(values, np.array(grades), shared=shared),
     )
     return PairsAtLayer(pairs, result, len(values) - 1)
 
@@ -228,6 +237,140 @@ def test_the_notes_say_what_was_left_out_and_why_there_is_no_accuracy() -> None:
     assert "accuracy cannot be tested" in notes(at_layer([[0.1, 0.2]], [SAME, SAME]))[-1]
     half = at_layer([[0.9, 0.1] * 4], [SAME, DIFFERENT] * 4, [TRAIN] * 8)
     assert "accuracy is cross-validated" in notes(half)[-1]
+
+
+# Graded scores
+
+
+def scored(grades: list[float], cosines: Any, shared: Any = None) -> PairsAtLayer:
+    return at_layer(cosines, [UNKNOWN] * len(grades), grades=grades, shared=shared)
+
+
+def test_what_is_said_of_scores_is_so() -> None:
+    said = Said()
+    for seed in range(400):
+        chance, rng = random.Random(seed), np.random.default_rng(seed)
+        n, n_layers = chance.choice((1, 3, 9, 10, 40, 200)), chance.choice((1, 4))
+        grades = rng.integers(0, chance.choice((1, 3, 6, 50)), n) / 2
+        strength = chance.choice((-2, 0, 0.1, 0.4, 2)) * (grades - grades.mean())
+        cosines = np.clip((strength + rng.normal(size=(n_layers, n))) / 9, -1, 1)
+        if seed % 7 == 0:
+            cosines[0] = 0.5
+        if seed % 5 == 0:
+            grades[0] = np.nan
+        shared = [None, grades, -grades, rng.uniform(size=n)][seed % 4]
+        pairs = scored(grades.tolist(), cosines, shared)
+        assert_plain([pairs_title(pairs), *notes(pairs)[:1]])
+        assert len(pairs_title(pairs)) <= 80
+        for row in range(n_layers):
+            assert_scores_so(said, PairsAtLayer(pairs.pairs, pairs.result, row))
+    said.assert_all(
+        "pairs.scores", "pairs.scores_sure", "pairs.standing",
+        without=("pairs.scores_sure.repeated",),
+    )  # fmt: skip
+
+
+def assert_scores_so(said: Said, pairs: PairsAtLayer) -> None:
+    """The verdict on a layer follows from SciPy's coefficient and the interval that is said."""
+    grades, cosines = pairs.pairs.grades, np.array(pairs.cosines, float)
+    assert grades is not None
+    rows = np.flatnonzero(~np.isnan(grades))
+    claims, sure = said(pairs_claims(pairs)), said(pairs_sure(pairs))
+    for pair in {0, shown_pair(DEFAULT, pairs)}:
+        assert_standing_so(said, pairs, pair)
+    if len(rows) < FEWEST:
+        assert_said(claims, "pairs.scores.few", n=len(rows), least=FEWEST)
+        assert sure == []
+        return
+    if len(set(grades[rows])) == 1 or len(set(cosines[rows])) == 1:
+        kind = "scores" if len(set(grades[rows])) == 1 else "cosines"
+        assert_said(claims, f"pairs.scores.equal_{kind}", n=len(rows))
+        return
+    r = spearmanr(cosines[rows], grades[rows]).statistic
+    half = 1.959964 * np.sqrt((1 + r**2 / 2) / (len(rows) - 3))
+    low, high = np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)
+    case = "follows" if r >= 0.4 else "loosely" if r > 0 else "against"
+    case = case if round(low, 2) > 0 or round(high, 2) < 0 else "unclear"
+    assert_said(claims, f"pairs.scores.{case}", spearman=r, low=low, high=high, n=len(rows))
+    assert_said(sure, "pairs.scores_sure.interval", low=low, high=high)
+    words = pairs.correlation.shared_words if pairs.correlation else 0
+    case = "unknown" if np.isnan(words) or case == "unclear" else (
+        "fewer" if words < low else "more" if words > high else "about"
+    )  # fmt: skip
+    assert_said(claims, f"pairs.scores.words.{case}")
+
+
+def assert_standing_so(said: Said, pairs: PairsAtLayer, pair: int) -> None:
+    """The places of a pair in both orders are its percentile ranks, by counting."""
+    grades, cosines = pairs.pairs.grades, np.array(pairs.cosines)
+    assert grades is not None
+    claims = said(pair_claims(pairs, pair))
+    if np.isnan(grades[pair]):
+        assert_said(claims, "pairs.standing.unscored", cosine=float(cosines[pair]))
+        return
+    rows = np.flatnonzero(~np.isnan(grades))
+    (standing,) = claims
+    lows, highs = zip(*(
+        (100 * ((own[rows] < own[pair]).mean() + 0.5 / len(rows)),
+         100 * ((own[rows] <= own[pair]).mean() - 0.5 / len(rows)))
+        for own in (grades, cosines)
+    ), strict=True)  # fmt: skip
+    for name, low, high in zip(("by_score", "by_cosine"), lows, highs, strict=True):
+        ends = [float(end) for end in standing.numbers[name].split(" to ")]
+        assert (ends[0], ends[-1]) == pytest.approx((low, high), abs=0.501)
+    gap = max(lows[0] - highs[1], 0) - max(lows[1] - highs[0], 0)
+    case = "high" if gap >= 19.5 else "low" if gap <= -19.5 else "near"
+    assert standing.key == f"pairs.standing.{case}"
+
+
+def test_the_headline_names_layer_coefficient_interval_number_and_yardstick() -> None:
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 6, 1379).astype(float)
+    cosines = (grades + rng.normal(size=1379) * 1.1)[None] / 10
+    pairs = scored(grades.tolist(), cosines, grades + 3 * rng.normal(size=1379))
+    assert " ".join(map(str, pairs_claims(pairs))) == (
+        "The cosine at layer 0 follows your scores: Spearman **0.84** (0.82 to 0.86) over 1,379 "
+        "pairs. Counting shared words gets **0.49**, no relation 0. Spearman compares orders: it "
+        "does not say which cosine means which score."
+    )
+    assert pairs_title(pairs) == "Layer 0 follows best: Spearman 0.84"
+    assert notes(pairs) == ["mine: 1,379 pairs of whole texts · 1,379 have a score (0 to 5)"]
+
+
+def test_pairs_whose_orders_differ_most_are_listed_first() -> None:
+    grades = [0.0, 1.0, 2.0, 3.0, 4.0, np.nan]
+    pairs = scored(grades, [[0.9, 0.2, 0.3, 0.4, 0.1, 0.5]])
+    assert to_read(pairs, "disagree").tolist() == [0, 4]
+    assert to_read(pairs, "score_high").tolist() == [4]
+    assert to_read(pairs, "score_low").tolist() == [0]
+    assert to_read(pairs, "most").tolist() == [0, 5, 3, 2, 1, 4]
+    assert shown_pair(DEFAULT, pairs) == 0
+    assert standings(pairs).tolist() == [-1, 0, 0, 0, 1, 0]
+    rows = pair_table(pairs, 9)
+    assert rows["percentile by score"].tolist()[:5] == pytest.approx([10, 30, 50, 70, 90])
+    assert rows["score"].isna().tolist() == [False] * 5 + [True]
+
+
+def test_of_very_many_scored_pairs_some_are_drawn_and_the_shown_one_is_among_them() -> None:
+    rng = np.random.default_rng(0)
+    pairs = scored(rng.uniform(size=4000).tolist(), rng.uniform(size=(1, 4000)))
+    for pair in (0, 17, 3999):
+        drawn = drawn_pairs(pairs, pair)
+        assert pair in drawn
+        assert len(set(drawn.tolist())) == len(drawn) <= 1_500
+    assert drawn_pairs(scored([1.0, 2.0], [[0.1, 0.2]]), 0).tolist() == [0, 1]
+
+
+def test_correlations_are_in_tables_and_arrays() -> None:
+    rng = np.random.default_rng(0)
+    pairs = scored(rng.uniform(size=20).tolist(), rng.uniform(size=(3, 20)))
+    assert pairs.correlation is not None
+    rows, arrays = layer_rows(pairs), pair_arrays(pairs)
+    assert [row["Spearman"] for row in rows] == pairs.correlation.spearman.tolist()
+    assert [row["Pearson to (95%)"] for row in rows] == pairs.correlation.pearson_high.tolist()
+    np.testing.assert_array_equal(arrays["scores"], pairs.pairs.grades)
+    np.testing.assert_array_equal(arrays["spearman_low"], pairs.correlation.spearman_low)
+    assert PairRows(pairs)[3]["score"] == pairs.pairs.grades[3]
 
 
 # Lists, tables and files

@@ -10,9 +10,15 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
 from components.features.pairs.compute import compare
+from components.features.pairs.correlation import correlated
 from components.features.pairs.files import WHOLE, bundled_pairs, pair_set
 from components.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
-from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
+from components.features.pairs.snippet import (
+    SnippetPair,
+    accuracy_snippet,
+    correlation_snippet,
+    cosines_snippet,
+)
 from components.ui.widgets.export import to_npz
 from tests.support.snippets import run
 
@@ -59,3 +65,20 @@ def test_the_second_snippet_gives_the_pages_accuracy(
     left = run(accuracy_snippet(how, file="pairs.npz"))
     np.testing.assert_allclose(left["accuracy"], found.accuracy)
     np.testing.assert_allclose(left["auc"], found.auc)
+
+
+def test_the_third_snippet_gives_the_pages_correlations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    grades = random.integers(0, 6, 90).astype(float)
+    cosines = ((random.normal(size=(3, 90)) + grades / 2) / 6).astype(np.float32)
+    cosines[:, :4], grades[4:7] = np.nan, np.nan
+    found = correlated(cosines, grades)
+    monkeypatch.chdir(tmp_path)
+    arrays = {"cosines": cosines, "scores": grades}
+    (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
+    left = run(correlation_snippet(file="pairs.npz"))
+    for name in ("spearman", "pearson"):
+        ends = [getattr(found, f"{name}{end}") for end in ("", "_low", "_high")]
+        np.testing.assert_allclose(np.array(left[name]).T, ends, atol=1e-6)
