@@ -16,7 +16,8 @@ with kit.box():
 card = runtime.load(view.model, height=page.HEIGHT)
 if controls.SOURCE.of(view) == "file":
     page.file_panel(view, pairs)
-result = None if pairs is None else page.result_of(pairs, card)
+page.choose_pooling(view, pairs, card, place)
+result = None if pairs is None else page.result_of(view, pairs, card)
 if pairs is not None and result is not None:
     baseline = runtime.baseline(card)
     at_layer = PairsAtLayer(pairs, result, chosen_layer(view, result.layers))

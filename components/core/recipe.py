@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, cast, get_args
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from components.core.errors import CheckpointError
 from components.core.untrusted import read_bytes, read_json, shortened
@@ -27,6 +29,7 @@ __all__ = [
     "PoolingMode",
     "SentenceRecipe",
     "is_recipe_file",
+    "pool",
     "read_recipe",
 ]
 
@@ -106,6 +109,11 @@ class SentenceRecipe:
     default_prompt: str = ""
     include_prompt: bool = True
 
+    @property
+    def is_more_than_pooling(self) -> bool:
+        """True if the pooled tokens alone have other cosines than the recipe's vectors."""
+        return not self.include_prompt or any(isinstance(s, DenseStep) for s in self.steps)
+
     def prepared(self, text: str) -> str:
         """Return a text as the tokenizer gets it."""
         return text.lower() if self.lower_case else text
@@ -166,6 +174,37 @@ def read_recipe(folder: Path, *, n_dims: int, max_length: int) -> SentenceRecipe
         default_prompt=default,
         include_prompt=pooling.get("include_prompt", True) is not False,
     )
+
+
+def pool(
+    states: NDArray[np.float32], mode: PoolingMode, *, skipped: int = 0
+) -> NDArray[np.float32]:
+    """(..., n_dims): the states of a text's real tokens as one vector.
+
+    Args:
+        states: (..., n_tokens, n_dims), without padding.
+        mode: "mean", "max", "cls" (the first token), "lasttoken", "weightedmean" (token i counts i
+            times), or "mean_sqrt_len_tokens" (the sum, divided by the root of the number).
+        skipped: tokens at the beginning that do not count; if that is all, the first one does.
+    """
+    n_tokens = states.shape[-2]
+    skipped = skipped if skipped < n_tokens else 0
+    rows = states[..., skipped:, :]
+    pooled: NDArray[np.float32]
+    match mode:
+        case "cls":
+            pooled = rows[..., 0, :]
+        case "lasttoken":
+            pooled = rows[..., -1, :]
+        case "max":
+            pooled = rows.max(axis=-2)
+        case "weightedmean":
+            places = np.arange(skipped + 1, n_tokens + 1, dtype=np.float32)
+            pooled = places @ rows / places.sum()
+        case _:
+            n = n_tokens - skipped
+            pooled = rows.sum(axis=-2) / (n if mode == "mean" else np.sqrt(n))
+    return pooled
 
 
 def _list(path: Path) -> list[dict[str, Any]] | None:

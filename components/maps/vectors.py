@@ -90,9 +90,8 @@ def has_layers(pooling: str) -> bool:
 
 
 def recipe_prompt(card: ModelCard, pooling: str) -> str:
-    """The prompt that a pooling names; "" for the recipe's default."""
-    name = pooling.partition(":")[2]
-    return card.recipe.prompt(name) if name and card.recipe is not None else ""
+    """The text that a recipe puts before each text: the prompt that a pooling names, or its own."""
+    return "" if card.recipe is None else card.recipe.prompt(pooling.partition(":")[2] or None)
 
 
 def recipe_rows(
@@ -103,7 +102,7 @@ def recipe_rows(
     Raises:
         RequestError: the model has no recipe.
     """
-    prompt = recipe_prompt(card, pooling) or None
+    prompt = recipe_prompt(card, pooling)
     vectors = service.sentence_vectors(card.id, texts, prompt=prompt, checksum=card.checksum)
     return [
         (_sentence(text, made.vector[None]), made)

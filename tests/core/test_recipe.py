@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules import Dense, Normalize, Transformer
+from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.core.hub.local import choose_files
 from tests.core.spoiled import change_json
-from tests.support.tiny_models import N_DIMS, TEXT, build
+from tests.support.recipes import Open, with_recipe
+from tests.support.tiny_models import N_DIMS, TEXT
 
 TEXTS = (
     *("This is an example sentence", "Each sentence is converted", "", "  spaced  out  "),
@@ -26,8 +27,6 @@ TEXTS = (
 )
 PAIRS = (("Which snake is it?", "A python."), ("Rain.", "The bank of the river."), ("", "Alone."))
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-Open = Callable[..., EncoderService]
-Saved = tuple[EncoderService, str, SentenceTransformer]
 
 
 def test_the_bundled_models_recipe_is_read(service: EncoderService) -> None:
@@ -54,7 +53,7 @@ def test_the_bundled_models_vectors_are_the_librarys(
 def test_each_pooling_is_the_librarys(
     family: str, mode: str, open_with: Open, tmp_path: Path
 ) -> None:
-    service, model, library = _saved(family, [Pooling(N_DIMS, mode)], open_with, tmp_path)
+    service, model, library = with_recipe(family, [Pooling(N_DIMS, mode)], open_with, tmp_path)
     _compare(service, model, library)
 
 
@@ -70,7 +69,7 @@ def test_linear_layers_and_lengths_are_the_librarys(
         Dense(20, 7, use_residual=True),
         Normalize(),
     ]
-    service, model, library = _saved("bert", steps, open_with, tmp_path, max_seq_length=16)
+    service, model, library = with_recipe("bert", steps, open_with, tmp_path, max_seq_length=16)
     _compare(service, model, library)
     recipe = service.load(model).recipe
     assert recipe is not None
@@ -81,7 +80,7 @@ def test_linear_layers_and_lengths_are_the_librarys(
 @pytest.mark.parametrize("include_prompt", [True, False])
 def test_prompts_are_the_librarys(include_prompt: bool, open_with: Open, tmp_path: Path) -> None:
     pooling = Pooling(N_DIMS, "mean", include_prompt=include_prompt)
-    service, model, library = _saved("roberta", [pooling], open_with, tmp_path)
+    service, model, library = with_recipe("roberta", [pooling], open_with, tmp_path)
     path = tmp_path / "models" / "roberta" / "config_sentence_transformers.json"
     prompts = {"query": "query: ", "passage": "the passage is: "}
     change_json(path, prompts=prompts, default_prompt_name="query")
@@ -100,7 +99,7 @@ def test_prompts_are_the_librarys(include_prompt: bool, open_with: Open, tmp_pat
 
 def test_lower_case_is_the_librarys(open_with: Open, tmp_path: Path) -> None:
     """Version 6 of the library reads this setting, and no longer writes it."""
-    _, model, _ = _saved("roberta", [Pooling(N_DIMS)], open_with, tmp_path)
+    _, model, _ = with_recipe("roberta", [Pooling(N_DIMS)], open_with, tmp_path)
     folder = tmp_path / "models" / "roberta"
     old = {"max_seq_length": 20, "do_lower_case": True}
     (folder / "sentence_bert_config.json").write_text(json.dumps(old))
@@ -155,7 +154,7 @@ def test_a_recipe_that_is_not_understood_is_refused_whole_and_the_model_still_lo
     spoil: Callable[[Path], None], reason: str, open_with: Open, tmp_path: Path
 ) -> None:
     steps = [Pooling(N_DIMS), Dense(N_DIMS, 4)]
-    _, model, _ = _saved("bert", steps, open_with, tmp_path)
+    _, model, _ = with_recipe("bert", steps, open_with, tmp_path)
     spoil(tmp_path / "models" / "bert")
     service = open_with(model_folder=tmp_path / "models")
     card = service.load(model)
@@ -168,7 +167,7 @@ def test_a_step_of_the_library_that_is_not_supported_is_named(
     open_with: Open, tmp_path: Path
 ) -> None:
     steps = [LSTM(N_DIMS, 8), Pooling(16)]
-    service, model, _ = _saved("bert", steps, open_with, tmp_path)
+    service, model, _ = with_recipe("bert", steps, open_with, tmp_path)
     assert "LSTM" in service.load(model).recipe_note
 
 
@@ -181,18 +180,6 @@ def test_a_fetch_of_a_model_includes_its_recipe_and_no_other_file() -> None:
     others = ["2_Dense/pytorch_model.bin", "onnx/model.onnx", "../1_Pooling/config.json", "a/b.py"]
     assert set(choose_files([*recipe, *model, *others])) == {*recipe, *model}
     assert not set(choose_files([*recipe, *model], "tokenizer")) & set(recipe)
-
-
-def _saved(
-    family: str, steps: list[Any], open_with: Open, folder: Path, **reading: Any
-) -> tuple[EncoderService, str, SentenceTransformer]:
-    """A tiny model with a recipe: in a new service, its id, and as the library reads it."""
-    built = build(family, folder / "built")
-    network = Transformer(str(built), **reading)
-    target = folder / "models" / family
-    SentenceTransformer(modules=[network, *steps], device="cpu").save(str(target))
-    service = open_with(model_folder=folder / "models")
-    return service, f"folder:{family}", SentenceTransformer(str(target), device="cpu")
 
 
 def _vectors(service: EncoderService, model: str, texts: Any, **more: Any) -> np.ndarray:

@@ -14,14 +14,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 
 from components.core.errors import CheckpointError
-from components.core.recipe import DenseStep, PoolingMode, SentenceRecipe
+from components.core.recipe import DenseStep, SentenceRecipe, pool
 from components.core.schema import Encoding, FloatArray, SentenceVector
 
-__all__ = ["DenseWeights", "pool", "read_dense", "sentence_vectors"]
+__all__ = ["DenseWeights", "read_dense", "sentence_vectors"]
 
 DenseWeights = Mapping[str, FloatArray]
 """The arrays of a linear layer: `linear.weight`, and `linear.bias` and `residual.weight` if any."""
-_SMALLEST = 1e-9, 1e-12  # the smallest divisors of a mean and of a length
+_SMALLEST = 1e-12  # the smallest length to divide by
 
 
 def read_dense(folder: Path, recipe: SentenceRecipe) -> dict[str, DenseWeights]:
@@ -81,40 +81,13 @@ def sentence_vectors(
             if isinstance(step, DenseStep):
                 vector = _linear(vector, step, weights[step.folder])
             else:
-                vector = vector / max(float(np.linalg.norm(vector)), _SMALLEST[1])
+                vector = vector / max(float(np.linalg.norm(vector)), _SMALLEST)
         vector = vector.astype(np.float32)
         vector.flags.writeable = False
         vectors.append(
             SentenceVector(vector, encoding.n_tokens, encoding.n_truncated, encoding.passport)
         )
     return vectors
-
-
-def pool(states: FloatArray, mode: PoolingMode, *, skipped: int = 0) -> FloatArray:
-    """(n_dims,) the states of a text's real tokens as one vector.
-
-    Args:
-        states: (n_tokens, n_dims), without padding.
-        mode: "mean", "max", "cls" (the first token), "lasttoken", "weightedmean" (token i counts i
-            times), or "mean_sqrt_len_tokens" (the sum, divided by the root of the number).
-        skipped: tokens at the beginning that do not count; if that is all, the first one does.
-    """
-    skipped = skipped if skipped < len(states) else 0
-    rows = states[skipped:]
-    n = max(len(rows), _SMALLEST[0])
-    if mode == "cls":
-        return rows[0]
-    if mode == "lasttoken":
-        return rows[-1]
-    pooled: FloatArray
-    if mode == "max":
-        pooled = rows.max(axis=0)
-    elif mode == "weightedmean":
-        places = np.arange(skipped + 1, len(states) + 1, dtype=np.float32)
-        pooled = places @ rows / places.sum()
-    else:
-        pooled = rows.sum(axis=0) / (n if mode == "mean" else np.sqrt(n))
-    return pooled
 
 
 def _linear(vector: FloatArray, step: DenseStep, weights: DenseWeights) -> FloatArray:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache
 
 from components.content.language import say
-from components.content.wording import shortened
 from components.core import ModelCard
 from components.corpus.bundled import ambiguous_corpus
 from components.maps.points import UNITS, Unit
 from components.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
-from components.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS
+from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.ui.models.recipes import recipe_poolings
 from components.ui.state.controls import Choice, Text, choice, number, switch, text
 
 __all__ = [
@@ -175,17 +175,6 @@ def pooling_of(unit: Unit, card: ModelCard | None) -> Choice:
         return WORDS_POOLING
     options = {name: SENTENCES_POOLING.options[name] for name in SENTENCE_POOLINGS}
     return SENTENCES_POOLING.among(options | recipe_poolings(card))
-
-
-def recipe_poolings(card: ModelCard | None) -> dict[str, str]:
-    """The poolings by a model's own recipe, with their titles; {} if it has none."""
-    if card is None or card.recipe is None:
-        return {}
-    return {RECIPE: say("recipe.title")} | {
-        f"{RECIPE}:{name}": say("recipe.title_prompt", prompt=shortened(text, 20))
-        for name, text in card.recipe.prompts
-        if text and len(name) <= 30
-    }
 
 
 def other_method(method: Method) -> Choice:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from components.analysis.words import word_vectors
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import CorpusError, JobError, RequestError
+from components.core.recipe import pool
 from components.core.schema import FloatArray, IntArray, Passport
 from components.corpus.readers import Sheet
 from components.features.pairs.controls import (
@@ -25,6 +26,7 @@ from components.features.pairs.controls import (
     LABELLED_LISTS,
     PAIR,
     PLAIN_LISTS,
+    POOLING,
     SOURCE,
     WRONG,
 )
@@ -44,9 +46,10 @@ from components.features.pairs.files import (
 )
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
-from components.maps.vectors import sentence_vectors
+from components.maps.vectors import is_recipe, recipe_prompt, sentence_vectors
 from components.ui.files import uploads
 from components.ui.models.background import jobs
+from components.ui.models.recipes import recipe_of, recipe_poolings
 from components.ui.models.services import service
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
@@ -70,6 +73,7 @@ __all__ = [
     "pair_arrays",
     "pair_table",
     "pairs_of",
+    "pooling_of",
     "reshare",
     "restored",
     "seconds_of",
@@ -119,6 +123,13 @@ def reshare(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
     return columns
 
 
+def pooling_of(pairs: PairSet, card: ModelCard) -> Choice:
+    """The choice of how whole texts become vectors; a model's own recipe comes first."""
+    by_recipe = recipe_poolings(card) if not pairs.has_words else {}
+    options, default = by_recipe | POOLING.options, next(iter(by_recipe), "mean")
+    return replace(POOLING.among(options, default=default), help=recipe_of(card))
+
+
 # --- The cosine of each pair at every layer
 
 _CHUNK_BYTES = 96_000_000  # of hidden states at a time
@@ -153,6 +164,7 @@ def compare(
     card: ModelCard,
     service: EncoderService,
     *,
+    pooling: str = "mean",
     on_progress: OnProgress | None = None,
     chunk_bytes: int = _CHUNK_BYTES,
     held_bytes: int = _HELD_BYTES,
@@ -160,24 +172,26 @@ def compare(
     """Compute each pair's cosine at every layer.
 
     Args:
-        pairs: the pairs: words are the mean of their sub-tokens, whole texts the mean of all
-            tokens.
+        pairs: the pairs: words are the mean of their sub-tokens.
         card: the model's card.
         service: encodes the texts.
+        pooling: how a whole text becomes a vector: "mean" of all tokens, or the model's own recipe
+            as in `maps.vectors.RECIPE`: its pooling at each layer, and its further steps at the
+            last one, where the cosines are those of sentence-transformers.
         on_progress: receives the progress; an exception that it raises ends the work.
         chunk_bytes: approximate bytes of hidden states in memory at a time.
         held_bytes: bytes of vectors kept for a later pair.
     """
     layers = tuple(range(card.n_layers + 1))
     values = np.full((len(layers), pairs.n), np.nan, np.float32)
-    vectors = _Vectors(pairs, card, service, held_bytes)
+    vectors = _Vectors(pairs, card, service, held_bytes, pooling)
     for start, stop in _chunks(pairs, card, chunk_bytes):
         if on_progress is not None:
             on_progress(f"Reading {pairs.n:,} pairs", start / pairs.n)
         first, second = vectors.of(start, stop)
         values[:, start:stop] = np.clip(np.einsum("pld,pld->lp", first, second), -1, 1)
     passport = vectors.passport
-    settings = {**passport.settings, "pooling": "mean"}
+    settings = {**passport.settings, "pooling": pooling}
     return PairCosines(
         values,
         layers,
@@ -211,9 +225,16 @@ class _Vectors:
     """Unit vectors of the sides of pairs, each computed when it is first needed."""
 
     def __init__(
-        self, pairs: PairSet, card: ModelCard, service: EncoderService, held_bytes: int
+        self,
+        pairs: PairSet,
+        card: ModelCard,
+        service: EncoderService,
+        held_bytes: int,
+        pooling: str,
     ) -> None:
         self._pairs, self._card, self._service = pairs, card, service
+        self._recipe = card.recipe if is_recipe(pooling) else None
+        self._prompt = recipe_prompt(card, pooling)
         flat = np.concatenate([pairs.sides[:, :, None], pairs.spans], axis=2).reshape(-1, 3)
         kinds, numbers = np.unique(flat, axis=0, return_inverse=True)
         self._kinds = kinds  # (n_different, 3): text, start, end
@@ -246,12 +267,24 @@ class _Vectors:
         return first, second
 
     def _encode(self, texts: Sequence[int]) -> None:
-        encodings = self._service.encode(
-            self._card.id,
-            [self._pairs.texts[i] for i in texts],
-            checksum=self._card.checksum,
-        )
-        for text, encoding in zip(texts, encodings, strict=True):
+        of_model = self._card.id, self._card.checksum
+        given = [self._pairs.texts[i] for i in texts]
+        last: Sequence[FloatArray | None] = [None] * len(texts)
+        if self._recipe is None:
+            encodings = self._service.encode(of_model[0], given, checksum=of_model[1])
+        else:
+            encodings = self._service.encode(
+                of_model[0],
+                [self._recipe.prepared(self._prompt + text) for text in given],
+                max_length=self._recipe.max_length,
+                checksum=of_model[1],
+            )
+            if self._recipe.is_more_than_pooling:
+                made = self._service.sentence_vectors(
+                    of_model[0], given, prompt=self._prompt, checksum=of_model[1]
+                )
+                last = [one.vector for one in made]
+        for text, encoding, vector in zip(texts, encodings, last, strict=True):
             self._passport = encoding.passport
             self.n_encoded += 1
             self.n_tokens += encoding.n_tokens
@@ -259,16 +292,30 @@ class _Vectors:
                 self.cut.add(text)
             for side in range(self._first[text], self._first[text + 1]):
                 if self._uses[side]:
-                    self._held[side] = self._unit(encoding, *self._kinds[side, 1:].tolist())
+                    start, end = self._kinds[side, 1:].tolist()
+                    self._held[side] = self._unit(encoding, start, end, vector)
 
-    def _unit(self, encoding: Encoding, start: int, end: int) -> FloatArray:
+    def _whole(self, encoding: Encoding, last: FloatArray | None) -> FloatArray:
+        """(n_layers, n) of a whole text; shorter vectors of some layers end in zeros."""
+        if self._recipe is None:
+            return sentence_vectors(encoding, "mean")
+        pooled = [pool(encoding.hidden, mode) for mode in self._recipe.poolings]
+        vectors: FloatArray = np.concatenate(pooled, axis=-1)
+        if last is not None:
+            n_more = max(0, len(last) - vectors.shape[1])
+            vectors = np.pad(vectors, ((0, 0), (0, n_more)))
+            vectors[-1] = 0
+            vectors[-1, : len(last)] = last
+        return vectors
+
+    def _unit(
+        self, encoding: Encoding, start: int, end: int, last: FloatArray | None
+    ) -> FloatArray:
         """(n_layers, n_dims) of length 1 at each layer; NaN if the model does not read the word."""
         vectors = self._none
         with suppress(RequestError):
             vectors = (
-                sentence_vectors(encoding, "mean")
-                if start < 0
-                else word_vectors(encoding, (start, end))
+                self._whole(encoding, last) if start < 0 else word_vectors(encoding, (start, end))
             )
         lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
         unit: FloatArray = vectors / np.maximum(lengths, 1e-12)
@@ -333,9 +380,9 @@ class PairsResult:
         return sum(part.nbytes for part in parts if part is not None)
 
 
-def comparison_key(pairs: PairSet, card: ModelCard) -> Hashable:
+def comparison_key(pairs: PairSet, card: ModelCard, pooling: str) -> Hashable:
     """The key of a comparison's job: the same for everyone who compares the same pairs."""
-    return ("pairs", pairs.key, card.id, card.checksum)
+    return ("pairs", pairs.key, card.id, card.checksum, pooling)
 
 
 def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
@@ -344,20 +391,30 @@ def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
 
 
 def comparison_task(
-    pairs: PairSet, card: ModelCard, service: EncoderService, *, seconds: float
+    pairs: PairSet,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    pooling: str = "mean",
+    seconds: float,
 ) -> Task:
     """A task that compares pairs and returns a `PairsResult`.
 
     Args:
         pairs: the pairs to compare.
         card: the model's card.
+        pooling: as in `compare`.
         service: encodes the texts, each of them once, so preferably without a cache.
         seconds: the expected duration.
     """
 
     def work(report: Report) -> PairsResult:
         cosines = compare(
-            pairs, card, service, on_progress=lambda stage, share: report(stage, _READING * share)
+            pairs,
+            card,
+            service,
+            pooling=pooling,
+            on_progress=lambda stage, share: report(stage, _READING * share),
         )
         report("Judging the pairs", _READING)
         scores = judged(cosines.values, pairs.gold, pairs.split)
@@ -372,7 +429,7 @@ def comparison_task(
             correlation=_correlation(pairs, cosines.values),
         )
 
-    return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
+    return Task(comparison_key(pairs, card, pooling), PAIRS, work, size=seconds)
 
 
 def _correlation(pairs: PairSet, cosines: FloatArray) -> Correlation | None:
@@ -582,7 +639,11 @@ def restored(view: ViewState) -> PairsAtLayer:
     """
     pairs = pairs_of(view)
     card = service().load(view.model)
-    job = None if pairs is None else jobs().get(comparison_key(pairs, card))
+    job = (
+        None
+        if pairs is None
+        else jobs().get(comparison_key(pairs, card, pooling_of(pairs, card).of(view)))
+    )
     if pairs is None or job is None or job.state != "done":
         raise JobError(_GONE)
     result: PairsResult = job.result()

@@ -20,6 +20,7 @@ __all__ = [
     "PANEL",
     "PLAIN_LISTS",
     "PLAIN_PANELS",
+    "POOLING",
     "ROC",
     "SOURCE",
     "WRONG",
@@ -35,6 +36,9 @@ GUESSED = "guessed"
 COLUMNS = text(PAGE, "columns", default=GUESSED)
 """The positions of the columns in the order of `files.PairColumns`, separated by commas, or
 `GUESSED`."""
+
+POOLING = choice(PAGE, "pooling", ("mean",))
+"""How a whole text becomes a vector; `recipe_poolings` of the model has the other options."""
 
 # The pair in the picture, and the list in which it stands
 

@@ -12,7 +12,9 @@ $$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}$$
 
 $$c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \rVert}$$
 
-Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them.
+Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them. By the model's
+own recipe, a text is cut at the recipe's length and pooled as the recipe says at every layer; at
+the last layer its further steps follow, so those cosines are sentence-transformers' own.
 """
 
 _THRESHOLD = r"""

@@ -28,6 +28,7 @@ from components.features.pairs.compute import (
     layer_rows,
     list_of,
     pair_arrays,
+    pooling_of,
     restored,
     seconds_of,
     shown_pair,
@@ -67,9 +68,11 @@ from components.features.pairs.snippet import (
     accuracy_snippet,
     correlation_snippet,
     cosines_snippet,
+    recipe_snippet,
 )
 from components.figures.ruler import Stretch, line_ruler
 from components.figures.theme import plain
+from components.maps.vectors import is_recipe, recipe_prompt
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.models import waiting
@@ -81,6 +84,7 @@ from components.ui.widgets import export, inputs, kit
 
 __all__ = [
     "HEIGHT",
+    "choose_pooling",
     "downloads",
     "explain",
     "file_panel",
@@ -520,6 +524,15 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
     return place
 
 
+def choose_pooling(
+    view: ViewState, pairs: PairSet | None, card: ModelCard, place: DeltaGenerator
+) -> None:
+    """The choice of how whole texts become vectors."""
+    if pairs is not None and not pairs.has_words:
+        with place:
+            inputs.select(view, pooling_of(pairs, card))
+
+
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
     """The tabs under the picture."""
     limits = say("pairs.limits" if at_layer.correlation is None else "pairs.scores_limits")
@@ -545,7 +558,7 @@ def _numbers(at_layer: PairsAtLayer) -> None:
 
 
 def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
-    snippets = [(say("pairs.cosines_snippet"), cosines_snippet(card, _first(at_layer)))]
+    snippets = _cosine_snippets(at_layer, card)
     if at_layer.scores is not None:
         snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
         snippets.append((say("pairs.accuracy_snippet"), snippet))
@@ -558,6 +571,14 @@ def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
         passport=at_layer.result.passport,
         shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),
     )
+
+
+def _cosine_snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
+    first, pooling = _first(at_layer), str(at_layer.result.passport.settings["pooling"])
+    if not is_recipe(pooling) or card.recipe is None:
+        return [(say("pairs.cosines_snippet"), cosines_snippet(card, first))]
+    texts, prompt = [(p.text1, p.text2) for p in first], recipe_prompt(card, pooling)
+    return [(say("pairs.recipe_snippet"), recipe_snippet(card, texts, prompt=prompt))]
 
 
 def _first(at_layer: PairsAtLayer) -> list[SnippetPair]:
@@ -579,7 +600,7 @@ def _shapes(at_layer: PairsAtLayer) -> list[dict[str, str]]:
 # --- The results of a comparison
 
 
-def result_of(pairs: PairSet, card: ModelCard) -> PairsResult | None:
+def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult | None:
     """Return the results for these pairs; until then show progress or a button, and return None."""
     seconds = seconds_of(pairs, card, maps().token_seconds(card))
     cost = say(
@@ -599,7 +620,8 @@ def result_of(pairs: PairSet, card: ModelCard) -> PairsResult | None:
         key="pairs_compare",
         again_key="pairs_again",
     )
-    task = comparison_task(pairs, card, uncached(), seconds=seconds)
+    pooling = pooling_of(pairs, card).of(view)
+    task = comparison_task(pairs, card, uncached(), pooling=pooling, seconds=seconds)
     result: PairsResult | None = waiting.result_of(
         task, offer, place="pairs_progress", height=HEIGHT, most_seconds=LARGE_SECONDS
     )

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.analysis.snippet_start import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines, recipe_lines
 from components.core.schema import ModelCard
 from components.core.words import Span
 
-__all__ = ["SnippetPair", "accuracy_snippet", "correlation_snippet", "cosines_snippet"]
+__all__ = [
+    "SnippetPair",
+    "accuracy_snippet",
+    "correlation_snippet",
+    "cosines_snippet",
+    "recipe_snippet",
+]
 
 _VECTORS = '''\
 def vectors(text, span):
@@ -133,6 +139,27 @@ def cosines_snippet(card: ModelCard, pairs: Sequence[SnippetPair]) -> str:
         _COSINES,
     ]
     return "\n".join(lines)
+
+
+def recipe_snippet(card: ModelCard, pairs: Sequence[tuple[str, str]], *, prompt: str) -> str:
+    """A script that computes `cosines` (n_pairs,) of whole texts by the model's own recipe."""
+    before = f", prompt={literal(prompt)}" if prompt else ""
+    lines = [
+        "import torch",
+        "from sentence_transformers import SentenceTransformer",
+        "",
+        *recipe_lines(card),
+        "",
+        "pairs = [",
+        *(f"    ({literal(one)}, {literal(two)})," for one, two in pairs),
+        "]",
+        "first, second = (",
+        f"    model.encode(list(texts){before}, convert_to_tensor=True) for texts in zip(*pairs)",
+        ")",
+        "cosines = torch.cosine_similarity(first, second)",
+        'print(*[f"{value:.4f}" for value in cosines.tolist()])',
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def accuracy_snippet(how: str, *, file: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from components.content.language import say
+from components.content.wording import shortened
 from components.core.recipe import DenseStep, SentenceRecipe
 from components.core.schema import ModelCard
+from components.maps.vectors import RECIPE
 
-__all__ = ["recipe_of"]
+__all__ = ["recipe_of", "recipe_poolings"]
 
 
 def recipe_of(card: ModelCard) -> str:
@@ -26,3 +28,14 @@ def _steps(recipe: SentenceRecipe) -> list[str]:
         else:
             steps.append(say("recipe.normalized"))
     return steps
+
+
+def recipe_poolings(card: ModelCard | None) -> dict[str, str]:
+    """The poolings by a model's own recipe, with their titles; {} if it has none."""
+    if card is None or card.recipe is None:
+        return {}
+    return {RECIPE: say("recipe.title")} | {
+        f"{RECIPE}:{name}": say("recipe.title_prompt", prompt=shortened(text, 20))
+        for name, text in card.recipe.prompts
+        if text and len(name) <= 30
+    }

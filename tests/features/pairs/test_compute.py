@@ -164,11 +164,12 @@ def test_a_comparison_is_a_job_with_a_result_of_known_size(
     jobs = Jobs(10**9)
     job = jobs.start(comparison_task(EVERY, card, service, seconds=1))
     found: PairsResult = job.result(timeout=120)
-    assert jobs.get(comparison_key(EVERY, card)) is job
+    assert jobs.get(comparison_key(EVERY, card, "mean")) is job
     assert job.kind is PAIRS
     assert job.nbytes > found.nbytes > found.cosines.nbytes
     assert found.scores is not None
     assert found.scores.how == "folds"
     assert not any(isinstance(value, PairSet) for value in vars(found).values())
     cards, sets = (card, tiny_service.load("folder:bert")), (EVERY, made([TEXTS[:2]]))  # type: ignore[list-item]
-    assert len({comparison_key(*both) for both in product(sets, cards)}) == 4
+    keys = {comparison_key(*every) for every in product(sets, cards, ("mean", "recipe"))}
+    assert len(keys) == 8
