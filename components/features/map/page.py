@@ -321,7 +321,10 @@ def notes(display: MapDisplay) -> None:
     if display.result.map.reason:
         parts.append(escape(display.result.map.reason))
     if gathered.n_cut:
-        parts.append(say("map.notes.cut", n=gathered.n_cut))
+        settings = {} if gathered.passport is None else gathered.passport.settings
+        limit = settings.get("max_length")
+        key = "cut" if limit is None else "cut_at"
+        parts.append(say(f"map.notes.{key}", n=gathered.n_cut, limit=limit))
     if display.matches is not None:
         parts.append(say("map.notes.found", n=len(display.matches)))
     st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))

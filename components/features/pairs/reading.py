@@ -232,6 +232,8 @@ def notes(at_layer: PairsAtLayer) -> list[str]:
     if at_layer.n_lost:
         line.append(say("pairs.notes.lost", n=at_layer.n_lost))
     if result.n_cut:
-        line.append(say("pairs.notes.cut", n=result.n_cut))
+        limit = result.passport.settings.get("max_length")
+        key = "cut" if limit is None else "cut_at"
+        line.append(say(f"pairs.notes.{key}", n=result.n_cut, limit=limit))
     reasons = [result.why_not, "" if scores is None else scores.note]
     return [" · ".join(line), *pairs.notes, *filter(None, reasons)]
