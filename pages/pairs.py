@@ -12,11 +12,11 @@ view = session.current()
 downloads = shell.header(controls.PAGE, view)
 pairs = pairs_of(view)
 with kit.box():
-    place = page.toolbar(view, pairs)
+    place, vectors = page.toolbar(view, pairs)
 card = runtime.load(view.model, height=page.HEIGHT)
 if controls.SOURCE.of(view) == "file":
     page.file_panel(view, pairs)
-page.choose_pooling(view, pairs, card, place)
+page.choose_pooling(view, pairs, card, vectors)
 result = None if pairs is None else page.result_of(view, pairs, card)
 if pairs is not None and result is not None:
     baseline = runtime.baseline(card)

@@ -507,12 +507,14 @@ _FILE = "pairs"
 _N_SNIPPET = 3
 
 
-def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
+def toolbar(view: ViewState, pairs: PairSet | None) -> tuple[DeltaGenerator, DeltaGenerator | None]:
     """The choice of pairs and, for a compared file, of its columns.
 
     Returns:
-        The place for the controls that choose one pair, once pairs are compared.
+        The places for the controls that choose one pair, once pairs are compared, and for the
+        choice of vectors, which needs the model.
     """
+    vectors = None
     with kit.controls("pairs"):
         inputs.choice(view, controls.SOURCE)
         place = st.container(
@@ -521,14 +523,15 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> DeltaGenerator:
         if controls.SOURCE.of(view) == "file" and pairs is not None:
             with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
                 columns(view)
-    return place
+                vectors = st.container()
+    return place, vectors
 
 
 def choose_pooling(
-    view: ViewState, pairs: PairSet | None, card: ModelCard, place: DeltaGenerator
+    view: ViewState, pairs: PairSet | None, card: ModelCard, place: DeltaGenerator | None
 ) -> None:
     """The choice of how whole texts become vectors."""
-    if pairs is not None and not pairs.has_words:
+    if place is not None and pairs is not None and not pairs.has_words:
         with place:
             inputs.select(view, pooling_of(pairs, card))
 

@@ -12,6 +12,7 @@ from components.content.wording import shortened, two
 from components.features.pairs.compute import PairsAtLayer, standings
 from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
+from components.maps.vectors import is_recipe
 
 __all__ = ["notes", "pair_claims", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
 
@@ -225,6 +226,8 @@ def notes(at_layer: PairsAtLayer) -> list[str]:
     scores, result, pairs = at_layer.scores, at_layer.result, at_layer.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]
+    if is_recipe(str(result.passport.settings.get("pooling"))):
+        line.append(say("recipe.title"))
     if scores is not None and scores.n_left_out:
         line.append(say("pairs.notes.left_out", n=scores.n_left_out))
     if at_layer.correlation is not None:
