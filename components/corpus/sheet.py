@@ -279,7 +279,7 @@ def counts_up(cells: Sequence[str | None]) -> bool:
         return False
     numbers = [int(cell[:_LONGEST_NUMBER]) for cell in given]
     steps = [after - before for before, after in pairwise(numbers)]
-    return bool(steps) and (min(steps) > 0 or 2 * steps.count(1) > len(steps))
+    return bool(steps) and (min(steps) > 0 or 4 * steps.count(1) >= 3 * len(steps))
 
 
 def _is_split(title: str, cells: Sequence[str | None]) -> bool:

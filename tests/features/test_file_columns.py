@@ -411,6 +411,7 @@ def test_no_file_breaks_a_guess(cells: list[str | None], titles: list[str]) -> N
         ("7 12 40", True),
         ("0 1 2 0 1 2", True),
         ("5 4 1 5 1 1", False),
+        ("1 2 1 2 1 2", False),
         ("3 3 3", False),
         ("0 1.5 2", False),
         ("a b", False),
