@@ -103,5 +103,5 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
 def words(portrait: Portrait) -> None:
     """Draw the main claim on the comparison, with all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
-    first, *others = meaning_in_context(*of, portrait.meaning.unknown)
+    first, *others = meaning_in_context(*of)
     kit.reading([first], sure=[*others, *meaning_sure(*of)])
