@@ -21,7 +21,7 @@ with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
 page.choose_length(masks, view, length)
-page.problems(masks)
+page.problems(masks, service, card)
 if masks.lab is None:
     page.nothing()
 else:

@@ -50,7 +50,7 @@ def headline(portrait: Portrait, ruler: RulerShown | None) -> Claim:
 def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
     """Return the most similar pair, if it is clearly more similar than all others."""
     if any(map(portrait.comparison.has_unknown, pairs)):
-        return claim("home.headline.two words, unknown")
+        return claim("home.headline.unknown")
     best, second, *others = sorted(pairs, key=portrait.cosine, reverse=True)
     if portrait.cosine(best) - portrait.cosine(second) < NOISE:
         lowest = portrait.cosine([second, *others][-1])
@@ -68,10 +68,10 @@ def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
 
 def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
-    if first.word.casefold() != second.word.casefold():
-        return claim(f"home.headline.{_of_two_words(portrait, pair)}")
     if portrait.comparison.has_unknown(pair):
         return claim("home.headline.unknown")
+    if first.word.casefold() != second.word.casefold():
+        return claim(f"home.headline.{_of_two_words(portrait, pair)}")
     if portrait.cosine(pair) >= EQUAL:
         return claim("home.headline.equal")
     if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
@@ -86,8 +86,6 @@ def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
 
 def _of_two_words(portrait: Portrait, pair: Pair) -> str:
     band, cosine = portrait.meaning.band(pair), portrait.cosine(pair)
-    if portrait.comparison.has_unknown(pair):
-        return "two words, unknown"
     if portrait.comparison.are_twins(pair):
         is_same = portrait.comparison.along(pair).min() >= EQUAL
         return f"two words, {'same' if is_same else 'twins'}"

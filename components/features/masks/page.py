@@ -8,9 +8,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.analysis.unread import unread
 from components.content.language import say
 from components.content.wording import escape
-from components.core import ModelCard
+from components.core import EncoderService, ModelCard
 from components.features.masks import reading
 from components.features.masks.compute import Masks
 from components.features.masks.controls import ALL, AVERAGE, MASK, REAL, SENTENCE
@@ -74,12 +75,12 @@ def choose_length(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
         inputs.select(view, masks.padding)
 
 
-def problems(masks: Masks) -> None:
-    """Notes on what was left out, cut, impossible or added, one sentence each."""
+def problems(masks: Masks, service: EncoderService, card: ModelCard) -> None:
+    """Notes on what was left out, cut, impossible or unknown to the model, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
     claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
-    for problem in claims:
-        st.caption(str(problem))
+    texts = {} if masks.lab is None else {row.label: row.alone for row in masks.lab.rows}
+    kit.notes([*claims, *unread(texts, service, card.id)])
 
 
 def nothing() -> None:

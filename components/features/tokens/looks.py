@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.analysis.unread import unknown_reason
 from components.content.language import say, table
 from components.content.wording import escape, shortened
 from components.core import EncoderService, ModelCard
@@ -34,7 +35,6 @@ from components.features.tokens.reading import (
     row_reading,
     tokenizers_reading,
     twins_reading,
-    unknown_reason,
     vocabulary_reading,
 )
 from components.features.tokens.snippet import row_snippet

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.baseline import Band, Baseline, kind_of
 from components.analysis.ruler import Range, Ruler
+from components.analysis.unread import unread
 from components.content.examples import EXAMPLES
 from components.content.language import duration, say
 from components.content.wording import escape, two
@@ -92,11 +93,11 @@ from components.ui.widgets.comparison.ruler import pair_on_ruler
 
 __all__ = [
     "await_pairs",
-    "cut_off",
     "downloads",
     "explain",
     "explain_no_score",
     "is_quick",
+    "left_unread",
     "look_closer",
     "picture",
     "result_of",
@@ -124,12 +125,14 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
         )
 
 
-def cut_off(score: Score) -> None:
-    """A note on the parts of the sentences that did not fit the model."""
+def left_unread(score: Score) -> None:
+    """Notes on the parts of the sentences that did not fit the model or that it cannot read."""
     most = score.card.max_length
     for side in score.sides:
         if side.n_truncated:
             st.caption(say("why.missing.cut", most=most, n=side.n_truncated, letter=side.letter))
+    texts = {side.letter: side.encoding for side in score.sides}
+    kit.notes(unread(texts, uncached(), score.card.id))
 
 
 def _second_field() -> None:

@@ -10,9 +10,11 @@ import numpy as np
 
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
+from components.analysis.unread import unread
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.analysis.yardstick import Yardstick
-from components.content.wording import shortened
+from components.content.language import Claim
+from components.content.wording import quoted, shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
@@ -61,6 +63,7 @@ class Meaning:
         chosen: the words to compare, in the order of `comparison.items`.
         comparison: None if fewer than two words can be compared.
         problems: the reasons why other words cannot be compared, one sentence each.
+        unread: what the model cannot read of the texts, one claim a text.
         yardstick: random pairs, to judge cosines by; None while they are being measured.
         centre: the mean vectors in context, (n_layers, n_dims), and without, (n_embedding_dims,),
             which are subtracted before cosines are taken; None if cosines are not centred.
@@ -69,6 +72,7 @@ class Meaning:
     chosen: tuple[Chosen, ...]
     comparison: Comparison | None
     problems: tuple[str, ...]
+    unread: tuple[Claim, ...]
     pooling: Pooling
     yardstick: Yardstick | None
     centre: tuple[FloatArray, FloatArray] | None
@@ -145,12 +149,16 @@ def meaning_of(
             ids = tuple(encoding.token_ids[positions].tolist())
             item = replace(_item(view, i), token_ids=ids, unknown=set(ids) == {unknown_id})
             chosen.append(Chosen(item, span or (0, 0), encoding))
+    items = [_item(view, i) for i in usable]
+    names = [item.label or quoted(item.word) for item in items]
+    texts = dict(zip(names, encodings, strict=True))
     pooling = cast(Pooling, POOLING.of(view))
     centred = CENTRED.of(view) and baseline is not None
     return Meaning(
         chosen=tuple(chosen),
         comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
         problems=tuple(problems),
+        unread=tuple(unread(texts, service, view.model)),
         pooling=pooling,
         yardstick=None
         if baseline is None

@@ -62,6 +62,7 @@ def problems(view: ViewState, meaning: Meaning) -> None:
         st.caption(say("meaning.second_text"))
     for problem in dict.fromkeys(meaning.problems):
         st.warning(escape(problem), icon=":material/content_cut:")
+    kit.notes(meaning.unread)
     for chosen in meaning.chosen:
         lost = chosen.encoding.n_truncated
         if lost:

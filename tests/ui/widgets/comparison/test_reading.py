@@ -76,7 +76,7 @@ def odd(random: np.random.Generator) -> Comparison:
     if random.random() < 0.3:
         cosines[0] = 1.0
     if random.random() < 0.05:
-        cosines[:] = 1.0
+        cosines[:] = random.choice([0.98, 1.0])
     names = [f"own{i}" for i in range(n_sentences)], [f"ref{i}" for i in range(n_references)]
     return comparison_of(np.clip(cosines, -1, 1), *names)
 
@@ -117,7 +117,8 @@ def test_every_claim_on_odd_comparisons_holds_and_each_is_said() -> None:
         comparison, low = odd(random), float(random.uniform(-0.2, 0.9))
         row = int(random.integers(len(comparison.layers)))
         band = random.choice([none, band_of(low, low + 0.1, low + 0.2)])
-        if random.random() < 0.1:  # unknown words, or two spellings of the same tokens
+        is_equal = comparison.cosines.min() >= EQUAL
+        if random.random() < (0.5 if is_equal else 0.1):
             comparison = strange(comparison, random)
         claims = meaning_in_context(comparison, row, band)
         for claim in claims:
@@ -136,7 +137,7 @@ def test_every_claim_on_odd_comparisons_holds_and_each_is_said() -> None:
 def strange(comparison: Comparison, random: np.random.Generator) -> Comparison:
     """The same cosines, but some words are unknown, or all have the same tokens."""
     twins = bool(random.random() < 0.5)
-    unknown = (random.random(len(comparison.items)) < 0.3) & (not twins)
+    unknown = (random.random(len(comparison.items)) < 0.6) & (not twins)
     items = [
         replace(item, token_ids=(5292, 7405) if twins else (i,), unknown=bool(unknown[i]))
         for i, item in enumerate(comparison.items)
@@ -217,7 +218,7 @@ def test_a_similarity_that_rests_on_an_unknown_word_says_nothing() -> None:
     comparison = replace(known, items=(replace(glad, unknown=True), *others))
     own, reference = meaning_in_context(comparison, 1, band_of(-0.1, 0.02, 0.15))
     assert (own.key, own.numbers["cosine"]) == ("meaning.pair.unknown", pytest.approx(0.19))
-    assert str(own).startswith("The model does not know “glad😊” in A: it becomes the unknown")
+    assert str(own).startswith("The model cannot read “glad😊” in A, which becomes the unknown")
     assert reference.key == "meaning.reference.unknown"
     assert meaning_title(comparison).key == "meaning.title.plain"
 
