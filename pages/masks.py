@@ -20,7 +20,7 @@ service = runtime.service()
 with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
-page.choose_length(masks, view, length)
+page.choose_text(masks, view, length)
 page.problems(masks, service, card)
 if masks.lab is None:
     page.nothing()

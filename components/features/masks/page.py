@@ -36,7 +36,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
 __all__ = [
-    "choose_length",
+    "choose_text",
     "downloads",
     "explain",
     "nothing",
@@ -52,14 +52,16 @@ _FILE = "padding-and-masks"
 
 
 def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the controls; return the place for the padded length, which needs the model."""
+    """Draw the controls; return the place for those that need the model: length and sentence."""
     with kit.box():
         with kit.controls("masks"):
             inputs.switch(view, MASK)
             inputs.choice(view, AVERAGE)
-            place = st.container(width=112, key="masks_length")
-            place.empty()  # so that its room is there
-            inputs.sentence(view, SENTENCE)
+            place = st.container(
+                horizontal=True, gap="small", vertical_alignment="bottom",
+                width="content", key="masks_length",
+            )  # fmt: skip
+            place.container(width=112).empty()  # so that its room is there
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
                 st.caption(say("masks.page.pair"))
@@ -69,16 +71,25 @@ def toolbar(view: ViewState) -> DeltaGenerator:
     return place
 
 
-def choose_length(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
-    """The control for the padded length."""
+def choose_text(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
+    """The controls for the padded length and, lit, for the sentence that the numbers are for."""
     with place:
-        inputs.select(view, masks.padding)
+        with st.container(width=112):
+            inputs.select(view, masks.padding)
+        described = masks.chosen if masks.row is None else masks.row.label
+        inputs.sentence(SENTENCE.put(view, described), SENTENCE)
 
 
 def problems(masks: Masks, service: EncoderService, card: ModelCard) -> None:
     """Notes on what was left out, cut, impossible or unknown to the model, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
-    claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    claims = reading.problems(
+        masks.lab,
+        left_out=masks.left_out,
+        unfit=masks.unfit,
+        limit=limit,
+        labels=(masks.chosen, masks.row.label) if masks.row else ("", ""),
+    )
     texts = {} if masks.lab is None else {row.label: row.alone for row in masks.lab.rows}
     kit.notes([*claims, *unread(texts, service, card.id)])
 
@@ -103,7 +114,7 @@ def picture(masks: Masks, view: ViewState) -> None:
 def words(masks: Masks, view: ViewState) -> None:
     """The reading, and the meaning of the hatching."""
     selection = (*masks.batch, masks.layer)
-    claims = reading.masks_reading(*masks.batch, masks.cases, _case(view))
+    claims = reading.masks_reading(masks.batch[0], masks.cases, _case(view))
     kit.reading(claims, sure=reading.masks_sure(*selection))
     if note := reading.padding_note(*selection):
         st.caption(str(note))
