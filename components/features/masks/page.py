@@ -51,31 +51,32 @@ _CHART, _CASES = "masks_batch", "masks_cases"
 _FILE = "padding-and-masks"
 
 
-def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the controls; return the place for those that need the model: length and sentence."""
+def toolbar(view: ViewState) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the controls; return the places for the length and the sentence: they need the model."""
     with kit.box():
         with kit.controls("masks"):
             inputs.switch(view, MASK)
             inputs.choice(view, AVERAGE)
-            place = st.container(
-                horizontal=True, gap="small", vertical_alignment="bottom",
-                width="content", key="masks_length",
-            )  # fmt: skip
-            place.container(width=112).empty()  # so that its room is there
+            length = st.container(width=112, key="masks_length")
+            sentence = st.container(width="content", key="masks_lit")
+            length.empty()  # so that its room is there
+            sentence.empty()
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
                 st.caption(say("masks.page.pair"))
                 for i in range(len(view.sentences)):
                     sentences.pair_field(view, i, key=f"masks_pair_{i}")
         st.caption(say("masks.watch"))
-    return place
+    return length, sentence
 
 
-def choose_text(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
+def choose_text(
+    masks: Masks, view: ViewState, length: DeltaGenerator, sentence: DeltaGenerator
+) -> None:
     """The controls for the padded length and, lit, for the sentence that the numbers are for."""
-    with place:
-        with st.container(width=112):
-            inputs.select(view, masks.padding)
+    with length:
+        inputs.select(view, masks.padding)
+    with sentence:
         described = masks.chosen if masks.row is None else masks.row.label
         inputs.sentence(SENTENCE.put(view, described), SENTENCE)
 

@@ -320,6 +320,7 @@ def picture(
         draw_switched_off(view, result)
     elif isinstance(result, SwapInResult):
         draw_swapped_in(result)
+    beside = isinstance(result, SharesResult | InputsResult | LeaveOutResult)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         if isinstance(result, SharesResult):
@@ -330,8 +331,8 @@ def picture(
             draw_left_out(view, result)
         else:
             _in_words(result, yardsticks)
-    with right, st.container(key="why_claim"):
-        if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
+    with right, st.container(key="why_claim" if beside else "why_score"):
+        if beside:
             _in_words(result, yardsticks)
         _similarity(score, yardsticks)
 
