@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.unread import unread
 from components.content.language import say
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard
@@ -34,6 +33,7 @@ from components.features.masks.snippet import masks_snippet
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "choose_text",

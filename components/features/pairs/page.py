@@ -352,6 +352,7 @@ def picture(
         with right, st.container(key="pairs_pair", gap="small"):
             _texts(at_layer.pairs, pair)
             kit.reading(pair_claims(at_layer, pair), key="reading_pair")
+            kit.notes(read_claims(at_layer, pair, uncached(), view.model))
             _notes(at_layer)
         return
     with left, st.container(key="pairs_pair", gap="small"):

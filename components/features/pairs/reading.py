@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.unread import unread
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
 from components.core import EncoderService
@@ -17,6 +16,7 @@ from components.features.pairs.compute import PairsAtLayer, standings
 from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
 from components.maps.vectors import is_recipe
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "notes",

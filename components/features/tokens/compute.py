@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.tokens import TokenKind, find_pieces, kinds, labels, source
-from components.analysis.unread import unknown_reason
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import FloatArray, Passport, TokenizerCard, Tokens, Vocabulary
 from components.features.tokens.controls import (
@@ -35,6 +34,7 @@ from components.features.tokens.measures import (
 )
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
+from components.ui.widgets.unread import unknown_reason
 
 __all__ = [
     "RoundTrip",

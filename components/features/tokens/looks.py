@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.unread import unknown_reason
 from components.content.language import say, table
 from components.content.wording import escape, shortened
 from components.core import EncoderService, ModelCard
@@ -45,6 +44,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
 from components.ui.widgets.token_strip import token_strip
+from components.ui.widgets.unread import unknown_reason
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 

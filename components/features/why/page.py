@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.baseline import Band, Baseline, kind_of
 from components.analysis.ruler import Range, Ruler
-from components.analysis.unread import unread
 from components.content.examples import EXAMPLES
 from components.content.language import duration, say
 from components.content.wording import escape, two
@@ -90,6 +89,7 @@ from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.chips import ChipRow, word_chips
 from components.ui.widgets.comparison.compute import chosen_span
 from components.ui.widgets.comparison.ruler import pair_on_ruler
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "await_pairs",

@@ -12,7 +12,6 @@ import numpy as np
 from components.analysis.baseline import Band
 from components.analysis.similarity import cosine_matrix
 from components.analysis.tokens import labels
-from components.analysis.unread import unknown_positions
 from components.content.bundled_texts import baseline_sentences
 from components.content.language import say
 from components.core import EncoderService, Encoding, ModelCard
@@ -32,6 +31,7 @@ from components.features.why.measures import (
 )
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
+from components.ui.widgets.unread import unknown_positions
 
 __all__ = [
     "ModelRun",

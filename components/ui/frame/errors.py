@@ -24,7 +24,7 @@ from components.core.errors import (
 )
 from components.ui.frame import runs
 
-__all__ = ["boundary", "response", "show", "uncaught"]
+__all__ = ["boundary", "draw", "response", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from components.analysis.tokens import kinds, labels, source
-from components.analysis.unread import unknown_reason
 from components.content.language import Claim
 from components.content.wording import quoted
 from components.core import BUNDLED_ID, EncoderService
@@ -30,6 +29,7 @@ from components.features.tokens.reading import (
     twins_reading,
     vocabulary_reading,
 )
+from components.ui.widgets.unread import unknown_reason
 from tests.features.tokens.shown import plain
 from tests.support.claims import read, unreached
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
-from components.analysis.unread import unread
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.analysis.yardstick import Yardstick
 from components.content.language import Claim
@@ -22,6 +21,7 @@ from components.core.words import Span, split_words
 from components.figures.similarity import cosine_range
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "Meaning",
