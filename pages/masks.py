@@ -13,15 +13,15 @@ from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(PAGE, view)
-length = page.toolbar(view)
+places = page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
 service = runtime.service()
 with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
-page.choose_length(masks, view, length)
-page.problems(masks)
+page.choose_text(masks, view, *places)
+page.problems(masks, service, card)
 if masks.lab is None:
     page.nothing()
 else:

@@ -21,7 +21,7 @@ with kit.room(controls.PAGE, height=HEIGHT):
 if isinstance(score, NoScore):
     page.explain_no_score(view, score)
 else:
-    page.cut_off(score)
+    page.left_unread(score)
     result = page.result_of(view, score)
     page.picture(view, score, page.yardsticks_of(score, card, baseline, ruler), result)
     layer_bar(view, range(card.n_layers + 1), plays=page.is_quick(view))

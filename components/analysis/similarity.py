@@ -17,12 +17,23 @@ __all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix", "pair_rows"
 
 @dataclass(frozen=True)
 class Item:
-    """One compared word: its sentence's letter, the word as written, and its role."""
+    """One compared word.
 
-    label: str  # "A", "B", ... of a sentence; "" for a reference
+    Attributes:
+        label: "A", "B", ... of a sentence; "" for a reference.
+        word: the word as written.
+        role: the kind of text that it stands in.
+        color: its index into the palette.
+        token_ids: the IDs of its tokens.
+        unknown: True if the model knows none of them.
+    """
+
+    label: str
     word: str
     role: Literal["sentence", "reference"]
-    color: int  # index into the palette
+    color: int
+    token_ids: tuple[int, ...] = ()
+    unknown: bool = False
 
     @property
     def name(self) -> str:
@@ -80,6 +91,16 @@ class Comparison:
         """(n_layers,) a pair's cosine at each layer."""
         values: FloatArray = self.cosines[:, pair.first, pair.second]
         return values
+
+    def has_unknown(self, pair: Pair) -> bool:
+        """Return True if the model knows no token of one of the words: its cosines say nothing."""
+        return self.items[pair.first].unknown or self.items[pair.second].unknown
+
+    def are_twins(self, pair: Pair) -> bool:
+        """Return True if two words are written differently, but have the same known tokens."""
+        first, second = self.items[pair.first], self.items[pair.second]
+        differ = first.word.casefold() != second.word.casefold()
+        return differ and first.token_ids == second.token_ids != () and not first.unknown
 
     def pair_name(self, pair: Pair) -> str:
         """Return the pair's name on pages: 'A python ~ snake'."""

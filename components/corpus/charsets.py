@@ -83,7 +83,7 @@ def charset_of(name: str, content: bytes) -> Charset:
             raise CorpusError(f"{named(name)} is not text: it begins like {kind}. {_ALLOWED}")
     marked = _marked(content)
     if _has_nul(content, marked):
-        raise _not_text(name, "it has zero bytes")
+        raise _not_text(name, "it has NUL characters (U+0000)")
     return marked or _unmarked(name, content)
 
 

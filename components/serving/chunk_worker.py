@@ -38,7 +38,7 @@ class Worker:
     def made(self, start: int, stop: int) -> Made:
         """The rows of the chunk with these texts."""
         texts, targets = zip(*self._store.texts(self._about.name, start, stop), strict=True)
-        return start, rows_made(*self._model, self._about, Chunk(start, texts, targets))
+        return stop, rows_made(*self._model, self._about, Chunk(start, texts, targets))
 
     @cached_property
     def _model(self) -> tuple[EncoderService, ModelCard]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.content.wording import escape, listed_names, quoted
+from components.content.wording import escape, listed_names, named_character, quoted
 
 # What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
 # (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.
@@ -52,6 +52,13 @@ def test_a_long_word_is_cut_and_a_short_one_is_not() -> None:
     assert quoted("x" * 24) == f"“{'x' * 24}”"
     assert quoted("x" * 25) == f"“{'x' * 23}…”"
     assert quoted("two\n words\t") == "“two words”"
+
+
+def test_invisible_characters_are_given_by_their_codes() -> None:
+    assert unescaped(quoted("\u200b")) == "“U+200B”"
+    assert quoted("zero\u200bwidth") == "“zero\u200bwidth”"
+    assert named_character("é") == "é (U+00E9)"
+    assert named_character("\u200b") == "U+200B"
 
 
 def test_names_in_a_row() -> None:

@@ -81,11 +81,32 @@ def test_the_checksum_is_that_of_the_weights(tiny_root: Path, tiny_service: Enco
     assert len(list((tiny_root / "bert-sharded").glob("*.safetensors"))) == 2
 
 
-def test_pickled_weights_are_refused(folder: Path, load: Callable[[], ModelCard]) -> None:
+def test_pickled_weights_are_refused_with_the_lines_that_convert_them(
+    folder: Path, load: Callable[[], ModelCard], monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(CheckpointError, match="pickle"):
+    with pytest.raises(CheckpointError, match="pickle") as refused:
         load()
+    sentence, *lines = str(refused.value).splitlines()
+    assert sentence.endswith("run beside the folder, write them as safetensors:")
+    assert len(lines) == 3
+    monkeypatch.chdir(folder.parent)
+    exec("\n".join(lines), {})
+    assert load().provenance.encoder.state == "trained"
+
+
+def test_a_classifier_and_a_vocabulary_that_does_not_fit_are_on_the_card(
+    folder: Path, load: Callable[[], ModelCard]
+) -> None:
+    card = load()
+    assert (card.left_out, card.tokenizer_size) == ((), card.vocabulary_size)
+    weights = load_file(folder / "model.safetensors")
+    heads = {f"{name}.weight": torch.ones(2, 32) for name in ("classifier", "qa_outputs")}
+    save_file(weights | heads, folder / "model.safetensors", metadata={"format": "pt"})
+    assert load().left_out == ("classifier", "qa_outputs")
+    build("bert", folder, vocab_size=20)
+    assert (load().tokenizer_size, load().vocabulary_size) == (card.tokenizer_size, 20)
 
 
 def test_missing_weights_are_told(folder: Path, load: Callable[[], ModelCard]) -> None:
@@ -118,8 +139,10 @@ def test_a_missing_tokenizer_is_told(
     # With none, transformers makes up a tokenizer of five pieces: every word would be unknown.
     for path in build(family, tmp_path / "model").glob("tokenizer*"):
         path.unlink()
-    with pytest.raises(CheckpointError, match="okenizer"):
+    with pytest.raises(CheckpointError, match="okenizer") as told:
         load()
+    assert "Fetch" not in str(told.value)
+    assert "Save the model into its folder again (save_pretrained)" in str(told.value)
 
 
 def test_an_encoder_decoder_is_refused(folder: Path, load: Callable[[], ModelCard]) -> None:

@@ -105,9 +105,9 @@ def test_a_broken_utf_16_is_read_as_far_as_it_goes() -> None:
         (b"\x1f\x8b\x08 rest", "gzip"),
         (b"%PDF-1.7 rest", "PDF"),
         (b"PAR1 rest", ".parquet"),
-        (b"text\0with a zero byte", "zero bytes"),
-        (b"\xef\xbb\xbftext\0with", "zero bytes"),
-        ("zero\0inside".encode("utf-16"), "zero bytes"),
+        (b"text\0with a zero byte", "NUL characters"),
+        (b"\xef\xbb\xbftext\0with", "NUL characters"),
+        ("zero\0inside".encode("utf-16"), "NUL characters"),
         (b"\x01\x02\x03\x04\xff" * 20, "control characters"),
     ],
 )

@@ -73,7 +73,7 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     given = read_config(files.folder)
     family = family_of(given)
     config = allowed_config(given)
-    weights = _weight_files(files.folder)
+    weights = _weight_files(files)
     checksum = checksum_of(weights)
     if files.expected_sha256 not in {None, checksum}:
         raise CheckpointError(
@@ -83,11 +83,12 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         )
     if files.source == "bundled":
         check_bundled_files(files.folder)
-    check_shapes(files.title, weights, config, family)
+    left_out = check_shapes(files, weights, config, family)
     model, missing = _read_weights(files, family, config)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
-    card = replace(_card(files, reader.card, model, checksum, provenance, fast), device=device.name)
+    card = _card(files, reader.card, model, checksum, provenance, fast)
+    card = replace(card, device=device.name, left_out=left_out)
     _move(model, files.title, device)
     recipe, dense, note = _recipe(files.folder, card)
     card = replace(card, recipe=recipe, recipe_note=note)
@@ -121,20 +122,26 @@ def _move(model: Any, title: str, device: Device) -> None:
         ) from exc
 
 
-def _weight_files(folder: Path) -> list[Path]:
+_CONVERSION = """\
+from transformers import AutoModel
+model = AutoModel.from_pretrained({folder!r})
+model.save_pretrained({folder!r})"""
+
+
+def _weight_files(files: ModelFiles) -> list[Path]:
+    folder = files.folder
     single = folder / "model.safetensors"
-    files = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
-    if files:
-        return files
+    weights = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
+    if weights:
+        return weights
     pickled = sorted(p.name for p in folder.glob("*.bin"))
     if pickled:
         raise CheckpointError(
-            f"The model has only pickled weights ({pickled[0]}), which can run code when read. "
-            "Choose a model with weights in safetensors."
+            f"The model has only pickled weights ({pickled[0]}), which can run code when read. If "
+            "you trust them, these lines, run beside the folder, write them as safetensors:\n"
+            + _CONVERSION.format(folder=folder.name)
         )
-    raise CheckpointError(
-        "The model has no weights (model.safetensors). Fetch it again, or choose another model."
-    )
+    raise CheckpointError(f"The model has no weights (model.safetensors). {files.repair}")
 
 
 def _read_weights(
@@ -154,7 +161,7 @@ def _read_weights(
     except Exception as exc:  # damaged files raise almost any error
         raise CheckpointError(
             f"The files of {files.title} cannot be loaded ({_first_line(exc)}). "
-            "They may be damaged: fetch the model again, or choose another."
+            f"They may be damaged. {files.repair}"
         ) from exc
     missing = set(info["missing_keys"])
     if missing:
@@ -236,6 +243,7 @@ def _card(
         n_dims=config.hidden_size,
         n_heads=config.num_attention_heads,
         vocabulary_size=config.vocab_size,
+        tokenizer_size=reader.vocabulary_size,
         max_length=reader.max_length,
         cased=reader.cased,
         has_segments=reader.has_segments,

@@ -18,6 +18,7 @@ from safetensors import safe_open
 
 from components.core.errors import CheckpointError
 from components.core.families import Family
+from components.core.registry import ModelFiles
 
 __all__ = ["check_shapes"]
 
@@ -27,23 +28,31 @@ _LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.b
 _ADVICE = "Choose another model."
 
 
-def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], family: Family) -> None:
+_MOST_LEFT_OUT, _LONGEST_NAME = 5, 40  # modules that a card names, and characters of a name
+
+
+def check_shapes(
+    files: ModelFiles, paths: Iterable[Path], config: dict[str, Any], family: Family
+) -> tuple[str, ...]:
     """Check that the weights have every parameter that the config implies, in the right shape.
 
-    A pooler may be missing. Weights that the model does not use (heads) are ignored.
+    A pooler may be missing.
 
     Args:
-        title: the model's name, for messages.
+        files: the model's files.
         paths: the model's safetensors files.
         config: what `allowed_config` returns for its config.json.
         family: the model's family.
+
+    Returns:
+        The modules of the weights that the model does not use, such as "classifier".
 
     Raises:
         CheckpointError: the weights cannot be read, or differ; the message names the first
             difference.
     """
-    cls = getattr(transformers, family.class_name)
-    shapes = _read_shapes(title, paths, cls.base_model_prefix)
+    title, cls = files.title, getattr(transformers, family.class_name)
+    shapes = _read_shapes(files, paths, cls.base_model_prefix)
     _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
     wanted = _wanted_shapes(title, config, cls)
     for name, shape in wanted.items():
@@ -59,6 +68,9 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
             f"The checkpoint of {title} lacks {len(missing)} of the model's weights "
             f"(for example {min(missing)}); random numbers are not shown in their place. {_ADVICE}"
         )
+    modules = {name.partition(".")[0] for name in wanted}
+    left_out = {name.partition(".")[0] for name in shapes} - modules
+    return tuple(name[:_LONGEST_NAME] for name in sorted(left_out)[:_MOST_LEFT_OUT])
 
 
 def _check_layers(title: str, n_in_config: int | None, n_in_weights: int) -> None:
@@ -82,7 +94,7 @@ def _by(shape: tuple[int, ...]) -> str:
     return " x ".join(f"{size:,}" for size in shape) or "one number"
 
 
-def _read_shapes(title: str, paths: Iterable[Path], prefix: str) -> Shapes:
+def _read_shapes(files: ModelFiles, paths: Iterable[Path], prefix: str) -> Shapes:
     """Each weight's shape, by the name that transformers will give it."""
     shapes: Shapes = {}
     try:
@@ -92,8 +104,8 @@ def _read_shapes(title: str, paths: Iterable[Path], prefix: str) -> Shapes:
                     shapes[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
     except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
         raise CheckpointError(
-            f"The weights of {title} cannot be read ({str(exc)[:200]}). They may be damaged: fetch "
-            "the model again, or choose another."
+            f"The weights of {files.title} cannot be read ({str(exc)[:200]}). They may be damaged. "
+            f"{files.repair}"
         ) from exc
     return shapes
 

@@ -401,10 +401,7 @@ def _present(folder: Path) -> list[Path]:
 def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
     # Without its files, transformers silently makes up a vocabulary of five pieces.
     if not any(any(files.folder.glob(name)) for name in _FILES):
-        raise CheckpointError(
-            f"The tokenizer files of {files.title} are missing. Fetch the model again, or choose "
-            "another."
-        )
+        raise CheckpointError(f"The tokenizer files of {files.title} are missing. {files.repair}")
     try:
         with readable_folder(files, config) as folder:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -415,8 +412,7 @@ def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
     except Exception as exc:  # damaged files raise almost any error
         line = (str(exc).strip().splitlines() or [type(exc).__name__])[0][:200]
         raise CheckpointError(
-            f"The tokenizer files of {files.title} cannot be read ({line}). Fetch the model again, "
-            "or choose another."
+            f"The tokenizer files of {files.title} cannot be read ({line}). {files.repair}"
         ) from exc
     if not tokenizer.is_fast:
         raise CheckpointError(

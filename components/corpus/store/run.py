@@ -29,7 +29,7 @@ from components.core.errors import CorpusError
 from components.core.schema import Encoding, ModelCard
 from components.core.threads import limit_threads
 from components.corpus.sheet import named
-from components.corpus.store.about import About
+from components.corpus.store.about import About, Indexing
 from components.corpus.store.rows import Chunk, Target, numbered, rows_of
 from components.corpus.store.store import Store
 from components.jobs import StoppedError, time_left
@@ -47,6 +47,7 @@ __all__ = [
     "most_tokens",
     "rows_in_threads",
     "rows_made",
+    "word_seconds",
 ]
 
 N_STREAMS = 2
@@ -65,7 +66,15 @@ Any_ = TypeVar("Any_")
 Given_ = TypeVar("Given_")
 Made_ = TypeVar("Made_")
 Made = tuple[int, pa.RecordBatch]
-"""The number of a chunk's first text, and the rows of the chunk, not numbered yet."""
+"""The number of texts up to a chunk's end, and the rows of the chunk, not numbered yet."""
+
+_word_seconds: dict[tuple[str, tuple[int, ...]], float] = {}
+"""The last measured seconds for a word, by the model's checksum and the layers."""
+
+
+def word_seconds(indexing: Indexing) -> float | None:
+    """Return the seconds for a word, as last measured in this process; None if never."""
+    return _word_seconds.get((indexing.checksum, indexing.layers))
 
 
 class OnProgress(Protocol):
@@ -94,7 +103,7 @@ def rows_in_threads(service: EncoderService) -> Make:
     ) -> Generator[Made, None, None]:
         make_rows = partial(rows_made, service, card, about)
         with closing(in_order(make_rows, until_over(chunks))) as made:
-            yield from ((chunk.start, rows) for chunk, rows in made)
+            yield from ((chunk.stop, rows) for chunk, rows in made)
 
     return make
 
@@ -131,7 +140,7 @@ class IndexingRun:
         self._writer = ThreadPoolExecutor(1, "contextlens-store")
         self._writing: Future[None] | None = None
         self._held: list[pa.RecordBatch] = []
-        self._next_row = self._about.n_occurrences
+        self._next_row = self._first_row = self._about.n_occurrences
         self._committed = self._began = time.monotonic()
         self._is_whole = True
 
@@ -163,12 +172,14 @@ class IndexingRun:
 
     def _add_all(self, made: Generator[Made, None, None]) -> None:
         """Add chunk after chunk, until all are done or the run is over."""
-        first: int | None = None
+        first = self._store.last_text(self._name) + 1
+        self._began = time.monotonic()
+        self._say(first, "")
         with closing(made):
-            for start, rows in made:
-                first = start if first is None else first
-                self._say(start, first)
+            for n_chunks, (n_done, rows) in enumerate(made, start=1):
                 self._add(rows)
+                # Chunks are made side by side: only after some of them is the speed known.
+                self._say(n_done, self._speed(n_done, first) if n_chunks >= N_STREAMS else "")
 
     def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
         """Yield the chunks after the last stored row: all rows of a chunk are stored, or none."""
@@ -191,16 +202,21 @@ class IndexingRun:
     def _is_over(self) -> bool:
         return self._store.state(self._name) in {"paused", "done"}
 
-    def _say(self, n_done: int, first: int) -> None:
+    def _say(self, n_done: int, speed: str) -> None:
         n_texts = self._about.n_texts
-        words = f"Indexing text {n_done + 1:,} of {n_texts:,}"
-        n_new, seconds = n_done - first, time.monotonic() - self._began
-        if n_new and seconds > 1:
-            speed = n_new / seconds
-            left = time_left((n_texts - n_done) / speed)
-            words += f", {speed:,.0f} a second, {left}"
         n_bytes = self._next_row * self._about.indexing.row_bytes
-        self._report(f"{words}, {n_bytes / 1e6:,.0f} MB", n_done / max(1, n_texts))
+        words = f"Indexing text {min(n_done + 1, n_texts):,} of {n_texts:,}"
+        self._report(f"{words}{speed}, {n_bytes / 1e6:,.0f} MB", n_done / max(1, n_texts))
+
+    def _speed(self, n_done: int, first: int) -> str:
+        """Return the speed and the time left in words, and remember the speed."""
+        seconds, n_rows = time.monotonic() - self._began, self._next_row - self._first_row
+        if seconds < 1 or not n_rows:
+            return ""
+        indexing, speed = self._about.indexing, (n_done - first) / seconds
+        _word_seconds[indexing.checksum, indexing.layers] = seconds / n_rows
+        left = time_left((self._about.n_texts - n_done) / speed)
+        return f", {speed:,.0f} a second, {left}"
 
     def _add(self, rows: pa.RecordBatch) -> None:
         rows = numbered(rows, self._next_row)

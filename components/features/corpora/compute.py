@@ -22,6 +22,7 @@ from components.corpus.searchable import WordCount
 from components.corpus.sheet import named
 from components.corpus.store.about import Indexing, indexing_of
 from components.corpus.store.rows import words_of
+from components.corpus.store.run import word_seconds
 from components.corpus.store.space import estimated_bytes
 from components.corpus.targets import (
     MarkColumns,
@@ -211,23 +212,26 @@ def indexing_cost(
 ) -> IndexingCost:
     """Estimate the cost of indexing a corpus from a sample of its texts.
 
+    The time is that of the last corpus that was indexed alike here, else that of the model's work.
+
     Args:
         corpus: the corpus to index.
         indexing: the settings.
         card: the model's card.
         service: tokenizes the sample.
-        token_seconds: the model's time for one token.
+        token_seconds: the model's time for one token, if no corpus was indexed yet.
     """
     n = len(corpus.texts)
     sample = _spread(corpus.texts, _N_SAMPLES)
     n_words = sum(len(words_of(text)) for text in sample) * n / len(sample)
     cut = service.tokenize(card.id, _spread(corpus.texts, _N_TOKENIZED))
     n_tokens = sum(min(tokens.n_tokens, card.max_length) for tokens in cut) * n / len(cut)
+    measured = word_seconds(indexing)
     return IndexingCost(
         n_texts=n,
         n_words=round(n_words),
         n_bytes=estimated_bytes(corpus, indexing),
-        seconds=_LONGER * n_tokens * token_seconds,
+        seconds=_LONGER * n_tokens * token_seconds if measured is None else measured * n_words,
     )
 
 

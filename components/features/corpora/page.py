@@ -51,6 +51,7 @@ from components.features.corpora.reading import (
 from components.features.corpora.search import Hit, searched
 from components.features.corpora.snippet import export_snippet, texts_snippet
 from components.jobs import Job
+from components.maps.plan import usual_token_seconds
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
 from components.ui.corpora import catalogue, changing, exports
@@ -69,7 +70,7 @@ from components.ui.files import chooser
 from components.ui.files.uploads import keep_shared, shared, sheet_of
 from components.ui.frame import navigation
 from components.ui.models import runtime, waiting
-from components.ui.models.background import maps, store
+from components.ui.models.background import store
 from components.ui.models.services import is_for_one, service, settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -178,7 +179,7 @@ def indexing_panel(stored: Kept) -> None:
         elif stored.is_elsewhere:
             _progress_elsewhere(stored.name)
         else:
-            state = state_of(about, is_under_way=False).capitalize()
+            state = state_of(about, is_under_way=False, share=stored.share).capitalize()
             numbers = {"n": about.n_texts, "done": about.n_texts_done}
             done = say("corpora.progress.state", state=state, **numbers)
             st.markdown(f"{done} {escape(about.why)}")
@@ -466,7 +467,7 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
     """What indexing does, takes and keeps, and the button that starts it."""
     indexing = indexing_of(card, layers, "exact")
-    expected = indexing_cost(corpus, indexing, card, service(), maps().token_seconds(card))
+    expected = indexing_cost(corpus, indexing, card, service(), usual_token_seconds(card))
     why_not = ""
     try:
         store().check_room(corpus.name, expected.n_bytes)
@@ -651,20 +652,6 @@ def corpus_list(view: ViewState, result: CorpusResult) -> None:
             _stored_card(view, stored, is_chosen=stored.name == result.key)
         for key, title in CORPUS.options.items():
             _ready_card(key, title, is_chosen=key == result.key)
-    _watch([stored.name for stored in corpora if stored.name != result.key and stored.is_under_way])
-
-
-def _watch(names: Sequence[str]) -> None:
-    """Rerun the page once one of these corpora is no longer being indexed."""
-    if not names:
-        return
-
-    @st.fragment(run_every=_POLL_SECONDS)
-    def look() -> None:
-        if not all(kept_of(name).is_under_way for name in names):
-            st.rerun()
-
-    look()
 
 
 def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
@@ -688,9 +675,30 @@ def _stored_card(view: ViewState, stored: Kept, *, is_chosen: bool) -> None:
             return
         st.caption(facts(about))
         st.caption(escape(indexed_with(about)))
-        state = state_of(about, is_under_way=stored.is_under_way)
-        case = "own" if stored.file is None else "everybody"
-        st.caption(say(f"corpora.stored.{case}", state=state, date=date(about.created)))
+        _state(stored, is_chosen=is_chosen)
+
+
+def _state(stored: Kept, *, is_chosen: bool) -> None:
+    """The state of a corpus on its card; while it is indexed, the share grows."""
+
+    def caption(now: Kept) -> None:
+        if now.about is not None:
+            state = state_of(now.about, is_under_way=now.is_under_way, share=now.share)
+            case = "own" if stored.file is None else "everybody"
+            st.caption(say(f"corpora.stored.{case}", state=state, date=date(now.about.created)))
+
+    if not stored.is_under_way:
+        caption(stored)
+        return
+
+    @st.fragment(run_every=_POLL_SECONDS)
+    def watch() -> None:
+        now = kept_of(stored.name)
+        if not (is_chosen or now.is_under_way):  # the chosen one's panel reruns the page itself
+            st.rerun()
+        caption(now)
+
+    watch()
 
 
 def _offered_card(view: ViewState, name: str, file: Offered) -> None:

@@ -103,12 +103,12 @@ def indexed_with(about: About) -> str:
     return say(f"corpora.facts.{case}", model=shortened(model, 40), layers=listed(indexing.layers))
 
 
-def state_of(about: About, *, is_under_way: bool) -> str:
-    """The state of a corpus in a few words."""
+def state_of(about: About, *, is_under_way: bool, share: float) -> str:
+    """The state of a corpus in a few words; `share` is that of its texts that are read."""
     case: str = about.state if about.state in {"done", "paused", "failed"} else "interrupted"
     if is_under_way:
         case = "pausing" if about.state == "paused" else "indexing"
-    return say(f"corpora.state.{case}", share=about.n_texts_done / max(1, about.n_texts))
+    return say(f"corpora.state.{case}", share=share)
 
 
 def model_note(about: About, service: EncoderService) -> str:

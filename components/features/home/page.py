@@ -148,6 +148,8 @@ def _answers(portrait: Portrait, on_ruler: RulerShown | None) -> None:
     with st.container(key="answers", gap="xsmall"):
         if evidence := reading.evidence(portrait):
             st.caption(str(evidence))
+        if portrait.comparison.has_unknown(pair):
+            return  # its similarity says nothing, so there is nothing to explain
         st.markdown(f"**{why}** {reading.why(portrait, pair)}")
         st.markdown(
             f"**{much}** {reading.how_much(portrait, pair, on_ruler)}",

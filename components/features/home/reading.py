@@ -49,9 +49,8 @@ def headline(portrait: Portrait, ruler: RulerShown | None) -> Claim:
 
 def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
     """Return the most similar pair, if it is clearly more similar than all others."""
-    known = [p for p in pairs if not {p.first, p.second} & portrait.meaning.unknown]
-    if len(known) < len(pairs):
-        return claim("home.headline.two words, unknown")
+    if any(map(portrait.comparison.has_unknown, pairs)):
+        return claim("home.headline.unknown")
     best, second, *others = sorted(pairs, key=portrait.cosine, reverse=True)
     if portrait.cosine(best) - portrait.cosine(second) < NOISE:
         lowest = portrait.cosine([second, *others][-1])
@@ -69,10 +68,10 @@ def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
 
 def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
+    if portrait.comparison.has_unknown(pair):
+        return claim("home.headline.unknown")
     if first.word.casefold() != second.word.casefold():
         return claim(f"home.headline.{_of_two_words(portrait, pair)}")
-    if pair.first in portrait.meaning.unknown:
-        return claim("home.headline.unknown")
     if portrait.cosine(pair) >= EQUAL:
         return claim("home.headline.equal")
     if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
@@ -87,8 +86,9 @@ def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
 
 def _of_two_words(portrait: Portrait, pair: Pair) -> str:
     band, cosine = portrait.meaning.band(pair), portrait.cosine(pair)
-    if {pair.first, pair.second} & portrait.meaning.unknown:
-        return "two words, unknown"
+    if portrait.comparison.are_twins(pair):
+        is_same = portrait.comparison.along(pair).min() >= EQUAL
+        return f"two words, {'same' if is_same else 'twins'}"
     if cosine >= EQUAL:
         return "two words, equal"
     if band is None:
@@ -116,7 +116,7 @@ def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
     comparison, row = portrait.comparison, portrait.row
     widest: dict[int, _Closer] = {}
     for j, item in enumerate(comparison.items):
-        if item.role != "reference" or j in portrait.meaning.unknown:
+        if item.role != "reference" or item.unknown:
             continue
         cosines = {i: float(comparison.cosines[row, i, j]) for i in (pair.first, pair.second)}
         near, far = sorted(cosines, key=lambda i: -cosines[i])
@@ -131,7 +131,7 @@ def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
 def evidence(portrait: Portrait) -> Claim | None:
     """Return the numbers behind the headline; None if other answers have them."""
     pair, *others = portrait.comparison.pairs("sentences")
-    if not others:
+    if not (others or portrait.comparison.has_unknown(pair) or portrait.comparison.are_twins(pair)):
         return leaning(portrait, pair)
     return meaning_in_context(portrait.comparison, portrait.layer, portrait.meaning.band)[0]
 

@@ -28,6 +28,7 @@ from components.features.masks.measures import (
     damage,
     four_cases,
     saving,
+    text_to_describe,
 )
 from components.ui.state.controls import Choice, Number
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
@@ -58,7 +59,8 @@ class Masks:
     Attributes:
         lab: the batch; None if every sentence is blank.
         other: the same batch with the mask switched; None with `lab`.
-        row: the text whose layers are shown.
+        row: the text that the numbers are for: the chosen one, or if it has no padding another.
+        chosen: the letter of the chosen text.
         example: the letter of the example in the batch; "" without it.
         padding: the possible lengths of the batch.
         left_out: letters of the blank sentences.
@@ -68,6 +70,7 @@ class Masks:
     lab: PaddedBatch | None
     other: PaddedBatch | None
     row: PaddedText | None
+    chosen: str
     example: str
     layer: int
     padding: Choice
@@ -80,6 +83,11 @@ class Masks:
         if self.lab is None or self.row is None:
             raise ValueError("Every text is blank, so there is no batch; ask `lab` first.")
         return self.lab, self.row
+
+    @property
+    def chosen_row(self) -> PaddedText:
+        """The chosen text, whether it has padding or not."""
+        return next(row for row in self.batch[0].rows if row.label == self.chosen)
 
     @property
     def batches(self) -> tuple[PaddedBatch, ...]:
@@ -136,13 +144,15 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
         if usable
     }
     masked = MASK.of(view)
-    lab = batches.get(masked)
+    lab, layer = batches.get(masked), view.layer_among(range(card.n_layers + 1))
+    chosen_label = SENTENCE.among(usable).of(view) if usable else ""
     return Masks(
         lab=lab,
         other=batches.get(not masked),
-        row=None if lab is None else _chosen_row(view, lab),
+        row=None if lab is None else _described_row(lab, batches[False], chosen_label, layer),
+        chosen=chosen_label,
         example=example,
-        layer=view.layer_among(range(card.n_layers + 1)),
+        layer=layer,
         padding=padding,
         left_out=tuple(label for label, sentence in named.items() if not sentence.text.strip()),
         unfit=requested
@@ -237,9 +247,11 @@ def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
     return table.shape[0] - int(service.embedding_parts(card.id, "").position_ids[0])
 
 
-def _chosen_row(view: ViewState, lab: PaddedBatch) -> PaddedText:
-    rows = {row.label: row for row in lab.rows}
-    return rows[SENTENCE.among(rows).of(view)]
+def _described_row(lab: PaddedBatch, unmasked: PaddedBatch, label: str, layer: int) -> PaddedText:
+    """The text that the numbers are for: with the mask on and off the same one."""
+    chosen = next(row for row in unmasked.rows if row.label == label)
+    described = text_to_describe(unmasked, chosen, layer) or chosen
+    return next(row for row in lab.rows if row.label == described.label)
 
 
 def _in_brief(encoding: Encoding) -> str:

@@ -56,7 +56,7 @@ def _sorting(masks: Masks, service: EncoderService, card: ModelCard) -> None:
 
 
 def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
-    _, row = masks.batch
+    row = masks.chosen_row
     question = say("masks.limit.question", token=card.max_length + 1)
     with st.expander(question, icon=":material/content_cut:"):
         times = inputs.number(view, repetition(row, card.max_length))

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.language import say
 from components.content.wording import escape
-from components.core import ModelCard
+from components.core import EncoderService, ModelCard
 from components.features.masks import reading
 from components.features.masks.compute import Masks
 from components.features.masks.controls import ALL, AVERAGE, MASK, REAL, SENTENCE
@@ -33,9 +33,10 @@ from components.features.masks.snippet import masks_snippet
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.unread import unread
 
 __all__ = [
-    "choose_length",
+    "choose_text",
     "downloads",
     "explain",
     "nothing",
@@ -50,36 +51,48 @@ _CHART, _CASES = "masks_batch", "masks_cases"
 _FILE = "padding-and-masks"
 
 
-def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the controls; return the place for the padded length, which needs the model."""
+def toolbar(view: ViewState) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw the controls; return the places for the length and the sentence: they need the model."""
     with kit.box():
         with kit.controls("masks"):
             inputs.switch(view, MASK)
             inputs.choice(view, AVERAGE)
-            place = st.container(width=112, key="masks_length")
-            place.empty()  # so that its room is there
-            inputs.sentence(view, SENTENCE)
+            length = st.container(width=112, key="masks_length")
+            sentence = st.container(width="content", key="masks_lit")
+            length.empty()  # so that its room is there
+            sentence.empty()
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
                 st.caption(say("masks.page.pair"))
                 for i in range(len(view.sentences)):
                     sentences.pair_field(view, i, key=f"masks_pair_{i}")
         st.caption(say("masks.watch"))
-    return place
+    return length, sentence
 
 
-def choose_length(masks: Masks, view: ViewState, place: DeltaGenerator) -> None:
-    """The control for the padded length."""
-    with place:
+def choose_text(
+    masks: Masks, view: ViewState, length: DeltaGenerator, sentence: DeltaGenerator
+) -> None:
+    """The controls for the padded length and, lit, for the sentence that the numbers are for."""
+    with length:
         inputs.select(view, masks.padding)
+    with sentence:
+        described = masks.chosen if masks.row is None else masks.row.label
+        inputs.sentence(SENTENCE.put(view, described), SENTENCE)
 
 
-def problems(masks: Masks) -> None:
-    """Notes on what was left out, cut, impossible or added, one sentence each."""
+def problems(masks: Masks, service: EncoderService, card: ModelCard) -> None:
+    """Notes on what was left out, cut, impossible or unknown to the model, one sentence each."""
     limit = int(list(masks.padding.options)[-1])
-    claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
-    for problem in claims:
-        st.caption(str(problem))
+    claims = reading.problems(
+        masks.lab,
+        left_out=masks.left_out,
+        unfit=masks.unfit,
+        limit=limit,
+        labels=(masks.chosen, masks.row.label) if masks.row else ("", ""),
+    )
+    texts = {} if masks.lab is None else {row.label: row.alone for row in masks.lab.rows}
+    kit.notes([*claims, *unread(texts, service, card.id)])
 
 
 def nothing() -> None:
@@ -102,7 +115,7 @@ def picture(masks: Masks, view: ViewState) -> None:
 def words(masks: Masks, view: ViewState) -> None:
     """The reading, and the meaning of the hatching."""
     selection = (*masks.batch, masks.layer)
-    claims = reading.masks_reading(*masks.batch, masks.cases, _case(view))
+    claims = reading.masks_reading(masks.batch[0], masks.cases, _case(view))
     kit.reading(claims, sure=reading.masks_sure(*selection))
     if note := reading.padding_note(*selection):
         st.caption(str(note))

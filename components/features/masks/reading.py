@@ -72,18 +72,14 @@ def layers_title(row: PaddedText) -> Claim:
     return claim(f"masks.layers.{case}", label=row.label, similarity=low)
 
 
-def masks_reading(
-    lab: PaddedBatch, row: PaddedText, cases: FourCases | None, case: str
-) -> list[Claim]:
+def masks_reading(lab: PaddedBatch, cases: FourCases | None, case: str) -> list[Claim]:
     """The similarity of the present case, and those of the mistakes or of doing it right."""
     if cases is None:
         return [claim("masks.share.none", n=len(lab.rows) * lab.pad_to)]
     numbers = {name: _similarity(cases, name) for name in _CASES}
     claims = [claim(f"masks.case.{case}", label=cases.label, similarity=numbers[case])]
     claims.append(claim(f"masks.case.{'mistakes' if case == 'on_real' else 'right'}", **numbers))
-    if cases.label == row.label:
-        return claims
-    return [claim("masks.case.other", label=row.label, other=cases.label), *claims]
+    return claims
 
 
 def masks_sure(lab: PaddedBatch, row: PaddedText, layer: int) -> list[Claim]:
@@ -152,12 +148,18 @@ def _is_unchanged(row: PaddedText, layer: int) -> bool:
 
 
 def problems(
-    lab: PaddedBatch | None, *, left_out: Sequence[str], unfit: str, limit: int
+    lab: PaddedBatch | None,
+    *,
+    left_out: Sequence[str],
+    unfit: str,
+    limit: int,
+    labels: tuple[str, str] = ("", ""),
 ) -> list[Claim]:
     """Notes on what was left out, cut or impossible, one sentence each.
 
     Args:
         lab: the batch, if any.
+        labels: the names of the chosen sentence and of the one that the numbers are for.
         left_out: the names of the blank sentences.
         unfit: a requested length that is too short or too long, or "".
         limit: the model's maximum number of tokens.
@@ -166,6 +168,8 @@ def problems(
     claims = [blank] if left_out else []
     if lab is None:
         return claims
+    if labels[0] != labels[1]:
+        claims.append(claim("masks.problem.other", label=labels[0], other=labels[1]))
     if unfit:
         numbers = {"longest": max(lab.lengths), "limit": limit, "pad_to": lab.pad_to}
         claims.append(claim("masks.problem.unfit", asked=escape(unfit), **numbers))

@@ -149,6 +149,7 @@ class PairCosines:
         n_encoded: the number of encoded texts; one counts again if its vectors were evicted.
         n_tokens: the number of tokens in all encoded texts.
         passport: the passport of the encodings.
+        n_unknown: the number of texts with unknown tokens.
     """
 
     values: FloatArray
@@ -157,6 +158,7 @@ class PairCosines:
     n_encoded: int
     n_tokens: int
     passport: Passport
+    n_unknown: int
 
 
 def compare(
@@ -199,6 +201,7 @@ def compare(
         vectors.n_encoded,
         vectors.n_tokens,
         replace(passport, settings=settings),
+        len(vectors.unknown),
     )
 
 
@@ -246,6 +249,8 @@ class _Vectors:
         self._none = np.full(shape, np.nan, np.float32)
         self._held: OrderedDict[int, FloatArray] = OrderedDict()
         self.cut: set[int] = set()
+        self.unknown: set[int] = set()
+        self._unknown_id = service.vocabulary(card.id).unknown_id
         self.n_encoded = self.n_tokens = 0
         self._passport: Passport | None = None
 
@@ -290,6 +295,8 @@ class _Vectors:
             self.n_tokens += encoding.n_tokens
             if encoding.n_truncated:
                 self.cut.add(text)
+            if self._unknown_id in encoding.token_ids:
+                self.unknown.add(text)
             for side in range(self._first[text], self._first[text + 1]):
                 if self._uses[side]:
                     start, end = self._kinds[side, 1:].tolist()
@@ -362,6 +369,7 @@ class PairsResult:
         n_encoded: the number of encoded texts.
         passport: the passport of the encodings.
         correlation: of cosines and graded scores; None if pairs have none.
+        n_unknown: the number of texts with unknown tokens.
     """
 
     cosines: FloatArray
@@ -372,6 +380,7 @@ class PairsResult:
     n_encoded: int
     passport: Passport
     correlation: Correlation | None = None
+    n_unknown: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -427,6 +436,7 @@ def comparison_task(
             n_encoded=cosines.n_encoded,
             passport=cosines.passport,
             correlation=_correlation(pairs, cosines.values),
+            n_unknown=cosines.n_unknown,
         )
 
     return Task(comparison_key(pairs, card, pooling), PAIRS, work, size=seconds)

@@ -62,7 +62,13 @@ from components.features.pairs.labels import (
     names_of,
 )
 from components.features.pairs.looks import CHARTS, HEIGHT, random_range, scale_of
-from components.features.pairs.reading import notes, pair_claims, pairs_claims, pairs_sure
+from components.features.pairs.reading import (
+    notes,
+    pair_claims,
+    pairs_claims,
+    pairs_sure,
+    read_claims,
+)
 from components.features.pairs.snippet import (
     SnippetPair,
     accuracy_snippet,
@@ -346,12 +352,14 @@ def picture(
         with right, st.container(key="pairs_pair", gap="small"):
             _texts(at_layer.pairs, pair)
             kit.reading(pair_claims(at_layer, pair), key="reading_pair")
+            kit.notes(read_claims(at_layer, pair, uncached(), view.model))
             _notes(at_layer)
         return
     with left, st.container(key="pairs_pair", gap="small"):
         _texts(at_layer.pairs, pair)
         _ruler(at_layer, pair, baseline)
         kit.reading(pair_claims(at_layer, pair))
+        kit.notes(read_claims(at_layer, pair, uncached(), view.model))
     with right, st.container(key="pairs_whole", gap="small"):
         _whole_file(at_layer)
 

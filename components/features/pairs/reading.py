@@ -9,12 +9,24 @@ import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
+from components.core import EncoderService
+from components.core.schema import Tokens
+from components.core.words import Span
 from components.features.pairs.compute import PairsAtLayer, standings
 from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
 from components.maps.vectors import is_recipe
+from components.ui.widgets.unread import unread
 
-__all__ = ["notes", "pair_claims", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]
+__all__ = [
+    "notes",
+    "pair_claims",
+    "pairs_claims",
+    "pairs_sure",
+    "pairs_title",
+    "read_claims",
+    "roc_claim",
+]
 
 
 def pair_claims(at_layer: PairsAtLayer, pair: int) -> list[Claim]:
@@ -33,6 +45,30 @@ def pair_claims(at_layer: PairsAtLayer, pair: int) -> list[Claim]:
         numbers = {name: _four(value) for name, value in numbers.items()}
     names = {"called": _NAMES[called], "label": _NAMES[gold == SAME]}
     return [claim(f"pairs.verdict.{kind}.{case}", **names, **numbers)]
+
+
+def read_claims(
+    at_layer: PairsAtLayer, pair: int, service: EncoderService, model: str
+) -> list[Claim]:
+    """What the model cannot read of a pair's texts, and that it reads the same in both."""
+    pairs = at_layer.pairs
+    texts = [pairs.text(pair, side) for side in (0, 1)]
+    both = service.tokenize(model, texts)
+    names = (say("pairs.pair.first"), say("pairs.pair.second"))
+    claims = unread(dict(zip(names, both, strict=True)), service, model)
+    spans = [pairs.span(pair, side) or (0, len(texts[side])) for side in (0, 1)]
+    words = [text[slice(*span)] for text, span in zip(texts, spans, strict=True)]
+    ids = [_ids(tokens, span) for tokens, span in zip(both, spans, strict=True)]
+    if words[0] != words[1] and ids[0] == ids[1] and ids[0]:
+        claims.append(claim(f"pairs.verdict.{'words' if pairs.has_words else 'texts'}.twins"))
+    return claims
+
+
+def _ids(tokens: Tokens, span: Span) -> list[int]:
+    """The IDs of the tokens in a span; none if the span does not fit the model."""
+    inside = (tokens.offsets[:, 0] < span[1]) & (tokens.offsets[:, 1] > span[0])
+    ids: list[int] = tokens.token_ids[inside & (tokens.text_ids >= 0)].tolist()
+    return ids
 
 
 def _four(value: float) -> str:
@@ -238,5 +274,7 @@ def notes(at_layer: PairsAtLayer) -> list[str]:
         limit = result.passport.settings.get("max_length")
         key = "cut" if limit is None else "cut_at"
         line.append(say(f"pairs.notes.{key}", n=result.n_cut, limit=limit))
+    if result.n_unknown:
+        line.append(say("pairs.notes.unknown", n=result.n_unknown))
     reasons = [result.why_not, "" if scores is None else scores.note]
     return [" · ".join(line), *pairs.notes, *filter(None, reasons)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,11 +29,12 @@ from components.features.tokens.measures import (
     WordCut,
     explain_cut,
     find_changes,
+    joined_words,
     split_by_fate,
 )
-from components.features.tokens.reading import unknown_reason
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
+from components.ui.widgets.unread import unknown_reason
 
 __all__ = [
     "RoundTrip",
@@ -64,6 +65,7 @@ class TokenizedSentence:
         requested_pad: the length that the reader asked to pad to; 0 for none.
         kinds, labels: the kind of each token, and the text written on it.
         reasons: the reasons why tokens are unknown, by position.
+        changes: the ways in which the tokenizer rewrote the characters of the text and its pair.
         picked: the position of the picked token.
         special: True if added tokens are shown.
     """
@@ -79,6 +81,7 @@ class TokenizedSentence:
     kinds: tuple[TokenKind, ...]
     labels: tuple[str, ...]
     reasons: Mapping[int, str]
+    changes: tuple[Change, ...]
     picked: int
     special: bool
 
@@ -159,6 +162,7 @@ def tokenized_sentence(
         kinds=token_kinds,
         labels=labels(tokens, vocabulary),
         reasons=_reasons(service, view.model, tokens, vocabulary, token_kinds),
+        changes=tuple(_changes(service, view.model, tokens, vocabulary)),
         picked=_picked_token(view, sentence, tokens),
         special=not HIDE.of(view),
     )
@@ -191,6 +195,18 @@ def _reasons(
         i: str(unknown_reason(text.strip(), vocabulary))
         for i, text in zip(unknown, normalized, strict=True)
     }
+
+
+def _changes(
+    service: EncoderService, model: str, tokens: Tokens, vocabulary: Vocabulary
+) -> list[Change]:
+    """The changes of characters in both texts; for each way, the first example."""
+    merged: dict[str, Change] = {}
+    for text_id in (0, 1):
+        for change in find_changes(tokens, vocabulary, text_id, partial(service.normalize, model)):
+            known = merged.get(change.way, replace(change, count=0))
+            merged[change.way] = replace(known, count=known.count + change.count)
+    return list(merged.values())
 
 
 def _picked_token(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
@@ -286,8 +302,8 @@ def picked_text(tokenized: TokenizedSentence) -> str:
     if tokens.word_ids[position] < 0:
         return tokens.tokens[position]
     text_id = tokens.text_ids[position]
-    in_word = (tokens.word_ids == tokens.word_ids[position]) & (tokens.text_ids == text_id)
-    spans = tokens.offsets[in_word]
+    words = np.array(joined_words(tokens, tokenized.vocabulary))
+    spans = tokens.offsets[(words == words[position]) & (tokens.text_ids == text_id)]
     text = tokens.text if text_id == 0 else tokens.pair or ""
     start, end = int(spans.min()), int(spans.max())
     return " " * text[:start][-1:].isspace() + text[start:end]

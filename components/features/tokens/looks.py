@@ -34,7 +34,6 @@ from components.features.tokens.reading import (
     row_reading,
     tokenizers_reading,
     twins_reading,
-    unknown_reason,
     vocabulary_reading,
 )
 from components.features.tokens.snippet import row_snippet
@@ -45,6 +44,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
 from components.ui.widgets.token_strip import token_strip
+from components.ui.widgets.unread import unknown_reason
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 

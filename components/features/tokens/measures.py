@@ -13,7 +13,16 @@ from typing import Literal
 from components.analysis.tokens import TokenKind, kinds, lost_spans
 from components.core.schema import CutRules, Tokens, Vocabulary
 
-__all__ = ["Change", "Fate", "Stretch", "WordCut", "explain_cut", "find_changes", "split_by_fate"]
+__all__ = [
+    "Change",
+    "Fate",
+    "Stretch",
+    "WordCut",
+    "explain_cut",
+    "find_changes",
+    "joined_words",
+    "split_by_fate",
+]
 
 
 # --- The steps that cut a word
@@ -58,7 +67,10 @@ def explain_cut(tokens: Tokens, vocabulary: Vocabulary, rules: CutRules) -> Word
     """
     words: dict[int, list[int]] = {}
     for word_id, text_id, token_id in zip(
-        tokens.word_ids.tolist(), tokens.text_ids.tolist(), tokens.token_ids.tolist(), strict=True
+        joined_words(tokens, vocabulary),
+        tokens.text_ids.tolist(),
+        tokens.token_ids.tolist(),
+        strict=True,
     ):
         if word_id >= 0 and text_id == 0:
             words.setdefault(word_id, []).append(token_id)
@@ -72,6 +84,19 @@ def explain_cut(tokens: Tokens, vocabulary: Vocabulary, rules: CutRules) -> Word
         return None
     cut = _trace(pieces, vocabulary, rules)
     return cut if cut is not None and cut.pieces == pieces else None
+
+
+def joined_words(tokens: Tokens, vocabulary: Vocabulary) -> list[int]:
+    """The word of each token, -1 for none, in which a continuation is in the word before it.
+
+    WordPiece drops signs such as a zero-width space, and cuts what is on both sides as one word.
+    """
+    words: list[int] = tokens.word_ids.tolist()
+    if vocabulary.method == "WordPiece":
+        for i, token_id in enumerate(tokens.token_ids.tolist()[1:], start=1):
+            if min(words[i], words[i - 1]) >= 0 and vocabulary.kinds[token_id] == "continuation":
+                words[i] = words[i - 1]
+    return words
 
 
 def _trace(pieces: tuple[str, ...], vocabulary: Vocabulary, rules: CutRules) -> WordCut | None:

@@ -84,8 +84,8 @@ def words(tokenized: TokenizedSentence) -> None:
     """Draw the reading of the tokens."""
     tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
     kit.reading(
-        tokens_reading(tokens, kinds, tokenized.labels, name),
-        sure=tokens_sure(tokens, kinds, tokenized.reasons, name),
+        tokens_reading(tokens, kinds, tokenized.labels, name, tokenized.changes),
+        sure=tokens_sure(tokens, kinds, tokenized.reasons, name, tokenized.changes),
     )
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from components.analysis.tokens import TokenKind, cut_words, lost_spans, source
 from components.content.language import Claim, claim
-from components.content.wording import escape, quoted, several
+from components.content.wording import escape, named_character, quoted, several
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures import WordCut
+from components.features.tokens.measures import Change, WordCut
 
 __all__ = [
     "back_reading",
@@ -26,19 +26,22 @@ __all__ = [
     "tokens_reading",
     "tokens_sure",
     "twins_reading",
-    "unknown_reason",
     "vocabulary_reading",
 ]
 
 _PIECES = 6  # the most tokens that are named
-_STRANGE = 3  # the most characters that are named
+_ASKED = 120  # the most characters of a word that is asked about: more than a tokenizer cuts
 
 
 # A text's tokens
 
 
 def tokens_reading(
-    tokens: Tokens, kinds: Sequence[TokenKind], labels: Sequence[str], unknown_name: str
+    tokens: Tokens,
+    kinds: Sequence[TokenKind],
+    labels: Sequence[str],
+    unknown_name: str,
+    changes: Sequence[Change] = (),
 ) -> list[Claim]:
     """At most three claims: the number of tokens, the cut words, and what the model misses.
 
@@ -47,18 +50,23 @@ def tokens_reading(
         kinds: the kind of each token.
         labels: the text shown on each token.
         unknown_name: the tokenizer's unknown token.
+        changes: the ways in which the tokenizer rewrote characters.
     """
     claims = [_count_claim(tokens, kinds), _cut_claim(tokens, labels)]
-    claims += _missing_claims(tokens, kinds, unknown_name)[:1]
+    claims += _missing_claims(tokens, kinds, unknown_name, changes)[:1]
     return [item for item in claims if item is not None]
 
 
 def tokens_sure(
-    tokens: Tokens, kinds: Sequence[TokenKind], reasons: Mapping[int, str], unknown_name: str
+    tokens: Tokens,
+    kinds: Sequence[TokenKind],
+    reasons: Mapping[int, str],
+    unknown_name: str,
+    changes: Sequence[Change] = (),
 ) -> list[Claim]:
     """Further notes: more that the model misses, the reason for unknown tokens, and padding."""
     n_padding = kinds.count("padding")
-    claims = _missing_claims(tokens, kinds, unknown_name)[1:]
+    claims = _missing_claims(tokens, kinds, unknown_name, changes)[1:]
     claims += [
         claim("tokens.unknown.because", word=quoted(source(tokens, at)), reason=escape(reason))
         for at, reason in list(reasons.items())[:1]
@@ -107,39 +115,29 @@ def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
     return claim("tokens.uncut") if has_words and not tokens.n_truncated else None
 
 
-def _missing_claims(tokens: Tokens, kinds: Sequence[TokenKind], unknown_name: str) -> list[Claim]:
-    """The parts that do not reach the model: cut-off text, then unknown tokens."""
+def _missing_claims(
+    tokens: Tokens, kinds: Sequence[TokenKind], unknown_name: str, changes: Sequence[Change]
+) -> list[Claim]:
+    """The parts that do not reach the model: cut-off text, unknown tokens, dropped signs, marks."""
     lost = tokens.n_truncated
     unknown = [i for i, kind in enumerate(kinds) if kind == "unknown"]
     claims = [claim("tokens.lost", n=lost)] if lost else []
     if unknown:
         word, name = quoted(source(tokens, unknown[0])), escape(unknown_name)
         claims.append(claim("tokens.unknown.tokens", n=len(unknown), word=word, name=name))
+    by_way = {change.way: change for change in changes}
+    if dropped := by_way.get("dropped"):
+        sign = escape(named_character(dropped.before))
+        claims.append(claim("tokens.dropped", n=dropped.count, sign=sign))
+    if marked := by_way.get("accents"):
+        names = {"before": quoted(marked.before), "after": quoted(marked.after)}
+        claims.append(claim("tokens.marks", n=marked.count, **names))
     return claims
 
 
 def _spelled(pieces: Sequence[str]) -> str:
     dots = " …" if len(pieces) > _PIECES else ""
     return f"{' '.join(map(escape, pieces[:_PIECES]))}{dots}"
-
-
-def unknown_reason(normalized: str, vocabulary: Vocabulary) -> Claim:
-    """The reason why (normalised) characters become an unknown token, as plain text."""
-    known = vocabulary.characters
-    strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
-    longest = vocabulary.longest_word
-    if longest is not None and len(normalized) > longest:
-        return claim("tokens.reason.long", longest=longest)
-    if not strange:
-        return claim("tokens.reason.order")
-    names = ", ".join(map(_named, strange[:_STRANGE]))
-    subject = "word" if vocabulary.method == "WordPiece" else "characters"
-    return claim(f"tokens.reason.{subject}", n=len(strange), names=names)
-
-
-def _named(character: str) -> str:
-    code = f"U+{ord(character):04X}"
-    return f"{character} ({code})" if character.isprintable() else code
 
 
 # The vocabulary and its table
@@ -160,24 +158,25 @@ def vocabulary_reading(
     typed = query.strip()
     if not typed:
         return [claim("tokens.vocabulary.size", size=len(vocabulary.pieces), listed=n_found)]
+    word = quoted(typed, _ASKED)
     typed_tokens = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
     ids = tokens.token_ids[typed_tokens].tolist()
     claims = []
     if typed in vocabulary.ids and ids != [vocabulary.ids[typed]]:
         token_id = vocabulary.ids[typed]
-        claims.append(claim("tokens.vocabulary.piece", word=quoted(typed), token_id=token_id))
+        claims.append(claim("tokens.vocabulary.piece", word=word, token_id=token_id))
     named = [escape(tokens.tokens[i]) for i in typed_tokens[:_PIECES]]
     n_tokens = len(typed_tokens) + tokens.n_truncated
     if not typed_tokens:
-        claims.append(claim("tokens.vocabulary.dropped", word=quoted(typed)))
+        claims.append(claim("tokens.vocabulary.dropped", word=word))
     elif n_tokens == 1:
         case = "unknown" if ids[0] == vocabulary.unknown_id else "token"
         numbers = {"name": named[0], "token_id": ids[0], "reason": escape(reason)}
-        claims.append(claim(f"tokens.vocabulary.{case}", word=quoted(typed), **numbers))
+        claims.append(claim(f"tokens.vocabulary.{case}", word=word, **numbers))
     else:
         dots = " …" if n_tokens > len(named) else ""
         pieces = ", ".join(f"{name} ({i})" for name, i in zip(named, ids, strict=False)) + dots
-        claims.append(claim("tokens.vocabulary.cut", word=quoted(typed), n=n_tokens, pieces=pieces))
+        claims.append(claim("tokens.vocabulary.cut", word=word, n=n_tokens, pieces=pieces))
     return [*claims, claim("tokens.vocabulary.found", n=n_found)]
 
 
@@ -189,7 +188,7 @@ def cut_reading(cut: WordCut, method: str) -> Claim:
         case = "merged" if cut.rows else "bytes"
     else:
         case = "probable" if len(cut.rows) > 1 else "only"
-    return claim(f"tokens.why.{case}", word=quoted(cut.word))
+    return claim(f"tokens.why.{case}", word=quoted(cut.word, len(cut.word)))
 
 
 def row_reading(piece: str, token_id: int, n_rows: int, n_dims: int) -> Claim:

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from components.analysis.tokens import labels
 from components.content.bundled_texts import SenseSentence, ambiguous_words, baseline_sentences
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened
@@ -579,9 +578,7 @@ def _comparable_sides(
     sides = []
     for i, encoding in zip(usable, encodings, strict=True):
         try:
-            sides.append(
-                side_of(view, i, encoding, score.vector_kind, labels(encoding, vocabulary))
-            )
+            sides.append(side_of(view, i, encoding, score.vector_kind, vocabulary))
         except RequestError:
             problems[i] = "not read"
     left_out = [letter(i) for i, problem in problems.items() if problem]

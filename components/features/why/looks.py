@@ -252,7 +252,18 @@ def pick(side: str, position: int) -> None:
 
 
 def _words(side: Side) -> list[tuple[str, int, bool, bool]]:
-    return [(unit.label, unit.positions[0], is_word(unit), False) for unit in side.units]
+    """Each word and special token, as `_tokens`; a word that the model cannot read is marked."""
+    return [
+        (
+            f"{unit.label} {side.labels[unit.positions[0]]}"
+            if side.unknown.issuperset(unit.positions)
+            else unit.label,
+            unit.positions[0],
+            is_word(unit),
+            False,
+        )
+        for unit in side.units
+    ]
 
 
 def _tokens(side: Side) -> list[tuple[str, int, bool, bool]]:

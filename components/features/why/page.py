@@ -89,14 +89,15 @@ from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.chips import ChipRow, word_chips
 from components.ui.widgets.comparison.compute import chosen_span
 from components.ui.widgets.comparison.ruler import pair_on_ruler
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "await_pairs",
-    "cut_off",
     "downloads",
     "explain",
     "explain_no_score",
     "is_quick",
+    "left_unread",
     "look_closer",
     "picture",
     "result_of",
@@ -124,12 +125,14 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
         )
 
 
-def cut_off(score: Score) -> None:
-    """A note on the parts of the sentences that did not fit the model."""
+def left_unread(score: Score) -> None:
+    """Notes on the parts of the sentences that did not fit the model or that it cannot read."""
     most = score.card.max_length
     for side in score.sides:
         if side.n_truncated:
             st.caption(say("why.missing.cut", most=most, n=side.n_truncated, letter=side.letter))
+    texts = {side.letter: side.encoding for side in score.sides}
+    kit.notes(unread(texts, uncached(), score.card.id))
 
 
 def _second_field() -> None:
@@ -317,6 +320,7 @@ def picture(
         draw_switched_off(view, result)
     elif isinstance(result, SwapInResult):
         draw_swapped_in(result)
+    beside = isinstance(result, SharesResult | InputsResult | LeaveOutResult)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         if isinstance(result, SharesResult):
@@ -327,8 +331,8 @@ def picture(
             draw_left_out(view, result)
         else:
             _in_words(result, yardsticks)
-    with right, st.container(key="why_claim"):
-        if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
+    with right, st.container(key="why_claim" if beside else "why_score"):
+        if beside:
             _in_words(result, yardsticks)
         _similarity(score, yardsticks)
 

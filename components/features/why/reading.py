@@ -88,6 +88,8 @@ def score_claim(score: Score, band: Band | None, *, is_english: bool) -> Claim:
         is_english: True if both texts are English, as random pairs are.
     """
     letters = {"a": score.first.letter, "b": score.second.letter}
+    if unread := _unread_letters(score):
+        return claim("why.score.unread", cosine=score.cosine, letters=unread)
     if score.are_equal:
         return claim("why.score.equal", cosine=score.cosine, **letters)
     if not is_english:
@@ -98,6 +100,11 @@ def score_claim(score: Score, band: Band | None, *, is_english: bool) -> Claim:
     seen, first, last = (round(value, 2) for value in (score.cosine, low, high))
     verdict = "above" if seen > last else "below" if seen < first else "within"
     return claim(f"why.score.{verdict}", cosine=score.cosine, kind=band.of, low=low, high=high)
+
+
+def _unread_letters(score: Score) -> str:
+    """The sentences of which the model knows no compared token; "" for none."""
+    return listed_names(list(dict.fromkeys(s.letter for s in score.sides if s.is_unread)))
 
 
 # Shares
@@ -135,10 +142,12 @@ def _summary(result: SharesResult, band: Band | None) -> Claim:
     tokens. It counts wherever it occurs; each pair's share is split evenly between its two words.
     """
     score, cosine = result.score, result.score.cosine
+    if unread := _unread_letters(score):
+        return claim("why.shares.summary.unread", letters=unread)
     letters = {"a": score.first.letter, "b": score.second.letter}
     ranked = _word_shares(result)
-    if score.are_equal or not ranked:
-        return claim(f"why.shares.summary.{'same' if ranked else 'none'}", cosine=cosine, **letters)
+    if score.are_equal:
+        return claim("why.shares.summary.same", cosine=cosine, **letters)
     usual = 0.0 if band is None else float(band.high[score.layer])
     if round(cosine, 2) <= round(max(usual, 0.0), 2):
         verdict = "unlike" if band is None else "usual"

@@ -16,7 +16,7 @@ from components.content.bundled_texts import baseline_sentences
 from components.content.language import say
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
-from components.core.schema import Counted, Intervention, Passport, Tokens
+from components.core.schema import Counted, Intervention, Passport, Tokens, Vocabulary
 from components.features.why.controls import FIRST, SECOND, VECTOR_KIND
 from components.features.why.measures import (
     VECTOR_KINDS,
@@ -31,6 +31,7 @@ from components.features.why.measures import (
 )
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
+from components.ui.widgets.unread import unknown_positions
 
 __all__ = [
     "ModelRun",
@@ -205,6 +206,7 @@ class Side:
         weights: (n_tokens,) float64 the weight of each token; they sum to 1.
         labels: the text written on each token.
         units: its words and special tokens, in order.
+        unknown: the positions of its unknown tokens.
     """
 
     index: int
@@ -213,6 +215,7 @@ class Side:
     weights: Doubles
     labels: tuple[str, ...]
     units: tuple[Unit, ...]
+    unknown: frozenset[int] = frozenset()
 
     @property
     def letter(self) -> str:
@@ -224,6 +227,13 @@ class Side:
         """The chosen word as written; "" if there is none."""
         span = chosen_span(self.sentence)
         return "" if span is None else self.sentence.text[slice(*span)]
+
+    @property
+    def is_unread(self) -> bool:
+        """True if the model knows no token of the compared word, or else of the text."""
+        own = self.encoding.text_ids >= 0
+        compared = own & (self.weights != 0)
+        return self.unknown.issuperset(np.flatnonzero(compared if compared.any() else own).tolist())
 
     @property
     def words(self) -> tuple[Unit, ...]:
@@ -343,7 +353,7 @@ def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score
     vocabulary = service.vocabulary(card.id)
     try:
         sides = [
-            side_of(view, i, encoding, kind, labels(encoding, vocabulary))
+            side_of(view, i, encoding, kind, vocabulary)
             for i, encoding in zip(indices, encodings, strict=True)
         ]
     except RequestError as exc:
@@ -360,7 +370,7 @@ def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score
 
 
 def side_of(
-    view: ViewState, index: int, encoding: Encoding, kind: VectorKind, names: tuple[str, ...]
+    view: ViewState, index: int, encoding: Encoding, kind: VectorKind, vocabulary: Vocabulary
 ) -> Side:
     """One sentence of a view with its encoding.
 
@@ -369,7 +379,8 @@ def side_of(
     """
     sentence = view.sentences[index]
     weights = weights_of(encoding, kind, chosen_span(sentence))
-    return Side(index, sentence, encoding, weights, names, units_of(encoding))
+    names, unknown = labels(encoding, vocabulary), unknown_positions(encoding, vocabulary)
+    return Side(index, sentence, encoding, weights, names, units_of(encoding), frozenset(unknown))
 
 
 def compared_indices(view: ViewState) -> tuple[int, int]:

@@ -88,6 +88,14 @@ class Kept:
         """True if it is being indexed, here or elsewhere."""
         return self.job is not None or self.is_elsewhere
 
+    @property
+    def share(self) -> float:
+        """The share of its texts that are read; a job here knows of those not stored yet."""
+        if self.about is None:
+            return 0.0
+        stored = self.about.n_texts_done / max(1, self.about.n_texts)
+        return stored if self.job is None else max(stored, self.job.look().share)
+
 
 def for_everybody(model: str) -> Mapping[str, Offered]:
     """Return the files for everybody, by the names of the corpora that they become with a model."""

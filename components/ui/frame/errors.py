@@ -24,7 +24,7 @@ from components.core.errors import (
 )
 from components.ui.frame import runs
 
-__all__ = ["boundary", "response", "show", "uncaught"]
+__all__ = ["boundary", "draw", "response", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
@@ -65,9 +65,17 @@ def show(exc: ContextlensError, *, again: bool = True) -> None:
     runs.note("refused")
     if str(exc) != exc.for_visitors:
         _log.error("%s", exc)
-    st.error(escape(exc.for_visitors), icon=":material/error:")
+    draw(exc.for_visitors)
     if again and isinstance(exc, _PASSING):
         st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again
+
+
+def draw(message: str) -> None:
+    """Draw the message of an error; lines after its first are code to copy."""
+    sentence, _, code = message.partition("\n")
+    st.error(escape(sentence), icon=":material/error:")
+    if code:
+        st.code(code, language="python", wrap_lines=True)
 
 
 def response(exc: ContextlensError, *, status: int) -> PlainTextResponse:

@@ -14,7 +14,7 @@ from components.core.errors import ServiceAwayError
 from components.jobs import Job
 from components.ui.access import guard, sign_in
 from components.ui.access.roles import FETCH
-from components.ui.frame import navigation
+from components.ui.frame import errors, navigation
 from components.ui.models import requested_model, runtime, waiting
 from components.ui.models.recipes import recipe_of
 from components.ui.models.requested_model import ModelRequest
@@ -139,7 +139,7 @@ def _announce_model() -> None:
 
 def _failure(request: ModelRequest) -> None:
     with st.container(gap="xsmall", key="model_wish"):
-        st.error(escape(request.error), icon=":material/error:")
+        errors.draw(request.error)
         with st.container(horizontal=True, gap="small"):
             if request.job is not None:
                 st.button("Try again", key="wish_retry", on_click=requested_model.retry)
@@ -201,6 +201,8 @@ def _card_details(card: ModelCard) -> None:
     ]
     st.markdown(f"**{escape(card.title)}**")
     st.markdown("  \n".join(facts))
+    for note in runtime.notes(card):
+        st.markdown(str(note))
     parts = card.provenance
     for name, part in (
         ("embedding_layer", parts.embedding_layer),

@@ -12,6 +12,7 @@ import streamlit as st
 
 from components.analysis.baseline import Baseline
 from components.analysis.ruler import Ruler
+from components.content.language import Claim, claim
 from components.content.wording import escape, shortened
 from components.core import ModelCard, ModelSpec, registry
 from components.core.errors import BusyError, ContextlensError, ServiceAwayError
@@ -33,6 +34,7 @@ __all__ = [
     "is_near",
     "load",
     "may_choose_any",
+    "notes",
     "own_models",
     "preload",
     "request",
@@ -45,6 +47,7 @@ _PAGE = "page_load"
 """The place at which a page waits for its model, and the key of the awaited load."""
 _OPENED = "own_models"  # the ids of unlisted models that this visitor opened
 _MAX_OPENED = 20
+_SPARE_ROWS = 256  # more rows than tokens than a table has that is padded to a round size
 _LONGEST_NAME = 60  # characters on a button
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
@@ -92,7 +95,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     if is_loaded(model):
         download_requests.forget(_PAGE)
         _note_opened(model)
-        return service().load(model)
+        return _noted(service().load(model))
     job: Job | None = session.kept(_PAGE)
     if job is None or job.key != tasks.load_key(model) or _was_dropped(job):
         if not _may_load(model):
@@ -107,7 +110,27 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     if _was_dropped(job):
         return load(model, height=height)
     job.result()
-    return service().load(model)
+    return _noted(service().load(model))
+
+
+def notes(card: ModelCard) -> list[Claim]:
+    """What a model's files have that pages do not show, or that does not fit together."""
+    claims, n_tokens, n_rows = [], card.tokenizer_size, card.vocabulary_size
+    if card.left_out:
+        names = escape(", ".join(card.left_out))
+        claims.append(claim("frame.model.head", n=len(card.left_out), names=names))
+    if n_tokens > n_rows or n_rows - n_tokens >= _SPARE_ROWS:
+        case = "too_many" if n_tokens > n_rows else "too_few"
+        claims.append(claim(f"frame.model.{case}", n_tokens=n_tokens, n_rows=n_rows))
+    return claims
+
+
+def _noted(card: ModelCard) -> ModelCard:
+    """The card; above the page's picture, what a visitor's own folder makes worth knowing."""
+    if card.source == "folder":
+        for note in notes(card):
+            st.caption(str(note))
+    return card
 
 
 def _was_dropped(job: Job) -> bool:

@@ -6,7 +6,7 @@ A page provides only its content; this module decides how the parts look and beh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from components.content.glossary import GLOSSARY, explained
-from components.content.language import say
+from components.content.language import Claim, say
 from components.core.schema import Passport
 from components.ui.frame import errors, present
 from components.ui.state import session
@@ -34,6 +34,7 @@ __all__ = [
     "download_files",
     "downloads",
     "look_closer",
+    "notes",
     "one_of",
     "picture_buttons",
     "reading",
@@ -100,6 +101,12 @@ def controls(name: str = "") -> DeltaGenerator:
     """
     key = f"controls_{name}" if name else "controls"
     return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
+
+
+def notes(claims: Iterable[Claim]) -> None:
+    """Draw remarks in small type, one line each."""
+    for claim in claims:
+        st.caption(str(claim))
 
 
 def chart(

@@ -81,13 +81,16 @@ def token_strip(
         if type(position) is int and 0 <= position < n_tokens and on_pick is not None:
             on_pick(position)
 
+    visible_tokens = _tokens(tokens, vocabulary, word, reasons, special=special)
+    is_cut = any(token["mark"] == "##" for token in visible_tokens)
+    below = say(f"page.strip.{'tokens_cut' if is_cut else 'tokens'}")
     data: Mapping[str, object] = {
         "texts": _texts(tokens, name, word),
-        "tokens": _tokens(tokens, vocabulary, word, reasons, special=special),
+        "tokens": visible_tokens,
         "color": color,
         "picked": picked,
         "pickable": on_pick is not None,
-        "captions": [say("page.strip.text"), say("page.strip.tokens")] if large else [],
+        "captions": [say("page.strip.text"), below] if large else [],
         "name": name,
     }
     component("components.ui.widgets", "tokens", data, key=key, on_pick=receive)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,6 +79,13 @@ def test_progress_is_told_in_words(store: Store, monkeypatch: pytest.MonkeyPatch
     assert words[-1] == "Making it quick to search"
     shares = [share for _, share in said]
     assert shares == sorted(shares)
+    first, second = shares[1:3]
+    assert first == 0 < second  # it moves with the first chunk
+    assert shares[-2] == 1
+    assert "a second" not in words[2]  # chunks are made side by side: one tells no speed
+    own = store.about(store.names()[0]).indexing
+    assert (run.word_seconds(own) or 0) > 0
+    assert run.word_seconds(replace(own, layers=(9,))) is None
 
 
 # Two visitors

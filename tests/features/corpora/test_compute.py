@@ -20,6 +20,7 @@ from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
 from components.corpus.targets import MarkColumns
+from components.features.corpora import compute
 from components.features.corpora.compute import (
     FileChoice,
     corpus_from,
@@ -176,6 +177,19 @@ def test_words_and_bytes_are_about_what_is_stored(service: EncoderService, tmp_p
     assert expected.n_texts == about.n_texts
     assert expected.n_words == pytest.approx(about.n_occurrences, rel=0.05)
     assert expected.n_bytes == pytest.approx(about.n_bytes, rel=0.2)
+
+
+def test_the_time_is_that_of_words_once_it_was_measured(
+    service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = service.load(BUNDLED_ID)
+    own = indexing_of(card, (3, 6), "exact")
+    corpus = Corpus("x", ambiguous_corpus().texts[:100])
+    before = indexing_cost(corpus, own, card, service, 1e-3)
+    monkeypatch.setattr(compute, "word_seconds", {own: 0.5}.get)
+    after = indexing_cost(corpus, own, card, service, 1e-3)
+    assert after.seconds == pytest.approx(0.5 * after.n_words, rel=0.01)
+    assert (after.n_words, after.n_bytes) == (before.n_words, before.n_bytes)
 
 
 def test_time_grows_with_texts_and_tokens(service: EncoderService) -> None:

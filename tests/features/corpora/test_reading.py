@@ -128,7 +128,7 @@ def test_bars_have_their_numbers_and_the_chosen_word_is_strong() -> None:
 )
 def test_every_state_has_its_words(state: str, is_under_way: bool, expected: str) -> None:
     about = replace(ABOUT, state=state)  # type: ignore[arg-type]
-    assert state_of(about, is_under_way=is_under_way) == expected
+    assert state_of(about, is_under_way=is_under_way, share=0.25) == expected
 
 
 def test_facts_stand_in_a_line() -> None:

@@ -39,10 +39,14 @@ def portrait(
     layer: int = 0,
     band: Band | None = None,
     unknown: tuple[int, ...] = (),
+    twins: bool = False,
 ) -> Portrait:
     """Two words and references at given cosines: (n_layers, n, n)."""
     n = cosines.shape[-1]
-    own = [Item("ABC"[i], word, "sentence", i) for i, word in enumerate(words)]
+    ids = [(7 if twins else i,) for i in range(len(words))]
+    own = [
+        Item("ABC"[i], word, "sentence", i, ids[i], i in unknown) for i, word in enumerate(words)
+    ]
     references = [Item("", f"ref{i}", "reference", i) for i in range(n - len(words))]
     comparison = Comparison(
         items=(*own, *references),
@@ -52,7 +56,7 @@ def portrait(
         static=cosines[0].astype(np.float32),
         centred=False,
     )
-    meaning: Any = SimpleNamespace(band=lambda _: band, unknown=frozenset(unknown))
+    meaning: Any = SimpleNamespace(band=lambda _: band)
     return Portrait(meaning, comparison, comparison.pairs(), layer, (-1.0, 1.0))
 
 
@@ -93,7 +97,15 @@ BAND = band_of(-0.1, 0.0, 0.15)
         ),
         (
             portrait(of([0.3, 0.4]), ("good", "bad"), layer=1, band=BAND),
-            "Two words that the model treats as similar",
+            "Two words, more similar than unrelated words usually are",
+        ),
+        (
+            portrait(of([1, 0.78]), ("hacia", "hacía"), layer=1, band=BAND, twins=True),
+            "Two spellings, the same tokens to this model",
+        ),
+        (
+            portrait(of([1, 1]), ("hacia", "hacía"), layer=1, band=BAND, twins=True),
+            "Both words are the same to this model",
         ),
     ],
 )
@@ -110,8 +122,10 @@ def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
         words = ("python", random.choice(["Python", "snake"]))
         band = random.choice(np.array([None, BAND]))
         unknown = (0,) if random.random() < 0.05 else ()
+        twins = bool(random.random() < 0.05)
+        along = [1.0] * 4 if twins and random.random() < 0.5 else along
         own = portrait(of(along, *map(tuple, pairs)), words, layer=int(random.integers(4)),
-                       band=band, unknown=unknown)  # fmt: skip
+                       band=band, unknown=unknown, twins=twins)  # fmt: skip
         cosine = float(np.float32(along[own.layer]))
         verdict = random.choice(list(Verdict)) if random.random() < 0.1 else None
         head = headline(own, None if verdict is None else ruler(verdict))
@@ -142,11 +156,14 @@ def several(random: np.random.Generator) -> list[Claim]:
     low, middle, high = sorted(values.tolist())
     expected = "closest" if high - middle >= NOISE else "no closest"
     expected = "all alike" if high - low < NOISE else expected
-    assert head.key == f"home.headline.{'two words, unknown' if unknown else expected}"
+    assert head.key == f"home.headline.{'unknown' if unknown else expected}"
     if head.key.endswith(".closest"):
         best = list(combinations("ABC", 2))[int(values.argmax())]
         assert (head.numbers["a"], head.numbers["b"]) == best
-    assert (numbers.numbers["low"], numbers.numbers["high"]) == pytest.approx((low, high))
+    if unknown:
+        assert (numbers.key, numbers.numbers["n"]) == ("meaning.pairs.unknown", 1)
+    else:
+        assert (numbers.numbers["low"], numbers.numbers["high"]) == pytest.approx((low, high))
     return [head]
 
 
@@ -154,7 +171,7 @@ def check_headline(
     key: str, own: Portrait, pairs: np.ndarray, cosine: float, verdict: Verdict | None
 ) -> None:
     """The first of these that holds, and what the references say on one word's two uses."""
-    unknown, band = bool(own.meaning.unknown), own.meaning.band(PAIR)
+    unknown, band = own.comparison.has_unknown(PAIR), own.meaning.band(PAIR)
     nearer: dict[str, list[tuple[float, str]]] = {"A": [], "B": []}
     for i, (a, b) in enumerate(np.float32(pairs).reshape(-1, 2).tolist()):
         if band is not None and abs(a - b) >= 0.03 and max(a, b) > np.float32(0.15):
@@ -177,7 +194,10 @@ def check_headline(
         expected = "two words" if band is None else "two words, unrelated"
         expected = "two words, similar" if band is not None and cosine > 0.15 else expected
         expected = "two words, equal" if cosine >= EQUAL else expected
-        assert key == ("two words, unknown" if unknown else expected)
+        if own.comparison.are_twins(PAIR):
+            is_same = own.comparison.along(PAIR).min() >= EQUAL
+            expected = "two words, same" if is_same else "two words, twins"
+        assert key == ("unknown" if unknown else expected)
 
 
 def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:

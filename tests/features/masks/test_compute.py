@@ -65,7 +65,7 @@ def case(view: ViewState) -> str:
 
 
 def said(masks: Masks, case: str = "on_real") -> str:
-    return " ".join(map(str, masks_reading(*masks.batch, masks.cases, case)))
+    return " ".join(map(str, masks_reading(masks.batch[0], masks.cases, case)))
 
 
 PADDED = PAD_TO.put(MASK.put(DEFAULT, False), "32")
@@ -74,7 +74,9 @@ PADDED = PAD_TO.put(MASK.put(DEFAULT, False), "32")
 
 def notes(masks: Masks) -> list[str]:
     limit = int(list(masks.padding.options)[-1])
-    claims = problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    labels = (masks.chosen, masks.batch[1].label) if masks.lab else ("", "")
+    left_out, unfit = masks.left_out, masks.unfit
+    claims = problems(masks.lab, left_out=left_out, unfit=unfit, limit=limit, labels=labels)
     return list(map(str, claims))
 
 
@@ -129,6 +131,19 @@ def test_the_example_stands_only_beside_sentences_of_one_length(service: Encoder
         masks = assert_whole(view, service)
         assert [row.label for row in masks.batch[0].rows] == ["A", "B"]
         assert masks.example == ""
+
+
+def test_the_numbers_and_the_lit_sentence_are_of_a_padded_one(service: EncoderService) -> None:
+    longest = "one two three four five six"
+    for masked in (True, False):
+        masks = assert_whole(view_of(longest, "x", "y z", mask=masked), service)
+        assert (masks.chosen, masks.batch[1].label, masks.cases.label) == ("A", "B", "B")
+        note = "Sentence A has no padding, so the numbers are for sentence B."
+        assert notes(masks) == [note]
+    chosen = assert_whole(view_of(longest, "x", "y z", sentence="C"), service)
+    assert (chosen.batch[1].label, notes(chosen)) == ("C", [])
+    alike = assert_whole(view_of(longest, longest, pad_to="Longest"), service)
+    assert alike.batch[1].label == "A"
 
 
 def test_the_four_cases_are_those_of_transformers(
@@ -208,7 +223,7 @@ def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService
     first, second = DEFAULT.sentences
     pairs = (replace(first, pair="A python, I think."), replace(second, pair="  "))
     masks = assert_whole(replace(DEFAULT, sentences=pairs), service)
-    lab, row = masks.batch
+    lab, row = masks.batch[0], masks.chosen_row
     assert row.padded.token_type_ids is not None
     assert row.padded.token_type_ids.sum() == 7
     assert lab.rows[1].alone.pair is None
@@ -350,7 +365,7 @@ def test_a_text_is_said_over_until_it_is_too_long(service: EncoderService) -> No
 def test_a_text_is_never_said_over_without_end(
     service: EncoderService, text: str, default: int, most: int
 ) -> None:
-    _, row = shown(view_of(text), service).batch
+    row = shown(view_of(text), service).chosen_row
     asked = repetition(row, 512)
     assert (asked.low, asked.default, asked.high) == (1, default, most)
 

@@ -86,7 +86,7 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     pd.testing.assert_frame_equal(table(app, "position"), positions, atol=1e-5)
     assert masks.cases is not None
     case = case_of(masked=MASK.of(view), average=AVERAGE.of(view))
-    claims = masks_reading(lab, row, masks.cases, case)
+    claims = masks_reading(lab, masks.cases, case)
     assert reading(app) == " ".join(map(str, claims)).replace("\\", "")
     assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_title(lab))
     title = str(cases_title(masks.cases, case))

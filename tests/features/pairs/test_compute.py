@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
 from components.core.cache import CachedService
+from components.core.schema import Vocabulary
 from components.core.words import find_word
 from components.features.pairs.compute import (
     PAIRS,
@@ -63,6 +64,9 @@ class Watched:
     def encode(self, model: str, texts: Sequence[str], **more: Any) -> list[Encoding]:
         self.encoded += texts
         return self._inner.encode(model, texts, **more)
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        return self._inner.vocabulary(model)
 
 
 @pytest.fixture(scope="module")

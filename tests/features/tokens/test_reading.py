@@ -17,7 +17,7 @@ from components.content.wording import quoted
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures import WordCut
+from components.features.tokens.measures import Change, WordCut
 from components.features.tokens.reading import (
     back_reading,
     cut_reading,
@@ -27,9 +27,9 @@ from components.features.tokens.reading import (
     tokens_reading,
     tokens_sure,
     twins_reading,
-    unknown_reason,
     vocabulary_reading,
 )
+from components.ui.widgets.unread import unknown_reason
 from tests.features.tokens.shown import plain
 from tests.support.claims import read, unreached
 
@@ -82,7 +82,9 @@ def written(tokens: Tokens, word: tuple[int, int]) -> str:
     return text[slice(*split_words(text)[word[1]])]
 
 
-def assert_tokens(claims: list[Claim], sure: list[Claim], tokens: Tokens, own: Any) -> None:
+def assert_tokens(
+    claims: list[Claim], sure: list[Claim], tokens: Tokens, own: Any, changes: list[Change]
+) -> None:
     """Counts, cut words and all that the model misses are said, once each."""
     by_key = {claim.key.removeprefix("tokens."): claim.numbers for claim in [*claims, *sure]}
     assert len(by_key) == len(claims) + len(sure)
@@ -109,6 +111,8 @@ def assert_tokens(claims: list[Claim], sure: list[Claim], tokens: Tokens, own: A
     has_words = any(any(map(str.isalnum, written(tokens, word))) for word in words)
     assert ("uncut" in by_key) == (has_words and not sizes and not tokens.n_truncated)
     missing = {"lost": tokens.n_truncated, "unknown.tokens": own.count("unknown")}
+    counts = {change.way: change.count for change in changes}
+    missing |= {"dropped": counts.get("dropped", 0), "marks": counts.get("accents", 0)}
     for key, n in {**missing, "padding": own.count("padding")}.items():
         assert by_key.get(key, {"n": 0})["n"] == n
     unknown = [quoted(source(tokens, i)) for i, kind in enumerate(own) if kind == "unknown"]
@@ -217,9 +221,14 @@ def test_every_sentence_is_true_of_any_text(
             for i, kind in enumerate(own)
             if kind == "unknown"
         }
-        claims = tokens_reading(tokens, own, named, name)
-        sure = tokens_sure(tokens, own, reasons, name)
-        assert_tokens(claims, sure, tokens, own)
+        changes = [
+            Change(way, before, after, chance.choice((1, 3)))
+            for way, before, after in (("dropped", "\u200b", ""), ("accents", "í", "i"))
+            if chance.random() < 0.3
+        ]
+        claims = tokens_reading(tokens, own, named, name, changes)
+        sure = tokens_sure(tokens, own, reasons, name, changes)
+        assert_tokens(claims, sure, tokens, own, changes)
         twins = twins_reading(tokens, unknown_id, name)
         assert_twins(twins, tokens, unknown_id)
         said |= read([*claims, *sure, *twins])

@@ -12,7 +12,8 @@ from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.analysis.yardstick import Yardstick
-from components.content.wording import shortened
+from components.content.language import Claim
+from components.content.wording import quoted, shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
@@ -20,6 +21,7 @@ from components.core.words import Span, split_words
 from components.figures.similarity import cosine_range
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
+from components.ui.widgets.unread import unread
 
 __all__ = [
     "Meaning",
@@ -60,8 +62,8 @@ class Meaning:
     Attributes:
         chosen: the words to compare, in the order of `comparison.items`.
         comparison: None if fewer than two words can be compared.
-        unknown: the indices of words in `chosen` that consist of unknown tokens only.
         problems: the reasons why other words cannot be compared, one sentence each.
+        unread: what the model cannot read of the texts, one claim a text.
         yardstick: random pairs, to judge cosines by; None while they are being measured.
         centre: the mean vectors in context, (n_layers, n_dims), and without, (n_embedding_dims,),
             which are subtracted before cosines are taken; None if cosines are not centred.
@@ -69,8 +71,8 @@ class Meaning:
 
     chosen: tuple[Chosen, ...]
     comparison: Comparison | None
-    unknown: frozenset[int]
     problems: tuple[str, ...]
+    unread: tuple[Claim, ...]
     pooling: Pooling
     yardstick: Yardstick | None
     centre: tuple[FloatArray, FloatArray] | None
@@ -135,22 +137,28 @@ def meaning_of(
     sentences = [*view.sentences, *view.references]
     usable = [i for i, s in enumerate(sentences) if not missing(s, _role(view, i))]
     encodings = service.encode(view.model, [sentences[i].text for i in usable])
+    unknown_id = service.vocabulary(view.model).unknown_id
     chosen, problems = [], []
     for i, encoding in zip(usable, encodings, strict=True):
         span = counted_span(sentences[i])
         try:
-            token_positions(encoding, span or (0, 0))
+            positions = token_positions(encoding, span or (0, 0))
         except RequestError as exc:
             problems.append(f"{_item(view, i).label or 'A reference'}: {exc}")
         else:
-            chosen.append(Chosen(_item(view, i), span or (0, 0), encoding))
+            ids = tuple(encoding.token_ids[positions].tolist())
+            item = replace(_item(view, i), token_ids=ids, unknown=set(ids) == {unknown_id})
+            chosen.append(Chosen(item, span or (0, 0), encoding))
+    items = [_item(view, i) for i in usable]
+    names = [item.label or quoted(item.word) for item in items]
+    texts = dict(zip(names, encodings, strict=True))
     pooling = cast(Pooling, POOLING.of(view))
     centred = CENTRED.of(view) and baseline is not None
     return Meaning(
         chosen=tuple(chosen),
         comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
-        unknown=_unknown(chosen, service.vocabulary(view.model).unknown_id),
         problems=tuple(problems),
+        unread=tuple(unread(texts, service, view.model)),
         pooling=pooling,
         yardstick=None
         if baseline is None
@@ -180,12 +188,6 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
         layer=int(layer or 0),
         scale=cosine_range(comparison.cosines, comparison.static, *([band.low] if band else [])),
     )
-
-
-def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]:
-    """Return the indices of words that consist of unknown tokens only."""
-    ids = [c.encoding.token_ids[token_positions(c.encoding, c.span)] for c in chosen]
-    return frozenset(i for i, token_ids in enumerate(ids) if (token_ids == unknown_id).all())
 
 
 def missing(sentence: Sentence, role: str) -> str:

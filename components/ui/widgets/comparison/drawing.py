@@ -62,6 +62,7 @@ def problems(view: ViewState, meaning: Meaning) -> None:
         st.caption(say("meaning.second_text"))
     for problem in dict.fromkeys(meaning.problems):
         st.warning(escape(problem), icon=":material/content_cut:")
+    kit.notes(meaning.unread)
     for chosen in meaning.chosen:
         lost = chosen.encoding.n_truncated
         if lost:
@@ -103,5 +104,5 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
 def words(portrait: Portrait) -> None:
     """Draw the main claim on the comparison, with all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
-    first, *others = meaning_in_context(*of, portrait.meaning.unknown)
+    first, *others = meaning_in_context(*of)
     kit.reading([first], sure=[*others, *meaning_sure(*of)])

@@ -7,7 +7,7 @@ ready corpus, last layer of the bundled model).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, Pair
 from components.content.language import Claim, claim, say
-from components.content.wording import listed, quoted, two
+from components.content.wording import listed, quoted, several, two
 from components.core.schema import FloatArray
 
 __all__ = [
@@ -71,8 +71,10 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
 def meaning_title(comparison: Comparison) -> Claim:
     """Return the main picture's finding: where the sentences' words separate, or that none do."""
     pairs = comparison.pairs("sentences")
-    if not pairs or len(comparison.layers) < 2:
+    if not pairs or len(comparison.layers) < 2 or any(map(comparison.has_unknown, pairs)):
         return claim("meaning.title.plain")
+    if all(comparison.along(pair).min() >= EQUAL for pair in pairs):
+        return claim("meaning.title.same")
     falls = sorted(((_fall(comparison.along(pair)), -n) for n, pair in enumerate(pairs)))[::-1]
     widest, first = falls[0][0], comparison.layers[0]
     if widest < NOISE:
@@ -99,35 +101,45 @@ def _fall(values: FloatArray) -> float:
 # The reading
 
 
-def meaning_in_context(
-    comparison: Comparison, layer: int, band: BandOf, unknown: Collection[int] = ()
-) -> list[Claim]:
+def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list[Claim]:
     """Return claims on the similarity of the sentences' words at a layer, and on the references.
 
     Args:
         comparison: what is compared.
         layer: one of its layers.
         band: the random pairs that a pair is compared with.
-        unknown: the indices of items whose word is only unknown tokens for the model.
     """
     row = comparison.layers.index(layer)
     claims = []
     pairs = comparison.pairs("sentences")
-    if len(pairs) == 1:
-        claims.append(_one_pair(comparison, pairs[0], row, band(pairs[0]), unknown))
+    if any(map(comparison.has_unknown, pairs)):
+        claims.append(_unknown(comparison, pairs, row))
+    elif len(pairs) == 1:
+        claims.append(_one_pair(comparison, pairs[0], row, band(pairs[0])))
     elif pairs:
         claims.append(_many_pairs(comparison, pairs, row))
     closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
     return [*claims, *(_of_reference(comparison, row, leaning, band) for leaning in closest)]
 
 
-def _one_pair(
-    comparison: Comparison, pair: Pair, row: int, band: Band | None, unknown: Collection[int]
-) -> Claim:
+def _unknown(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Claim:
+    """The words of sentences that the model does not know; for a pair, also its cosine."""
+    own = [item for item in comparison.items if item.role == "sentence"]
+    unknown = [item for item in own if item.unknown]
+    words = several([_item(item) for item in unknown])
+    if len(pairs) > 1:
+        return claim("meaning.pairs.unknown", n=len(unknown), words=words)
+    value = float(comparison.along(pairs[0])[row])
+    return claim("meaning.pair.unknown", n=len(unknown), words=words, cosine=value)
+
+
+def _one_pair(comparison: Comparison, pair: Pair, row: int, band: Band | None) -> Claim:
     names = {**_names(comparison, pair), "layer": comparison.layers[row]}
     value = float(comparison.along(pair)[row])
-    if pair.first in unknown and pair.second in unknown:
-        return claim("meaning.pair.unknown", cosine=value, **names)
+    if comparison.are_twins(pair):
+        ids = " ".join(map(str, comparison.items[pair.first].token_ids))
+        case = "same" if comparison.along(pair).min() >= EQUAL else "twins"
+        return claim(f"meaning.pair.{case}", cosine=value, ids=ids, **names)
     if value < EQUAL:
         return similarity(value, band, row, measure=_measure(comparison), **names)
     return claim(f"meaning.pair.{'equal' if names['layer'] else 'start'}", **names)
@@ -161,8 +173,9 @@ class Leaning:
         reference: its index.
         near: the index of the closest word.
         far: the index of the least close word.
-        verdict: "single" for one word, "neither" if none is closer than random pairs of words,
-            "equal" or "alike" if they differ by nothing or too little, else "closer".
+        verdict: "unknown" if the model does not know the reference or one of the words, "single"
+            for one word, "neither" if none is closer than random pairs of words, "equal" or
+            "alike" if they differ by nothing or too little, else "closer".
         high: the cosine of `near`.
         low: the cosine of `far`.
     """
@@ -185,7 +198,9 @@ def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
         values = {i: float(comparison.cosines[row, i, j]) for i in words}
         near, far = max(words, key=values.__getitem__), min(words, key=values.__getitem__)
         bands = [band(Pair(i, j)) for i in words]
-        if len(words) == 1:
+        if any(comparison.has_unknown(Pair(i, j)) for i in words):
+            verdict = "unknown"
+        elif len(words) == 1:
             verdict = "single"
         elif all(
             random is not None and side_of(values[i], random, row) < 1
@@ -207,6 +222,11 @@ def _nearness(high: float, low: float) -> str:
 def _of_reference(comparison: Comparison, row: int, leaning: Leaning, band: BandOf) -> Claim:
     reference = quoted(comparison.items[leaning.reference].word)
     near, far = (_item(comparison.items[i]) for i in (leaning.near, leaning.far))
+    if leaning.verdict == "unknown":
+        own = [item for item in comparison.items if item.role == "sentence"]
+        involved = [comparison.items[leaning.reference], *own]
+        words = several([_item(item) for item in involved if item.unknown])
+        return claim("meaning.reference.unknown", reference=reference, words=words)
     if leaning.verdict == "single":
         names = {"first": near, "second": reference, "layer": comparison.layers[row]}
         random = band(Pair(leaning.near, leaning.reference))

@@ -59,11 +59,11 @@ class RulerShown:
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
     """Return the first two sentences' words on the ruler, or None.
 
-    There is none without a ruler or two words, or if a word is not in Latin script.
+    There is none without a ruler or two words, or if a word is unknown or not in Latin script.
     """
     comparison, meaning = portrait.comparison, portrait.meaning
     pairs = comparison.pairs("sentences")
-    if ruler is None or not pairs:
+    if ruler is None or not pairs or comparison.has_unknown(pairs[0]):
         return None
     return pair_on_ruler(
         [comparison.items[i].word for i in (pairs[0].first, pairs[0].second)],
