@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
-from components.corpus.delimited import read_csv, read_lines, read_tsv
+from components.corpus.delimited import read_csv, read_text, read_tsv
 from components.corpus.json_lines import read_json_lines
 from components.corpus.parquet_process import REFUSED
-from components.corpus.sheet import N_LABELS, Cells, Sheet, named, sheet_of
+from components.corpus.sheet import N_LABELS, Cells, Form, Sheet, named, sheet_of
 
 __all__ = ["FORMATS", "MAX_TEXTS", "Sheet", "read", "to_corpus"]
 
@@ -109,7 +109,7 @@ def _cells(column: pa.ChunkedArray) -> list[str | None]:
     return cells
 
 
-FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+FORMATS = (".txt", ".data", ".csv", ".tsv", ".jsonl", ".json", ".parquet")
 """File extensions that can be read; ".ndjson" is another name for ".jsonl"."""
 
 MAX_TEXTS = 50_000
@@ -119,16 +119,19 @@ _MAX_LABELS = 5_000  # different values
 
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
+_TEXTS = (".txt", ".data")
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
-    ".txt": read_lines,
     ".csv": read_csv,
     ".tsv": read_tsv,
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
+    ".json": read_json_lines,
 }
 
 
-def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = None) -> Sheet:
+def read(
+    name: str, content: bytes, *, max_bytes: int, max_held: int | None = None, form: Form = ""
+) -> Sheet:
     """Return the table in a file, every value as text.
 
     Args:
@@ -137,12 +140,13 @@ def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = No
         max_bytes: the largest size allowed.
         max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
             the largest size by default.
+        form: "lines" or "table" if a person said what a text file is.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
     ending = "".join(name.strip().rpartition(".")[1:]).casefold()
-    if ending not in {*_READERS, ".parquet"}:
+    if ending not in {*_TEXTS, *_READERS, ".parquet"}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
             "Save it as one of these, or rename it if it is one."
@@ -158,6 +162,8 @@ def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = No
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=held)
+    if ending in _TEXTS:
+        return read_text(name, content, held, form=form)
     return _READERS[ending](name, content, held)
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "TEXT_NAMES",
     "Cells",
     "ColumnKind",
+    "Form",
     "Sheet",
     "clean",
     "counts_up",
@@ -315,6 +316,8 @@ def _mean_length(cells: Sequence[str | None]) -> float:
 
 
 Cells = tuple[str | None, ...]
+Form = Literal["", "lines", "table"]
+"""What a text file is read as; "" if that is to be guessed."""
 
 MAX_COLUMNS = 1_000
 MAX_SCANNED = 2_000_000
@@ -332,12 +335,13 @@ class Sheet:
 
     Attributes:
         name: the file's name, as given.
-        format: "TXT", "CSV", "TSV", "JSONL" or "Parquet".
+        format: "TXT" for lines, or "CSV", "TSV", "JSON", "JSONL", "Excel" or "Parquet".
         columns: the cells of each column by title, equally many; None for a missing cell. No cell
             holds a NUL or half of a surrogate pair.
         encoding: the encoding of the bytes; "" for Parquet.
         notes: what was guessed, replaced or cut, in a sentence each; names no column.
         left_out: the columns that were not read and why, in a sentence each.
+        content: the bytes of a text file that can be read as lines or as a table; b"" for others.
     """
 
     name: str
@@ -346,6 +350,7 @@ class Sheet:
     encoding: str = ""
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    content: bytes = b""
 
     @property
     def n_rows(self) -> int:
@@ -355,7 +360,8 @@ class Sheet:
     @cached_property
     def n_bytes(self) -> int:
         """The memory that its columns take: it may be much more or less than the file's size."""
-        return sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
+        columns = sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
+        return columns + len(self.content)
 
     @cached_property
     def kinds(self) -> Mapping[str, ColumnKind]:
