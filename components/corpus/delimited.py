@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from components.core.errors import CorpusError
 from components.corpus.charsets import Charset, charset_of, open_text
+from components.corpus.json_lines import is_json, read_json
 from components.corpus.sheet import (
     LABEL_NAMES,
     MAX_COLUMNS,
@@ -60,7 +61,7 @@ _NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
 
 
 def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> Sheet:
-    """Return a table if the rows are even, else a sentence a line; it can be read either way.
+    """Return JSON, or a table if the rows are even, else a sentence a line, as a person may say.
 
     Args:
         name: the file's name.
@@ -73,6 +74,8 @@ def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> S
     """
     charset = charset_of(name, content)
     sample, is_whole = _sample(content, charset)
+    if form == "" and is_json(sample):
+        return read_json(name, content, max_held)
     if form == "table" or (form == "" and _is_even(sample, whole=is_whole)):
         sheet = _read(name, content, charset, "", _DELIMITERS, max_held)
     else:

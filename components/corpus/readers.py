@@ -16,7 +16,7 @@ import pyarrow as pa
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.delimited import read_csv, read_text, read_tsv
-from components.corpus.json_lines import read_json_lines
+from components.corpus.json_lines import read_json, read_json_lines
 from components.corpus.parquet_process import REFUSED
 from components.corpus.sheet import N_LABELS, Cells, Form, Sheet, named, sheet_of
 
@@ -125,7 +125,7 @@ _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
     ".tsv": read_tsv,
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    ".json": read_json_lines,
+    ".json": read_json,
 }
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any
 
 from components.core.errors import CorpusError
@@ -190,7 +189,7 @@ def _renamed(sheet: Sheet, second: _Second, title: str, names: Mapping[str, str]
         shown if own == title else own: cells if own == title else column
         for own, column in sheet.columns.items()
     }
-    return _with(sheet, columns, f"{named(second.name)} names the labels.")
+    return sheet.changed(columns, f"{named(second.name)} names the labels.")
 
 
 # --- Labels of rows
@@ -245,8 +244,4 @@ def _added(sheet: Sheet, added: Mapping[str, Sequence[str | None]], note: str) -
     titles = unique([*sheet.columns, *(_LABEL if is_numbered(t) else t for t in added)])
     columns = {**sheet.columns}
     columns |= {t: tuple(c) for t, c in zip(titles[len(columns) :], added.values(), strict=True)}
-    return _with(sheet, columns, note)
-
-
-def _with(sheet: Sheet, columns: Mapping[str, Cells], note: str) -> Sheet:
-    return replace(sheet, columns=MappingProxyType(columns), notes=(*sheet.notes, note))
+    return sheet.changed(columns, note)

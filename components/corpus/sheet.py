@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from statistics import fmean
@@ -14,6 +14,7 @@ from typing import Literal
 
 from components.core.errors import CorpusError
 from components.core.schema import TEST, TRAIN, VALIDATION
+from components.corpus.leftovers import cleaned, leftovers_in
 
 __all__ = [
     "LABEL_NAMES",
@@ -395,6 +396,23 @@ class Sheet:
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)
         )  # fmt: skip
+
+    @cached_property
+    def leftovers(self) -> tuple[str, ...]:
+        """Examples of what another format left in the texts, such as "<br />"."""
+        return leftovers_in(self.columns)
+
+    def without_leftovers(self) -> Sheet:
+        """The same table without the left-overs."""
+        columns, n_changed = cleaned(self.columns)
+        cells_were = "cell was" if n_changed == 1 else "cells were"
+        note = f"{n_changed:,} {cells_were} cleaned of what another format had left."
+        return self.changed(columns, note)
+
+    def changed(self, columns: Mapping[str, Cells], note: str) -> Sheet:
+        """Return the table with other columns and a note that says why; it stays a table."""
+        notes = (*self.notes, note)
+        return replace(self, columns=MappingProxyType(columns), notes=notes, content=b"")
 
     @cached_property
     def split_column(self) -> str:
