@@ -38,7 +38,7 @@ from components.corpus.sheet import (
 if TYPE_CHECKING:
     from _csv import Reader
 
-__all__ = ["read_csv", "read_text", "read_tsv"]
+__all__ = ["read_csv", "read_quoted", "read_text", "read_tsv"]
 
 _NEVER_TEXT = frozenset(("#N/A", "<NA>"))  # as Excel and pandas write a missing value
 _MISSING = frozenset(("NaN", "nan", "NULL", "null", "NA", "N/A")) | _NEVER_TEXT
@@ -139,8 +139,22 @@ def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
     return _read(name, content, charset_of(name, content), "TSV", "\t", max_held)
 
 
+def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Sheet:
+    """Return a table from CSV in UTF-8 of which every cell is quoted.
+
+    Raises:
+        CorpusError: the file has no row, or has too many columns.
+    """
+    return _read(name, content, Charset("utf-8", ""), kind, Dialect(), max_held)
+
+
 def _read(
-    name: str, content: bytes, charset: Charset, kind: str, delimiters: str, max_held: int
+    name: str,
+    content: bytes,
+    charset: Charset,
+    kind: str,
+    delimiters: str | Dialect,
+    max_held: int,
 ) -> Sheet:
     csv.field_size_limit(_LARGEST_FIELD)
     form = _form(name, content, charset, delimiters)
@@ -181,7 +195,7 @@ def _sample(content: bytes, charset: Charset) -> tuple[str, bool]:
     return sample, not stream.read(1)
 
 
-def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> TableForm:
+def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect) -> TableForm:
     sample, is_whole = _sample(content, charset)
     form = guess_form(sample, delimiters, whole=is_whole)
     if form is None:
@@ -396,15 +410,20 @@ class TableForm:
     notes: tuple[str, ...]
 
 
-def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None:
+def guess_form(sample: str, delimiters: str | Dialect, *, whole: bool) -> TableForm | None:
     """Return the form of a table, guessed from its beginning; None if it has no row.
 
     Args:
         sample: the first characters of the file.
-        delimiters: the possible delimiters; without any of them the table has one column.
+        delimiters: the possible delimiters; without any of them the table has one column. Or the
+            dialect, if it is known.
         whole: True if the sample is the whole file; otherwise its last row is cut off.
     """
-    dialect = _guess_dialect(sample, delimiters, whole=whole)
+    dialect = (
+        delimiters
+        if isinstance(delimiters, Dialect)
+        else _guess_dialect(sample, delimiters, whole=whole)
+    )
     rows, _ = _rows(sample, dialect, whole=whole)
     if not rows:
         return None
@@ -414,14 +433,15 @@ def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None
     if header and len(names) == width - 1:
         names = ["", *names]  # R omits the title of its column of row names
     titles = unique([*names, *[""] * (width - len(names))])
-    return TableForm(
-        dialect, tuple(titles), header, _notes(dialect, delimiters, rows, header=header)
-    )
+    notes = [] if dialect is delimiters else _dialect_notes(dialect, str(delimiters), rows)
+    if not header:
+        notes.append("The first row holds no names of columns, guessed: columns are numbered.")
+    elif not _is_surely_header(rows):
+        notes.append("The first row was taken for the names of the columns, guessed.")
+    return TableForm(dialect, tuple(titles), header, tuple(notes))
 
 
-def _notes(
-    dialect: Dialect, delimiters: str, rows: list[list[str]], *, header: bool
-) -> tuple[str, ...]:
+def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> list[str]:
     notes = []
     if dialect.delimiter == _NONE and any(mark in row[0] for row in rows for mark in delimiters):
         notes.append("Read as one column: nothing parts its rows evenly, guessed.")
@@ -429,11 +449,7 @@ def _notes(
         notes.append(f"Columns are parted by {_TITLES[dialect.delimiter]}, guessed.")
     if not dialect.quoted:
         notes.append("Quote marks are read as plain characters: they do not come in pairs.")
-    if not header:
-        notes.append("The first row holds no names of columns, guessed: columns are numbered.")
-    elif not _is_surely_header(rows):
-        notes.append("The first row was taken for the names of the columns, guessed.")
-    return tuple(notes)
+    return notes
 
 
 # Delimiters and quotes

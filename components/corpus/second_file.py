@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.core.errors import CorpusError
+from components.corpus.archives import unpacked
 from components.corpus.charsets import charset_of, open_text
 from components.corpus.json_lines import as_text
-from components.corpus.readers import FORMATS, read
+from components.corpus.readers import read
 from components.corpus.sheet import (
     Cells,
     Sheet,
@@ -30,7 +31,7 @@ from components.corpus.targets import label_columns
 
 __all__ = ["joined"]
 
-_TABLES = tuple(ending for ending in FORMATS if ending not in {".txt", ".json"})
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _MAX_JSON = 10_000_000  # bytes: once parsed it takes about twenty times that
 _MAX_COLUMNS = 20
 _LABEL = "label"
@@ -69,6 +70,7 @@ def joined(sheet: Sheet, name: str, content: bytes, *, max_bytes: int, max_held:
             f"{named(name)} is {len(content) / 1e6:,.1f} MB; at most {max_bytes / 1e6:,.0f} MB are "
             "read here. Give labels for fewer rows."
         )
+    name, content = unpacked(name, content, max_bytes=max_bytes)
     second = _read(name, content, max_bytes=max_bytes, max_held=max_held)
     by_id = _ids(sheet, second)
     if by_id is not None:
@@ -83,7 +85,7 @@ def joined(sheet: Sheet, name: str, content: bytes, *, max_bytes: int, max_held:
 
 
 def _read(name: str, content: bytes, *, max_bytes: int, max_held: int) -> _Second:
-    if name.casefold().endswith((*_TABLES, ".ndjson")):
+    if name.strip().casefold().endswith(_TABLES):
         sheet = read(name, content, max_bytes=max_bytes, max_held=max_held)
         columns = dict(list(sheet.columns.items())[:_MAX_COLUMNS])
         return _Second(name, {_LABEL: columns.popitem()[1]} if _is_lone(columns) else columns)
