@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -146,6 +147,8 @@ _MAX_LABELS = 5_000  # different values
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _TEXTS = (".txt", ".data")
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|contextfile|corpus)\b", re.IGNORECASE)
+_BEGINNING = 200  # bytes
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
@@ -172,6 +175,11 @@ def read(
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
     ending = _ending(name)
+    if ending == ".xml" or _XML.match(content[:_BEGINNING]):
+        raise CorpusError(
+            f"{named(name)} is XML, which is no table. Write a table with a row for each marked "
+            "word: its text, its place and its sense. docs/files.md has the Python for SemCor."
+        )
     if ending not in {*FORMATS, *_READERS}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import io
 import zipfile
-from collections.abc import Sequence
-from html import escape
 
 import pytest
 
 from components.core.errors import CorpusError
 from components.corpus.readers import Sheet, read
+from tests.support.workbooks import HOME, excel, zipped
 
 MAX = 1_000_000
 TABLE = b"text\tlabel\nI love my pet python\tpet\nI code in python\tcode\n"
-
-
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", method) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
 
 
 def table(name: str, content: bytes) -> Sheet:
@@ -84,51 +74,6 @@ def test_another_archive_is_refused_in_a_sentence(name: str, content: bytes, sen
 
 # .xlsx
 
-_TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_HOME = "http://schemas.openxmlformats.org"
-_LINKS = f"{_HOME}/officeDocument/2006/relationships"
-SHEETS = dict[str, Sequence[Sequence[object]]]
-
-
-def cell(value: object) -> str:
-    if value is None:
-        return "<c/>"
-    if isinstance(value, bool):
-        return f'<c t="b"><v>{int(value)}</v></c>'
-    if isinstance(value, int | float):
-        return f"<c><v>{value}</v></c>"
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
-
-
-def excel(sheets: SHEETS, xml: str = "", **more: bytes) -> bytes:
-    """Return a workbook; `xml` stands in for the rows of the first sheet."""
-    parts = {
-        "_rels/.rels": f'<Relationships xmlns="{_HOME}/package/2006/relationships">'
-        f'<Relationship Id="r" Type="{_LINKS}/officeDocument" Target="xl/workbook.xml"/>'
-        "</Relationships>",
-        "[Content_Types].xml": f'<Types xmlns="{_HOME}/package/2006/content-types">'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/></Types>',
-    }
-    listed = links = ""
-    for i, (title, rows) in enumerate(sheets.items()):
-        hidden = ' state="hidden"' if title == "hidden" else ""
-        listed += f'<sheet name="{title}" sheetId="{i + 1}" r:id="s{i}"{hidden}/>'
-        links += f'<Relationship Id="s{i}" Type="{_LINKS}/worksheet" Target="worksheets/s{i}.xml"/>'
-        own = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
-        parts[f"xl/worksheets/s{i}.xml"] = (
-            f'<worksheet xmlns="{_HOME}/spreadsheetml/2006/main"><sheetData>'
-            f"{xml or own}</sheetData></worksheet>"
-        )
-    parts["xl/workbook.xml"] = (
-        f'<workbook xmlns="{_HOME}/spreadsheetml/2006/main" xmlns:r="{_LINKS}">'
-        f"<sheets>{listed}</sheets></workbook>"
-    )
-    parts["xl/_rels/workbook.xml.rels"] = (
-        f'<Relationships xmlns="{_HOME}/package/2006/relationships">{links}</Relationships>'
-    )
-    return zipped({name: part.encode() for name, part in parts.items()} | more)
-
-
 ROWS = [
     ["text", "label", "n", "is new"],
     ["I love my pet python,\nand you?", "pet", 1, True],
@@ -189,7 +134,7 @@ def test_a_hostile_excel_file_is_refused_in_a_sentence(content: bytes, sentence:
 def test_a_text_that_repeats_in_an_excel_file_is_cut_off_in_time() -> None:
     """The file says it once; as a table it would be 200 MB."""
     rows = "".join('<row><c t="s"><v>0</v></c></row>' for _ in range(20_000))
-    strings = f'<sst xmlns="{_HOME}/spreadsheetml/2006/main"><si><t>{"x" * 10_000}</t></si></sst>'
+    strings = f'<sst xmlns="{HOME}/spreadsheetml/2006/main"><si><t>{"x" * 10_000}</t></si></sst>'
     content = excel({"mine": []}, rows, **{"xl/sharedStrings.xml": strings.encode()})
     sheet = table("a.xlsx", content)
     assert 300 <= sheet.n_rows < 320

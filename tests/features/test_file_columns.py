@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.corpus.readers import Sheet, read
+from components.corpus.second_file import joined
 from components.corpus.sheet import counts_up, sheet_of
 from components.corpus.targets import MarkColumns, label_columns
 from components.features.corpora.compute import corpus_from, guess
@@ -541,6 +543,68 @@ def test_a_published_file_has_the_columns_of_its_layout(data_set: str, codec: st
         assert [(cell or "").strip() for cell in found.columns[title]] == [
             (cell or "").strip() for cell in cells
         ]
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "files.md"
+
+
+def test_the_page_of_the_docs_says_what_is_read_of_each_file() -> None:
+    """Its table names each data set, and the columns that are guessed in its file."""
+    lines = DOCS.read_text(encoding="utf-8").split("## What you can drop here")[1].splitlines()
+    rows = [list(map(str.strip, line.strip("|").split("|"))) for line in lines if line[:2] == "| "]
+    wanted = []
+    for data_set in FILES:
+        name, content, _ = file_of(data_set)
+        found = read(name, content, max_bytes=10**6)
+        pair, marks = guess_columns(found), guess(found).marks
+        texts = (pair.text1, pair.text2) if pair.text2 else (found.text_column,)
+        labels = (pair.label,) if pair.text2 else label_columns(found)
+        word = (marks.word, marks.start, marks.end, marks.span, marks.index)
+        wanted.append([data_set, *map(quoted, ((name,), texts, word, labels))])
+    assert [row[:5] for row in rows[1:]] == wanted
+
+
+IDS = [{"id": f"training.en-en.{i}", "tag": TF[i]} for i in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("data_set", "files", "labels"),
+    [
+        ("WiC", {"train.gold.txt": "\n".join(TF)}, TF),
+        ("MCL-WiC", {"training.en-en.gold": json.dumps(IDS[::-1])}, TF),
+        (
+            "CoarseWSD-20",
+            {"train.gold.txt": "\n".join(BITS), "classes_map.txt": '{"0": "river", "1": "money"}'},
+            ["money" if bit == "1" else "river" for bit in BITS],
+        ),
+        (
+            "AG News",
+            {"classes.txt": "World\nSports\nBusiness\nSci/Tech\n"},
+            ["Business", "Sports", "World", "Sci/Tech"],
+        ),
+        (
+            "tweet_eval",
+            {"train_labels.txt": "1\n0\n0\n1\n", "mapping.txt": "0\tanger\n1\tjoy"},
+            ["joy", "anger", "anger", "joy"],
+        ),
+    ],
+)
+def test_the_second_files_of_the_docs_give_the_labels(
+    data_set: str, files: Mapping[str, str], labels: Sequence[str]
+) -> None:
+    name, content, _ = file_of(data_set)
+    found = read(name, content, max_bytes=10**6)
+    for second, text in files.items():
+        found = joined(found, second, text.encode(), max_bytes=10**6, max_held=10**7)
+    assert list(labels) in [list(cells) for cells in found.columns.values()]
+    chosen = guess(found)
+    assert list(labels) in [list(found.columns[title]) for title in chosen.labels]
+    if guess_columns(found).text2:
+        assert list(found.columns[guess_columns(found).label]) == list(labels)
+
+
+def quoted(titles: Sequence[str]) -> str:
+    return ", ".join(f"`{title}`" for title in titles if title)
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ def upload_field(
         key,
         kept_file,
         on_file,
-        [ending.lstrip(".") for ending in FORMATS],
+        [*(ending.lstrip(".") for ending in FORMATS), "xml"],  # which is refused with a way out
     )
 
 
