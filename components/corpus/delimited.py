@@ -263,7 +263,7 @@ def _without_missing(columns: dict[str, list[str | None]]) -> list[str]:
         missing = _MISSING if are_numbers else _NEVER_TEXT
         n_missing += sum(cell in missing for cell in cells)
         columns[title] = [None if cell in missing else cell for cell in cells]
-        kept.update(cell for cell in columns[title] if cell in _MISSING)
+        kept.update(cell for cell in columns[title] if cell and cell in _MISSING)
     notes = []
     if n_missing:
         cells_say = "cell says" if n_missing == 1 else "cells say"

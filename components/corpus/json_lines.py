@@ -106,9 +106,9 @@ def _rows_of(value: dict[str, Any]) -> list[Any]:
     if isinstance(data, list) and data and isinstance(data[0], dict):
         return data
     many = {title: cells for title, cells in value.items() if _is_many(cells)}
-    if len(many) == 1 and isinstance(*many.values(), list):
-        rows = next(iter(many.values()))
-        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in rows]
+    first = next(iter(many.values()), None)
+    if len(many) == 1 and isinstance(first, list):
+        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in first]
     if not many or len(many) < len(value):
         return [value]
     columns = {

@@ -80,4 +80,6 @@ def _decoded(text: str) -> str:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else text
+    if not isinstance(value, bytes):
+        return text
+    return value.decode("utf-8", "replace").replace("\0", "\ufffd")

@@ -147,7 +147,7 @@ _MAX_LABELS = 5_000  # different values
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _TEXTS = (".txt", ".data")
-_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!DOCTYPE|contextfile|corpus)\b", re.IGNORECASE)
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
     ".csv": read_csv,

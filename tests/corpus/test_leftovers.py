@@ -18,6 +18,7 @@ from components.corpus.leftovers import cleaned, leftovers_in
          ["a 'gift'", "on Monday as planned"]),
         (["b'caf\\xc3\\xa9'", 'b"it\'s"', None], ("b'…'", ), ["café", "it's", None]),
         (["b'one'", "two"], (), ["b'one'", "two"]),
+        (["b'a\\x00b'"], ("b'…'",), ["a\ufffdb"]),
         (["AT&T; 1 < 2 > 0, #1; R&D", "a?b=1&copy=2", "<me@here.org>"], (), None),
         ([r"C:\users", r"\alpha + \beta"], (), None),
     ],
