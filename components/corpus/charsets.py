@@ -10,7 +10,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.core.errors import CorpusError
 from components.corpus.sheet import named
@@ -19,7 +19,8 @@ __all__ = ["Charset", "charset_of", "open_text"]
 
 _STEP = 1 << 20  # bytes
 _SAMPLE = 1 << 15  # bytes from which an encoding is guessed
-_ALLOWED = "Give a text file (.txt, .csv, .tsv, .jsonl) or a Parquet file (.parquet)."
+_ALLOWED = "Give a text file (.txt, .csv, .tsv, .json, .jsonl) or a Parquet file (.parquet)."
+_MOST_NULS = 0.01  # of the bytes: more of them is no text
 
 _MARKS = (  # UTF-32 before UTF-16, as its mark begins with the same two bytes
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
@@ -58,16 +59,26 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
 @dataclass(frozen=True)
 class Charset:
-    """An encoding: Python's codec and its handling of errors, a title, and notes."""
+    """An encoding: Python's codec and its handling of errors, a title, and notes.
+
+    `has_nul` is true if the text has NULs, which become U+FFFD.
+    """
 
     codec: str
     title: str
     errors: str = "strict"
     notes: tuple[str, ...] = ()
+    has_nul: bool = False
 
 
 def open_text(content: bytes, charset: Charset, *, newline: str | None) -> io.TextIOWrapper:
-    """Return a file's text as a stream; `newline` is that of `open`. Copies no bytes."""
+    """Return a file's text as a stream; `newline` is that of `open`.
+
+    Copies no bytes, unless there are NULs to replace.
+    """
+    if charset.has_nul:
+        texts = (text.replace("\0", "\ufffd") for text in _decoded(content, charset))
+        content, charset = b"".join(map(str.encode, texts)), Charset("utf-8", "")
     stream = io.BytesIO(content)
     return io.TextIOWrapper(stream, charset.codec, charset.errors, newline=newline)
 
@@ -81,16 +92,20 @@ def charset_of(name: str, content: bytes) -> Charset:
     for beginning, kind in _BEGINNINGS:
         if content.startswith(beginning):
             raise CorpusError(f"{named(name)} is not text: it begins like {kind}. {_ALLOWED}")
-    marked = _marked(content)
-    if _has_nul(content, marked):
-        raise _not_text(name, "it has NUL characters (U+0000)")
-    return marked or _unmarked(name, content)
+    charset = _marked(content) or _unmarked(name, content)
+    n_nuls = _n_nuls(content, charset)
+    if not n_nuls:
+        return charset
+    if n_nuls > max(1, _MOST_NULS * len(content)):
+        raise _not_text(name, f"{n_nuls:,} of its {len(content):,} bytes are NUL (U+0000)")
+    note = f"{n_nuls:,} NUL byte{'s were' if n_nuls > 1 else ' was'} replaced by �."
+    return replace(charset, notes=(*charset.notes, note), has_nul=True)
 
 
-def _has_nul(content: bytes, marked: Charset | None) -> bool:
-    if marked is None or marked.title == "UTF-8":
-        return b"\0" in content
-    return any("\0" in text for text in _decoded(content, marked))
+def _n_nuls(content: bytes, charset: Charset) -> int:
+    if charset.codec in {"utf-16", "utf-32"}:
+        return sum(text.count("\0") for text in _decoded(content, charset))
+    return content.count(b"\0")
 
 
 def _not_text(name: str, why: str) -> CorpusError:

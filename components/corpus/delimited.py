@@ -1,7 +1,7 @@
-"""Tables with a delimiter (CSV, TSV) and plain lines (TXT), read row by row within bounds.
+"""Tables with a delimiter and plain lines, read row by row within bounds.
 
 The form of a table is guessed from its first rows: its delimiter, its quotes, and whether it has a
-header.
+header. A file whose name says neither ("dev.data.txt") is a table if its rows are even.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from components.core.errors import CorpusError
 from components.corpus.charsets import Charset, charset_of, open_text
+from components.corpus.json_lines import is_json, read_json
 from components.corpus.sheet import (
     LABEL_NAMES,
     MAX_COLUMNS,
     MAX_SCANNED,
     TEXT_NAMES,
+    Form,
     Sheet,
     cut_note,
     is_number,
@@ -36,9 +38,11 @@ from components.corpus.sheet import (
 if TYPE_CHECKING:
     from _csv import Reader
 
-__all__ = ["read_csv", "read_lines", "read_tsv"]
+__all__ = ["read_csv", "read_quoted", "read_text", "read_tsv"]
 
-_MISSING = ("", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
+_NEVER_TEXT = frozenset(("#N/A", "<NA>"))  # as Excel and pandas write a missing value
+_MISSING = frozenset(("NaN", "nan", "NULL", "null", "NA", "N/A")) | _NEVER_TEXT
+"""Ways to write a missing number; among texts all but those of `_NEVER_TEXT` are texts."""
 _CHUNK = 10_000  # rows, and fewer of a wide table
 _CHUNK_CELLS = 1_000_000
 _REFERENCE = 8  # bytes
@@ -50,18 +54,54 @@ _SAMPLE = 1 << 16
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LONGEST_NAME = 60
+_SEPARATORS = ",;\t|"  # of a CSV file, the likeliest first
+_DELIMITERS = "\t,;|"  # of a file that may also be lines
+_EVEN = 0.9  # of the rows have equally many cells
 _NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
 
 
-def read_lines(name: str, content: bytes, max_held: int) -> Sheet:
+def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> Sheet:
+    """Return JSON, or a table if the rows are even, else a sentence a line, as a person may say.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_held: the most memory for its columns, in bytes.
+        form: "lines" or "table" if a person said so; "" to guess.
+
+    Raises:
+        CorpusError: the file is not text, has no row, or has too many columns.
+    """
+    charset = charset_of(name, content)
+    sample, is_whole = _sample(content, charset)
+    if form == "" and is_json(sample):
+        return read_json(name, content, max_held)
+    if form == "table" or (form == "" and _is_even(sample, whole=is_whole)):
+        sheet = _read(name, content, charset, "", _DELIMITERS, max_held)
+    else:
+        sheet = _lines(name, content, charset, max_held)
+    can_be_both = any(delimiter in sample for delimiter in _DELIMITERS)
+    return replace(sheet, content=content) if can_be_both else sheet
+
+
+def _is_even(sample: str, *, whole: bool) -> bool:
+    """True if the beginning of a file is a table and not prose that happens to have commas."""
+    dialect = _guess_dialect(sample, _DELIMITERS, whole=whole)
+    rows, _ = _rows(sample, dialect, whole=whole)
+    width, share = _usual_width(rows)
+    if width == 1 or share < _EVEN:
+        return False
+    if dialect.delimiter == "\t" or _is_titled(rows):
+        return True
+    is_spaced = any(cell.startswith(" ") for row in rows for cell in row[1:])
+    return share == 1 and len(rows) > 2 and not is_spaced
+
+
+def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Sheet:
     """Return one sentence a line; blank lines before the last one are empty cells.
 
     So line n is row n, and a second file may hold the label of each line. U+2028 ends no line.
-
-    Raises:
-        CorpusError: the file is not text, or holds only blank lines.
     """
-    charset = charset_of(name, content)
     texts: list[str | None] = []
     n_blank, n_left, most, more = 0, max_held, max_rows(1), False
     for text in map(str.strip, open_text(content, charset, newline=None)):
@@ -87,7 +127,7 @@ def read_csv(name: str, content: bytes, max_held: int) -> Sheet:
     Raises:
         CorpusError: the file is not text, has no row, or has too many columns.
     """
-    return _read(name, content, "CSV", ",;\t|", max_held)
+    return _read(name, content, charset_of(name, content), "CSV", _SEPARATORS, max_held)
 
 
 def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
@@ -96,11 +136,26 @@ def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
     Raises:
         CorpusError: the file is not text, has no row, or has too many columns.
     """
-    return _read(name, content, "TSV", "\t", max_held)
+    return _read(name, content, charset_of(name, content), "TSV", "\t", max_held)
 
 
-def _read(name: str, content: bytes, kind: str, delimiters: str, max_held: int) -> Sheet:
-    charset = charset_of(name, content)
+def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Sheet:
+    """Return a table from CSV in UTF-8 of which every cell is quoted.
+
+    Raises:
+        CorpusError: the file has no row, or has too many columns.
+    """
+    return _read(name, content, Charset("utf-8", ""), kind, Dialect(), max_held)
+
+
+def _read(
+    name: str,
+    content: bytes,
+    charset: Charset,
+    kind: str,
+    delimiters: str | Dialect,
+    max_held: int,
+) -> Sheet:
     csv.field_size_limit(_LARGEST_FIELD)
     form = _form(name, content, charset, delimiters)
     rows = _Rows(content, charset, form)
@@ -108,17 +163,18 @@ def _read(name: str, content: bytes, kind: str, delimiters: str, max_held: int) 
         columns, is_full = _columns(rows, len(form.titles), max_held)
     except csv.Error as exc:
         raise CorpusError(
-            f"{named(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
+            f"{named(name)} cannot be read as a table: {exc} near line {rows.line:,}. "
             "Correct that line, or save the table again as CSV."
         ) from exc
+    kind = kind or ("TSV" if form.dialect.delimiter == "\t" else "CSV")
     n_rows = len(columns[0])
     if is_full and not n_rows:
         raise nothing_fits(name, max_held)
     if not n_rows:
         raise CorpusError(f"{named(name)} has names of columns but no rows. Add a row for each.")
     cut = _cut_note(n_rows, max_held if is_full else 0, more=is_full or rows.more)
-    notes = (*charset.notes, *form.notes, *rows.notes, *cut)
     cells = dict(zip(form.titles, columns, strict=True))
+    notes = (*charset.notes, *form.notes, *rows.notes, *_without_missing(cells), *cut)
     return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
 
 
@@ -130,12 +186,18 @@ def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:
     return (f"Only the first {rows} read.",) if more else ()
 
 
-def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> TableForm:
+def _sample(content: bytes, charset: Charset) -> tuple[str, bool]:
+    """Return the first characters from the first that is not blank, and True if they are all."""
     stream = open_text(content, charset, newline="")
     sample = stream.read(_SAMPLE)
     while sample.isspace() and (more := stream.read(_SAMPLE)):
         sample = more
-    form = guess_form(sample, delimiters, whole=not stream.read(1))
+    return sample, not stream.read(1)
+
+
+def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect) -> TableForm:
+    sample, is_whole = _sample(content, charset)
+    form = guess_form(sample, delimiters, whole=is_whole)
     if form is None:
         raise CorpusError(f"{named(name)} holds only blank lines. Give it at least one sentence.")
     if len(form.titles) > MAX_COLUMNS:
@@ -167,7 +229,7 @@ def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | No
             cell_values: dict[str, str | None] = dict(
                 zip(distinct_cells, distinct_cells, strict=True)
             )
-            cell_values.update((blank, None) for blank in _MISSING)
+            cell_values[""] = None
             column.extend(map(cell_values.__getitem__, cells))
     return columns, is_full
 
@@ -187,6 +249,30 @@ def _fitting(chunk: list[list[str]], n_bytes: int) -> list[list[str]]:
     numbers = range(1, len(chunk) + 1)
     n_fit = bisect_right(numbers, n_bytes, key=lambda n: _held(n, _different(chunk[:n])))
     return chunk[:n_fit]
+
+
+def _without_missing(columns: dict[str, list[str | None]]) -> list[str]:
+    """Make cells such as "NaN" missing in columns of numbers; return notes on them."""
+    n_missing, kept = 0, Counter[str]()
+    for title, cells in columns.items():
+        different = set(filter(None, cells))
+        if different.isdisjoint(_MISSING):
+            continue
+        given = different - _MISSING
+        are_numbers = all(map(is_number, given)) and (given or len(columns) > 1)
+        missing = _MISSING if are_numbers else _NEVER_TEXT
+        n_missing += sum(cell in missing for cell in cells)
+        columns[title] = [None if cell in missing else cell for cell in cells]
+        kept.update(cell for cell in columns[title] if cell and cell in _MISSING)
+    notes = []
+    if n_missing:
+        cells_say = "cell says" if n_missing == 1 else "cells say"
+        notes.append(f"{n_missing:,} {cells_say} NaN, null or the like: taken as missing.")
+    if kept:
+        cells_say = "cell says" if kept.total() == 1 else "cells say"
+        listed = " or ".join(f"“{mark}”" for mark in sorted(kept))
+        notes.append(f"{kept.total():,} {cells_say} {listed}: taken as text.")
+    return notes
 
 
 class _WatchedLines:
@@ -324,15 +410,20 @@ class TableForm:
     notes: tuple[str, ...]
 
 
-def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None:
+def guess_form(sample: str, delimiters: str | Dialect, *, whole: bool) -> TableForm | None:
     """Return the form of a table, guessed from its beginning; None if it has no row.
 
     Args:
         sample: the first characters of the file.
-        delimiters: the possible delimiters; without any of them the table has one column.
+        delimiters: the possible delimiters; without any of them the table has one column. Or the
+            dialect, if it is known.
         whole: True if the sample is the whole file; otherwise its last row is cut off.
     """
-    dialect = _guess_dialect(sample, delimiters, whole=whole)
+    dialect = (
+        delimiters
+        if isinstance(delimiters, Dialect)
+        else _guess_dialect(sample, delimiters, whole=whole)
+    )
     rows, _ = _rows(sample, dialect, whole=whole)
     if not rows:
         return None
@@ -342,14 +433,15 @@ def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None
     if header and len(names) == width - 1:
         names = ["", *names]  # R omits the title of its column of row names
     titles = unique([*names, *[""] * (width - len(names))])
-    return TableForm(
-        dialect, tuple(titles), header, _notes(dialect, delimiters, rows, header=header)
-    )
+    notes = [] if dialect is delimiters else _dialect_notes(dialect, str(delimiters), rows)
+    if not header:
+        notes.append("The first row holds no names of columns, guessed: columns are numbered.")
+    elif not _is_surely_header(rows):
+        notes.append("The first row was taken for the names of the columns, guessed.")
+    return TableForm(dialect, tuple(titles), header, tuple(notes))
 
 
-def _notes(
-    dialect: Dialect, delimiters: str, rows: list[list[str]], *, header: bool
-) -> tuple[str, ...]:
+def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> list[str]:
     notes = []
     if dialect.delimiter == _NONE and any(mark in row[0] for row in rows for mark in delimiters):
         notes.append("Read as one column: nothing parts its rows evenly, guessed.")
@@ -357,11 +449,7 @@ def _notes(
         notes.append(f"Columns are parted by {_TITLES[dialect.delimiter]}, guessed.")
     if not dialect.quoted:
         notes.append("Quote marks are read as plain characters: they do not come in pairs.")
-    if not header:
-        notes.append("The first row holds no names of columns, guessed: columns are numbered.")
-    elif not _is_surely_header(rows):
-        notes.append("The first row was taken for the names of the columns, guessed.")
-    return tuple(notes)
+    return notes
 
 
 # Delimiters and quotes
@@ -422,7 +510,7 @@ def _with_quotes(
 def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
     """Return the share of rows of the commonest width, and that width; zeros for prose."""
     width, share = _usual_width(rows)
-    known = bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
+    known = _is_titled(rows)
     first_fits = bool(rows) and width - 1 <= len(rows[0]) <= width
     least = 0.2 if known else 0.5 if first_fits else 0.9
     if width == 1 or share < least:
@@ -433,6 +521,11 @@ def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
 
 
 # Names of columns
+
+
+def _is_titled(rows: list[list[str]]) -> bool:
+    """True if a cell of the first row is a common title."""
+    return bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
 
 
 def _has_header(rows: list[list[str]]) -> bool:

@@ -1,4 +1,6 @@
-"""JSON: an object or a string on each line, or all of them in one list; nested values stay JSON.
+"""JSON: an object or a string on each line, all of them in one list, or columns in one object.
+
+Nested values stay JSON.
 
 The standard library's own decoder reads lists item by item. ijson reads them too, but takes over a
 minute for 100,000 nested brackets, turns half characters into question marks, and stops at NaN,
@@ -8,13 +10,15 @@ Infinity and numbers beyond 64 bits, which Python's own `json` writes.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TextIO
 
 from components.core.errors import CorpusError
-from components.corpus.charsets import charset_of, open_text
+from components.corpus.charsets import Charset, charset_of, open_text
 from components.corpus.sheet import (
     MAX_COLUMNS,
     MAX_SCANNED,
@@ -27,23 +31,99 @@ from components.corpus.sheet import (
     sheet_of,
 )
 
-__all__ = ["as_text", "read_json_lines"]
+__all__ = ["as_text", "is_json", "read_json", "read_json_lines"]
 
 _STEP = 1 << 20  # characters
 _LONGEST = 10_000_000  # characters of one item; once parsed it takes about twenty times that
 _SPACE = " \t\r\n"
+_LIST = re.compile(r"\[\s*[{\"]")
 _REFERENCE = 8  # bytes
 
 
 def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
-    """Return objects as rows, or strings in a column "text".
+    """Return the objects on lines or in a list as rows, or strings in a column "text".
 
     Raises:
         CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
-    items = _ItemList if _is_list(open_text(content, charset, newline=None)) else _ItemLines
-    source = items(open_text(content, charset, newline=None))
+    return _sheet(name, charset, _items(content, charset), max_held)
+
+
+def read_json(name: str, content: bytes, max_held: int) -> Sheet:
+    """Return a table from JSON: as `read_json_lines`, or the columns of one object.
+
+    Raises:
+        CorpusError: the file is not text, holds no item, or has too many columns.
+    """
+    charset = charset_of(name, content)
+    source = _items(content, charset)
+    if isinstance(source, _ItemLines):
+        value = _whole(name, content, charset)
+        source = source if value is None else _ItemsOf(_rows_of(value))
+    return _sheet(name, charset, source, max_held)
+
+
+def is_json(sample: str) -> bool:
+    """True if a text begins as a list of objects or strings, or with an object on its first line.
+
+    A poem may begin with a bracket, too.
+    """
+    start = sample.lstrip(_SPACE)
+    return _LIST.match(start) is not None or isinstance(_parsed(start.partition("\n")[0]), dict)
+
+
+def _items(content: bytes, charset: Charset) -> _Items:
+    is_list = _is_list(open_text(content, charset, newline=None))
+    stream = open_text(content, charset, newline=None)
+    return _ItemList(stream) if is_list else _ItemLines(stream)
+
+
+def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None:
+    """Return the one object that a file is; None if it is several values, or broken.
+
+    Raises:
+        CorpusError: it is one object and too large to be parsed at once.
+    """
+    stream = open_text(content, charset, newline=None)
+    lines = (line for line in islice(stream, MAX_SCANNED) if not line.isspace())
+    if _parsed(next(lines, "")) is not None and next(lines, ""):
+        return None
+    if len(content) > _LONGEST:
+        raise CorpusError(
+            f"{named(name)} is one JSON object of over {_LONGEST / 1e6:,.0f} MB. Write a list of "
+            "objects instead, or one object on each line."
+        )
+    value = _parsed(open_text(content, charset, newline=None).read())
+    return value if isinstance(value, dict) else None
+
+
+def _rows_of(value: dict[str, Any]) -> list[Any]:
+    """Return the rows of an object: of its columns, of the only list in it, or itself as a row."""
+    titles, data = value.get("columns"), value.get("data")
+    if isinstance(titles, list) and isinstance(data, list):  # pandas' "split"
+        return [dict(zip(map(str, titles), row, strict=False)) for row in data if _is_many(row)]
+    if isinstance(data, list) and data and isinstance(data[0], dict):
+        return data
+    many = {title: cells for title, cells in value.items() if _is_many(cells)}
+    first = next(iter(many.values()), None)
+    if len(many) == 1 and isinstance(first, list):
+        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in first]
+    if not many or len(many) < len(value):
+        return [value]
+    columns = {
+        title: cells if isinstance(cells, dict) else dict(enumerate(cells))
+        for title, cells in many.items()
+    }
+    keys = dict.fromkeys(key for cells in columns.values() for key in cells)
+    return [{title: cells.get(key) for title, cells in columns.items()} for key in keys]
+
+
+def _is_many(value: object) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Sheet:
     table = _Table(name, max_held)
     for item in source:
         if table.is_full or not table.add(item):
@@ -57,7 +137,8 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
             '{"text": "I love my pet python", "label": "animal"}.'
         )
     notes = (*charset.notes, *source.notes, *table.notes)
-    return sheet_of(name, "JSONL", table.columns, encoding=charset.title, notes=notes)
+    kind = "JSONL" if isinstance(source, _ItemLines) else "JSON"
+    return sheet_of(name, kind, table.columns, encoding=charset.title, notes=notes)
 
 
 def as_text(value: Any) -> str | None:
@@ -83,7 +164,7 @@ class _Table:
         self.more = False
         self._name = name
         self._max_held = self._n_left = max_held
-        self._n_cleaned = 0
+        self._n_cleaned = self._n_missing = 0
 
     @property
     def is_full(self) -> bool:
@@ -97,6 +178,9 @@ class _Table:
                 f"{self._n_cleaned:,} value{'s' * (self._n_cleaned > 1)} had characters that no "
                 "tokenizer reads (NUL, or half a character); they are replaced by �."
             )
+        if self._n_missing:
+            values_are = "value is" if self._n_missing == 1 else "values are"
+            notes.append(f"{self._n_missing:,} {values_are} NaN: taken as missing.")
         return tuple(notes)
 
     @property
@@ -133,6 +217,7 @@ class _Table:
 
     def _text(self, value: Any) -> str | None:
         text = as_text(value)
+        self._n_missing += text is None and value is not None
         return None if text is None else self._cleaned(text)
 
     def _cleaned(self, text: str) -> str:
@@ -144,10 +229,9 @@ class _Table:
 class _Items(ABC):
     """The objects and strings of a JSON file, one by one; other values are only counted."""
 
-    unit = ""
+    unit = "item"
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self) -> None:
         self._n_bad = self._first_bad = 0
         self._end = ""
 
@@ -188,10 +272,25 @@ class _Items(ABC):
 _BLANK = object()
 
 
+class _ItemsOf(_Items):
+    """The values of a list in memory."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        super().__init__()
+        self._given = values
+
+    def _values(self) -> Iterator[Any]:
+        yield from self._given
+
+
 class _ItemLines(_Items):
     """A value on each line."""
 
     unit = "line"
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
 
     def _values(self) -> Iterator[Any]:
         for line in self._stream:
@@ -218,10 +317,9 @@ def _is_list(stream: TextIO) -> bool:
 class _ItemList(_Items):
     """One list of values, read in steps: parsed at once it would take twenty times its size."""
 
-    unit = "item"
-
     def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
+        super().__init__()
+        self._stream = stream
         self._text = ""
         self._at = 0
         self._parse = json.JSONDecoder().raw_decode

@@ -21,12 +21,13 @@ from components.core.errors import CorpusError
 from components.corpus.json_lines import as_text
 from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
 
-__all__ = ["REFUSED", "main"]
+__all__ = ["REFUSED", "TIMES_UNPACKED", "bound_memory", "main"]
 
 REFUSED = 3
 """The exit status if the output is a sentence that says why the file is refused."""
 
-_TIMES_UNPACKED = 10  # the most that a file may unpack to, in uploads of the largest size
+TIMES_UNPACKED = 10
+"""The most that a file may unpack to, in uploads of the largest size."""
 _MEMORY = 3_000_000_000  # bytes of address space, besides twice the most unpacked data
 _N_NESTED = 2_000_000  # values within the lists of one column
 _BATCH = 10_000  # rows
@@ -43,7 +44,7 @@ def main() -> int:
     """Read a file from standard input and write its columns to standard output."""
     request = json.loads(sys.argv[1])
     name, max_bytes, max_held = request["name"], request["max_bytes"], request["max_held"]
-    _bound_memory(_MEMORY + 2 * _TIMES_UNPACKED * max_bytes)
+    bound_memory(max_bytes)
     try:
         table = _table(name, sys.stdin.buffer.read(), max_bytes, max_held)
     except CorpusError as exc:
@@ -54,7 +55,9 @@ def main() -> int:
     return 0
 
 
-def _bound_memory(n_bytes: int) -> None:
+def bound_memory(max_bytes: int) -> None:
+    """Bound this process's memory by the size of the largest upload."""
+    n_bytes = _MEMORY + 2 * TIMES_UNPACKED * max_bytes
     try:
         import resource
     except ImportError:  # Windows has no such limits
@@ -98,7 +101,7 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
         f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
     ]
     arrays: dict[str, pa.Array] = {}
-    n_left, held_left = _TIMES_UNPACKED * max_bytes, max_held
+    n_left, held_left = TIMES_UNPACKED * max_bytes, max_held
     for column in readable:
         try:
             cells = _cells_of(content, column, n_wanted)
@@ -218,10 +221,10 @@ def _check(name: str, columns: list[_Column], n_rows: int) -> None:
 
 def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
     unpacked = sum(column.n_bytes for column in columns)
-    if unpacked > _TIMES_UNPACKED * max_bytes:
+    if unpacked > TIMES_UNPACKED * max_bytes:
         raise CorpusError(
             f"{named(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
-            f"{_TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
+            f"{TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
             "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
         )
 

@@ -5,28 +5,31 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import pyarrow as pa
 
 from components.core.errors import CorpusError
+from components.corpus.archives import ARCHIVES, unpacked
 from components.corpus.corpus import Corpus
-from components.corpus.delimited import read_csv, read_lines, read_tsv
-from components.corpus.json_lines import read_json_lines
+from components.corpus.delimited import read_csv, read_quoted, read_text, read_tsv
+from components.corpus.json_lines import read_json, read_json_lines
 from components.corpus.parquet_process import REFUSED
-from components.corpus.sheet import N_LABELS, Cells, Sheet, named, sheet_of
+from components.corpus.sheet import N_LABELS, Cells, Form, Sheet, named, sheet_of
 
 __all__ = ["FORMATS", "MAX_TEXTS", "Sheet", "read", "to_corpus"]
 
 
-# --- Parquet files, read in a separate process
+# --- Parquet and Excel files, each read in a process of its own
 
 _ROOT = Path(__file__).parents[2]
-_MODULE = "components.corpus.parquet_process"
 _MARK = b"PAR1"
 _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
@@ -54,8 +57,26 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) ->
     if content[-4:] != _MARK:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
-    cells, notes, left_out = _unpacked(_in_child(name, content, json.dumps(request)))
+    cells, notes, left_out = _arrow(_in_child("Parquet", name, content, request))
     return sheet_of(name, "Parquet", cells, notes=notes, left_out=left_out)
+
+
+def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
+    """Return the first sheet of an Excel file that has a cell.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_bytes: the size of the largest upload; a file may unpack to ten times that.
+        max_held: the most memory for its columns, in bytes; further rows are left out.
+
+    Raises:
+        CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
+    """
+    request = {"name": named(name), "max_bytes": max_bytes}
+    notes, _, text = _in_child("Excel", name, content, request).partition(b"\n")
+    sheet = read_quoted(name, text, "Excel", max_held)
+    return replace(sheet, notes=(*json.loads(notes), *sheet.notes))
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -64,11 +85,14 @@ def _encrypted(name: str) -> CorpusError:
     )
 
 
-def _in_child(name: str, content: bytes, request: str) -> bytes:
+def _in_child(
+    kind: Literal["Parquet", "Excel"], name: str, content: bytes, request: Mapping[str, object]
+) -> bytes:
+    module = f"components.corpus.{kind.casefold()}_process"
     search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     try:
         done = subprocess.run(
-            [sys.executable, "-m", _MODULE, request],
+            [sys.executable, "-m", module, json.dumps(request)],
             input=content,
             capture_output=True,
             env={**os.environ, "PYTHONPATH": search},
@@ -86,13 +110,13 @@ def _in_child(name: str, content: bytes, request: str) -> bytes:
         raise _encrypted(name)
     if done.returncode:
         raise CorpusError(
-            f"{named(name)} cannot be read as Parquet: it is damaged, or takes more memory than "
+            f"{named(name)} cannot be read as {kind}: it is damaged, or takes more memory than "
             "there is for it. Write it again, or save it as CSV."
         )
     return done.stdout
 
 
-def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], list[str]]:
+def _arrow(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], list[str]]:
     """Return cells by title, notes, and what was left out; repeated texts are one object."""
     with pa.ipc.open_stream(stream) as reader:
         table = reader.read_all()
@@ -109,7 +133,10 @@ def _cells(column: pa.ChunkedArray) -> list[str | None]:
     return cells
 
 
-FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+FORMATS = (
+    *(".txt", ".data", ".csv", ".tsv", ".jsonl", ".json", ".xlsx", ".parquet"),
+    *ARCHIVES,
+)
 """File extensions that can be read; ".ndjson" is another name for ".jsonl"."""
 
 MAX_TEXTS = 50_000
@@ -119,16 +146,21 @@ _MAX_LABELS = 5_000  # different values
 
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
+_TEXTS = (".txt", ".data")
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
+_BEGINNING = 200  # bytes
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
-    ".txt": read_lines,
     ".csv": read_csv,
     ".tsv": read_tsv,
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
+    ".json": read_json,
 }
 
 
-def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = None) -> Sheet:
+def read(
+    name: str, content: bytes, *, max_bytes: int, max_held: int | None = None, form: Form = ""
+) -> Sheet:
     """Return the table in a file, every value as text.
 
     Args:
@@ -137,12 +169,18 @@ def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = No
         max_bytes: the largest size allowed.
         max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
             the largest size by default.
+        form: "lines" or "table" if a person said what a text file is.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
-    ending = "".join(name.strip().rpartition(".")[1:]).casefold()
-    if ending not in {*_READERS, ".parquet"}:
+    ending = _ending(name)
+    if ending == ".xml" or _XML.match(content[:_BEGINNING]):
+        raise CorpusError(
+            f"{named(name)} is XML, which is no table. Write a table with a row for each marked "
+            "word: its text, its place and its sense. docs/files.md has the Python for SemCor."
+        )
+    if ending not in {*FORMATS, *_READERS}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
             "Save it as one of these, or rename it if it is one."
@@ -153,12 +191,23 @@ def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = No
             f"{max_bytes / 1e6:,.0f} MB are read here. Split it, or ask whoever runs this server "
             "for a larger CONTEXTLENS_MAX_UPLOAD_MB."
         )
+    if ending in ARCHIVES and content:
+        name, content = unpacked(name, content, max_bytes=max_bytes)
+        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=held)
+    if ending == ".xlsx":
+        return read_excel(name, content, max_bytes=max_bytes, max_held=held)
+    if ending in _TEXTS:
+        return read_text(name, content, held, form=form)
     return _READERS[ending](name, content, held)
+
+
+def _ending(name: str) -> str:
+    return "".join(name.strip().rpartition(".")[1:]).casefold()
 
 
 def to_corpus(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any
 
 from components.core.errors import CorpusError
+from components.corpus.archives import unpacked
 from components.corpus.charsets import charset_of, open_text
 from components.corpus.json_lines import as_text
-from components.corpus.readers import FORMATS, read
+from components.corpus.readers import read
 from components.corpus.sheet import (
     Cells,
     Sheet,
@@ -31,7 +31,7 @@ from components.corpus.targets import label_columns
 
 __all__ = ["joined"]
 
-_TABLES = tuple(ending for ending in FORMATS if ending not in {".txt", ".json"})
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _MAX_JSON = 10_000_000  # bytes: once parsed it takes about twenty times that
 _MAX_COLUMNS = 20
 _LABEL = "label"
@@ -70,6 +70,7 @@ def joined(sheet: Sheet, name: str, content: bytes, *, max_bytes: int, max_held:
             f"{named(name)} is {len(content) / 1e6:,.1f} MB; at most {max_bytes / 1e6:,.0f} MB are "
             "read here. Give labels for fewer rows."
         )
+    name, content = unpacked(name, content, max_bytes=max_bytes)
     second = _read(name, content, max_bytes=max_bytes, max_held=max_held)
     by_id = _ids(sheet, second)
     if by_id is not None:
@@ -84,7 +85,7 @@ def joined(sheet: Sheet, name: str, content: bytes, *, max_bytes: int, max_held:
 
 
 def _read(name: str, content: bytes, *, max_bytes: int, max_held: int) -> _Second:
-    if name.casefold().endswith((*_TABLES, ".ndjson")):
+    if name.strip().casefold().endswith(_TABLES):
         sheet = read(name, content, max_bytes=max_bytes, max_held=max_held)
         columns = dict(list(sheet.columns.items())[:_MAX_COLUMNS])
         return _Second(name, {_LABEL: columns.popitem()[1]} if _is_lone(columns) else columns)
@@ -190,7 +191,7 @@ def _renamed(sheet: Sheet, second: _Second, title: str, names: Mapping[str, str]
         shown if own == title else own: cells if own == title else column
         for own, column in sheet.columns.items()
     }
-    return _with(sheet, columns, f"{named(second.name)} names the labels.")
+    return sheet.changed(columns, f"{named(second.name)} names the labels.")
 
 
 # --- Labels of rows
@@ -245,8 +246,4 @@ def _added(sheet: Sheet, added: Mapping[str, Sequence[str | None]], note: str) -
     titles = unique([*sheet.columns, *(_LABEL if is_numbered(t) else t for t in added)])
     columns = {**sheet.columns}
     columns |= {t: tuple(c) for t, c in zip(titles[len(columns) :], added.values(), strict=True)}
-    return _with(sheet, columns, note)
-
-
-def _with(sheet: Sheet, columns: Mapping[str, Cells], note: str) -> Sheet:
-    return replace(sheet, columns=MappingProxyType(columns), notes=(*sheet.notes, note))
+    return sheet.changed(columns, note)

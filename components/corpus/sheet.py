@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from statistics import fmean
@@ -14,6 +14,7 @@ from typing import Literal
 
 from components.core.errors import CorpusError
 from components.core.schema import TEST, TRAIN, VALIDATION
+from components.corpus.leftovers import cleaned, leftovers_in
 
 __all__ = [
     "LABEL_NAMES",
@@ -23,6 +24,7 @@ __all__ = [
     "TEXT_NAMES",
     "Cells",
     "ColumnKind",
+    "Form",
     "Sheet",
     "clean",
     "counts_up",
@@ -315,6 +317,8 @@ def _mean_length(cells: Sequence[str | None]) -> float:
 
 
 Cells = tuple[str | None, ...]
+Form = Literal["", "lines", "table"]
+"""What a text file is read as; "" if that is to be guessed."""
 
 MAX_COLUMNS = 1_000
 MAX_SCANNED = 2_000_000
@@ -332,12 +336,13 @@ class Sheet:
 
     Attributes:
         name: the file's name, as given.
-        format: "TXT", "CSV", "TSV", "JSONL" or "Parquet".
+        format: "TXT" for lines, or "CSV", "TSV", "JSON", "JSONL", "Excel" or "Parquet".
         columns: the cells of each column by title, equally many; None for a missing cell. No cell
             holds a NUL or half of a surrogate pair.
         encoding: the encoding of the bytes; "" for Parquet.
         notes: what was guessed, replaced or cut, in a sentence each; names no column.
         left_out: the columns that were not read and why, in a sentence each.
+        content: the bytes of a text file that can be read as lines or as a table; b"" for others.
     """
 
     name: str
@@ -346,6 +351,7 @@ class Sheet:
     encoding: str = ""
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    content: bytes = b""
 
     @property
     def n_rows(self) -> int:
@@ -355,7 +361,8 @@ class Sheet:
     @cached_property
     def n_bytes(self) -> int:
         """The memory that its columns take: it may be much more or less than the file's size."""
-        return sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
+        columns = sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
+        return columns + len(self.content)
 
     @cached_property
     def kinds(self) -> Mapping[str, ColumnKind]:
@@ -389,6 +396,23 @@ class Sheet:
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)
         )  # fmt: skip
+
+    @cached_property
+    def leftovers(self) -> tuple[str, ...]:
+        """Examples of what another format left in the texts, such as "<br />"."""
+        return leftovers_in(self.columns)
+
+    def without_leftovers(self) -> Sheet:
+        """The same table without the left-overs."""
+        columns, n_changed = cleaned(self.columns)
+        cells_were = "cell was" if n_changed == 1 else "cells were"
+        note = f"{n_changed:,} {cells_were} cleaned of what another format had left."
+        return self.changed(columns, note)
+
+    def changed(self, columns: Mapping[str, Cells], note: str) -> Sheet:
+        """Return the table with other columns and a note that says why; it stays a table."""
+        notes = (*self.notes, note)
+        return replace(self, columns=MappingProxyType(columns), notes=notes, content=b"")
 
     @cached_property
     def split_column(self) -> str:

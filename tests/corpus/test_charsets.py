@@ -73,6 +73,14 @@ def test_an_older_encoding_is_guessed_and_said(
     assert read(content) == content.decode(codec)
 
 
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_a_few_zero_bytes_are_replaced_and_said(codec: str) -> None:
+    text = "é" * 200 + "\0"
+    content = (text + "plain" * 200 + "\0").encode(codec)
+    assert charset_of("a.txt", content).notes[-1] == "2 NUL bytes were replaced by �."
+    assert read(content) == text.replace("\0", "\ufffd") + "plain" * 200 + "\ufffd"
+
+
 def test_any_byte_but_zero_is_a_character_of_latin_1() -> None:
     content = b"plain words, and then " * 30 + bytes(range(0x80, 0x100))
     assert len(read(content)) == len(content)
@@ -105,9 +113,8 @@ def test_a_broken_utf_16_is_read_as_far_as_it_goes() -> None:
         (b"\x1f\x8b\x08 rest", "gzip"),
         (b"%PDF-1.7 rest", "PDF"),
         (b"PAR1 rest", ".parquet"),
-        (b"text\0with a zero byte", "NUL characters"),
-        (b"\xef\xbb\xbftext\0with", "NUL characters"),
-        ("zero\0inside".encode("utf-16"), "NUL characters"),
+        (b"text\0with\0zero bytes", "2 of its 20 bytes are NUL"),
+        ("one of\0two\0inside".encode("utf-16"), "2 of its 36 bytes are NUL"),
         (b"\x01\x02\x03\x04\xff" * 20, "control characters"),
     ],
 )

@@ -80,15 +80,86 @@ def test_what_csv_writes_is_read_back(rows: list[tuple[str, str, str]], delimite
         sheet = table(stream.getvalue())
     except CorpusError as exc:
         assert "nothing but blanks" in str(exc)  # noqa: PT017
-        assert not any(cell.strip() and cell not in MISSING for row in rows for cell in row)
+        assert not any(cell.strip() for row in rows for cell in row)
         return
     found = list(zip(*sheet.columns.values(), strict=True))
-    wanted = [tuple(None if cell in MISSING else cell for cell in row) for row in rows]
     assert list(sheet.columns) == ["text", "label", "id"]
-    assert found == wanted
+    assert found == [tuple(cell or None for cell in row) for row in rows]
 
 
-MISSING = {"", "NaN", "nan", "NULL", "null", "#N/A", "<NA>"}
+@pytest.mark.parametrize(
+    ("cells", "kept", "note"),
+    [
+        ("NA null nan None Namibia", "NA null nan None Namibia", "3 cells say “NA” or “nan” or"),
+        ("1 NA 2.5 NaN", "1 - 2.5 -", "2 cells say NaN, null or the like: taken as missing."),
+        ("NULL NULL", "- -", "2 cells say NaN, null or the like: taken as missing."),
+        ("word #N/A <NA>", "word - -", "2 cells say NaN, null or the like: taken as missing."),
+        ("word N/A", "word N/A", "1 cell says “N/A”: taken as text."),
+    ],
+)
+def test_what_may_be_missing_is_text_among_texts_and_nothing_vanishes_unsaid(
+    cells: str, kept: str, note: str
+) -> None:
+    rows = [f"A sentence,{cell}" for cell in cells.split()]
+    sheet = table("\n".join(["text,label", *rows]))
+    assert [cell or "-" for cell in column(sheet, "label")] == kept.split()
+    assert note in " ".join(sheet.notes)
+
+
+def test_the_only_column_keeps_a_text_that_says_nan() -> None:
+    assert column(table("text\nnan\n"), "text") == ["nan"]
+
+
+# Files that do not say what they are
+
+
+WIC = "".join(f"bank\tN\t{i}-1\tThe bank, as it was , shut .\tA bank .\n" for i in range(5))
+NEWS = "".join(f'"{i}","A ""title""","Prices rose, then fell."\n' for i in range(1, 5))
+
+
+@pytest.mark.parametrize("name", ["dev.data.txt", "SICK.data", "A.TXT"])
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        (WIC, [f"column {i}" for i in range(1, 6)]),
+        (NEWS, ["column 1", "column 2", "column 3"]),
+        ('text\tlabel\nI said "no\tx\nYes\ty\n', ["text", "label"]),
+        ("text,label\nYes\nI said no,x\n" + "Yes,y\n" * 20, ["text", "label"]),
+        ("text;label\nI said no, no;x\n", ["text", "label"]),
+    ],
+)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+def test_even_rows_are_a_table_whatever_the_file_is_called(
+    name: str, text: str, titles: list[str], codec: str
+) -> None:
+    sheet = table(text.encode(codec), name)
+    assert list(sheet.columns) == titles
+    assert sheet.format == ("TSV" if "\t" in text else "CSV")
+    lines = read(name, text.encode(codec), max_bytes=MAX, form="lines")
+    assert list(lines.columns) == ["text"]
+    assert sheet.content == lines.content == text.encode(codec)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello, world\nYes, indeed\nNo, never\n",
+        "One,two\nThree,four\n",
+        "A line, with one\nAnother without\n" * 3,
+        "A tab\there\nNone here\nNone here either\n",
+    ],
+)
+def test_prose_stays_lines_and_may_be_read_as_a_table(text: str) -> None:
+    sheet = table(text, "a.txt")
+    assert column(sheet, "text") == text.splitlines()
+    assert sheet.format == "TXT"
+    assert sheet.content
+    again = read("a.txt", sheet.content, max_bytes=MAX, form="table")
+    assert again.format in {"TSV", "CSV"}
+
+
+def test_lines_that_can_be_nothing_else_are_not_kept_twice() -> None:
+    assert table("One\nTwo\n", "a.txt").content == b""
 
 
 def test_prose_with_commas_is_one_column() -> None:

@@ -57,7 +57,50 @@ def test_a_frame_written_by_pandas_is_read_back() -> None:
         sheet = lines(text, "a.ndjson")
         assert sheet.columns["text"] == ("Überall \u2028 a", None, "c")
         assert sheet.columns["n"] == ("1.5", None, "3.0")
-        assert (sheet.format, sheet.notes) == ("JSONL", ())
+        assert (sheet.format, sheet.notes) == ("JSON" if text.startswith("[") else "JSONL", ())
+
+
+FRAME = pd.DataFrame({"text": ["It rains", "It does not"], "label": ["wet", None]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(FRAME.to_json(orient=way) for way in ("columns", "split", "records")),
+        FRAME.to_json(orient="table", index=False),
+        FRAME.to_json(orient="records", lines=True),
+        json.dumps(FRAME.to_dict("list"), indent=1).replace("NaN", "null"),
+        json.dumps({"version": 1, "data": FRAME.to_dict("records")}).replace("NaN", "null"),
+    ],
+)
+def test_a_json_file_is_a_table_in_each_way_to_write_one(text: str) -> None:
+    sheet = lines(text, "a.json")
+    assert rows_of(sheet) == [
+        {"text": "It rains", "label": "wet"},
+        {"text": "It does not", "label": None},
+    ]
+    assert sheet.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('{"text": "One", "n": {"a": 1}}', [{"text": "One", "n": '{"a": 1}'}]),
+        ('{"texts": ["One", "Two"], "by": "me"}', [{"texts": "One"}, {"texts": "Two"}]),
+        ('{"text": ["One"], "label": ["a", "b"]}', [
+            {"text": "One", "label": "a"}, {"text": None, "label": "b"}]),
+        ('{"text": "One"}\n{"text": "Two"}', [{"text": "One"}, {"text": "Two"}]),
+        ('{"text": "One"}\n{broken', [{"text": "One"}]),
+    ],
+)  # fmt: skip
+def test_one_object_is_columns_a_list_or_a_row(text: str, rows: list[dict[str, Any]]) -> None:
+    assert rows_of(lines(text, "a.json")) == rows
+
+
+def test_one_object_that_is_too_large_is_refused_before_it_is_parsed() -> None:
+    text = '{"text": ["' + "x" * 10_000_001 + '"]}'
+    with pytest.raises(CorpusError, match="one JSON object of over 10 MB"):
+        read("a.json", text.encode(), max_bytes=20_000_000)
 
 
 def test_strings_are_rows_too() -> None:
@@ -71,6 +114,7 @@ def test_nested_values_are_json_text() -> None:
     assert rows_of(sheet) == [
         {"text": "a", "m": '{"ü": [1, null, true]}', "b": "false", "n": "3", "x": None}
     ]
+    assert sheet.notes == ("1 value is NaN: taken as missing.",)
 
 
 def test_bad_lines_are_counted_and_the_first_is_named() -> None:

@@ -20,7 +20,8 @@ from components.corpus.readers import FORMATS, Sheet, read, to_corpus
 from components.corpus.targets import guess_marks, targets_of
 
 MAX = 10_000_000
-TEXT_FORMATS = (*(own for own in FORMATS if own != ".parquet"), ".ndjson", ".CSV")
+PACKED = {".parquet", ".xlsx", ".gz", ".zip"}
+TEXT_FORMATS = (*(own for own in FORMATS if own not in PACKED), ".ndjson", ".CSV")
 
 
 def sheet(**columns: list[str | None]) -> Sheet:
@@ -50,17 +51,26 @@ VALID = (
 
 
 @pytest.mark.parametrize(
-    "name", ["a.xlsx", "a", "", ".", "csv", "a.csv.gz", "a.txt\n.exe", "a.parquets"]
+    "name", ["a.docx", "a", "", ".", "csv", "a.csv.bz2", "a.txt\n.exe", "a.parquets"]
 )
 def test_another_ending_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises(
-        CorpusError, match=r"must end in one of \.txt, \.csv, \.tsv, \.jsonl"
+        CorpusError, match=r"must end in one of \.txt, \.data, \.csv, \.tsv, \.jsonl"
     ) as got:
         read(name, b"text", max_bytes=MAX)
     assert "\n" not in str(got.value)
 
 
-@pytest.mark.parametrize("ending", [*TEXT_FORMATS, ".parquet"])
+@pytest.mark.parametrize("name", ["semcor.xml", "semcor.txt", "semcor.data", "semcor.csv"])
+@pytest.mark.parametrize(
+    "start", ["<?xml version='1.0'?>", "\ufeff\n<contextfile>", "<corpus lang='en'>"]
+)
+def test_xml_is_refused_with_the_way_to_a_table(name: str, start: str) -> None:
+    with pytest.raises(CorpusError, match=r"is XML, which is no table\. Write a table with a row"):
+        read(name, f"{start}<s><wf>Hi</wf></s>".encode(), max_bytes=MAX)
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, ".ndjson", ".CSV"])
 def test_an_empty_file_is_refused(ending: str) -> None:
     with pytest.raises(CorpusError, match=rf"^a{ending} is empty\. Give a file with at least one"):
         read(f"a{ending}", b"", max_bytes=MAX)
@@ -87,7 +97,7 @@ def test_names_may_hold_anything(name: str) -> None:
     assert len(corpus.name) <= 80
     assert corpus.name.isprintable()
     with pytest.raises(CorpusError) as caught:
-        read(name, b"\0", max_bytes=MAX)
+        read(name, b"\0\0\0", max_bytes=MAX)
     assert str(caught.value).isprintable()
 
 
@@ -267,6 +277,36 @@ def test_a_text_that_repeats_stays_one_object_in_a_corpus() -> None:
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
+
+
+SEMCOR = """<contextfile><context><p><s snum="1"><wf pos="DT">The</wf>
+<wf lemma="bank" lexsn="1:17:01::">river_bank</wf><punc>.</punc></s></p></context>
+</contextfile>"""
+RAGANATO = """<corpus><text><sentence><wf>The</wf><instance id="d0.s0.t0">bank</instance>
+<wf>shut</wf></sentence></text></corpus>"""
+
+
+@pytest.mark.parametrize(
+    ("xml", "row"),
+    [
+        (SEMCOR, ("The river bank .", "4", "14", "river bank", "1:17:01::")),
+        (RAGANATO, ("The bank shut", "4", "8", "bank", "bank%1:14:00::")),
+    ],
+)
+def test_the_python_of_the_page_makes_a_table_of_xml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, xml: str, row: tuple[str, ...]
+) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "semcor.xml").write_text(xml)
+    (tmp_path / "semcor.gold.key.txt").write_text("d0.s0.t0 bank%1:14:00::\n")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "files.md", "exec"), {})
+    table = read("semcor.csv", (tmp_path / "semcor.csv").read_bytes(), max_bytes=MAX)
+    assert list(zip(*table.columns.values(), strict=True)) == [row]
+    (marks,) = guess_marks(table, "text")
+    (span,) = targets_of(table.columns, table.columns["text"], marks).spans
+    assert span is not None
+    assert row[0][slice(*span)] == row[3]
 
 
 def shown() -> list[Sheet]:

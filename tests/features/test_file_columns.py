@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
-from components.corpus.readers import Sheet
+from components.content.language import say
+from components.corpus.readers import Sheet, read
+from components.corpus.second_file import joined
 from components.corpus.sheet import counts_up, sheet_of
 from components.corpus.targets import MarkColumns, label_columns
 from components.features.corpora.compute import corpus_from, guess
+from components.features.map.controls import SOURCE as MAP_SOURCE
+from components.features.pairs.controls import SOURCE as PAIRS_SOURCE
 from components.features.pairs.files import PairColumns, guess_columns, pairs_from
+from components.ui.state.view import DEFAULT
+from tests.support.fields import field as field_of
+from tests.support.pages import bundled_app, framed, plainly_said, press, settled
 
 BANK = [
     "The fishermen sat on its bank .",
@@ -352,6 +363,82 @@ LAYOUTS = {
         "text",
         pairs=PairColumns("text"),
     ),
+    "PAWS": Layout(
+        {"id": range(1, N + 1), "sentence1": BANK, "sentence2": OTHERS, "label": BITS},
+        "sentence1",
+        ("label",),
+        PairColumns("sentence1", "sentence2", label="label"),
+    ),
+    "MCL-WiC": Layout(
+        {
+            "id": [f"training.en-en.{i}" for i in range(N)],
+            "lemma": ["bank"] * N,
+            "pos": ["NOUN"] * N,
+            "sentence1": BANK,
+            "sentence2": OTHERS,
+            "start1": starts(BANK),
+            "end1": ends(BANK),
+            "start2": starts(OTHERS),
+            "end2": ends(OTHERS),
+        },
+        "sentence1",
+        ("lemma", "pos"),
+        PairColumns(
+            "sentence1",
+            "sentence2",
+            word1="lemma",
+            word2="lemma",
+            start1="start1",
+            end1="end1",
+            start2="start2",
+            end2="end2",
+        ),
+        MarkColumns(word="lemma", start="start1", end="end1"),
+        words=("bank", "bank"),
+    ),
+    "SST-2": Layout(
+        {"sentence": [f"{show} " for show in SHOWS], "label": [1, 0, 1, 1]},
+        "sentence",
+        ("label",),
+        PairColumns("sentence", label="label"),
+    ),
+    "STS-B of GLUE": Layout(
+        {
+            "index": range(N),
+            "genre": ["main-captions"] * N,
+            "filename": ["MSRvid"] * N,
+            "year": ["2012test"] * N,
+            "old_index": [f"{i:04}" for i in range(N)],
+            "source1": ["none"] * N,
+            "source2": ["none"] * N,
+            "sentence1": BANK,
+            "sentence2": OTHERS,
+            "score": ["1.800", "4.200", "3.600", "0.400", "5.000", "1.800"],
+        },
+        "sentence1",
+        ("genre", "filename", "year", "source1", "source2", "score"),
+        PairColumns("sentence1", "sentence2", label="score"),
+    ),
+    "IMDB": Layout(
+        {
+            "review": [f"{show}.<br /><br />I saw it twice, {n}." for n, show in enumerate(SHOWS)],
+            "sentiment": ["positive", "negative"] * 2,
+        },
+        "review",
+        ("sentiment",),
+        PairColumns("review", label="sentiment"),
+    ),
+    "20 newsgroups": Layout(
+        {
+            "text": [f"{show}\n\n> Nobody said so.\n" for show in SHOWS],
+            "label": [7, 4, 7, 1],
+            "label_text": ["rec.autos", "sci.space", "rec.autos", "talk.misc"],
+        },
+        "text",
+        ("label", "label_text"),
+        PairColumns("text", label="label"),
+    ),
+    "tweet_eval": Layout({"text": SHOWS}, "text", pairs=PairColumns("text")),
     "a validation part": Layout(
         {"text": SHOWS, "label": [1, 0, 1, 0], "part": ["train", "train", "dev", "dev"]},
         "text",
@@ -379,6 +466,229 @@ def test_every_page_chooses_the_right_columns(layout: Layout) -> None:
         pairs = pairs_from(given, columns)
         assert pairs.n == given.n_rows
         assert (pairs.word(0, 0), pairs.word(0, 1)) == layout.words
+
+
+# The same layouts as files
+
+
+Writer = Callable[[pd.DataFrame], str]
+
+
+def csv(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False)
+
+
+def tsv(frame: pd.DataFrame) -> str:
+    """Return tabs, as data sets are published: quotes are plain characters."""
+    return "\n".join(map("\t".join, [list(frame), *frame.to_numpy().tolist()])) + "\n"
+
+
+def tsv_untitled(frame: pd.DataFrame) -> str:
+    return tsv(frame).partition("\n")[2]
+
+
+def csv_quoted_untitled(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False, header=False, quoting=1)
+
+
+def tsv_quoted(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False, sep="\t", quoting=1)
+
+
+def jsonl(frame: pd.DataFrame) -> str:
+    return frame.to_json(orient="records", lines=True)
+
+
+def json_list(frame: pd.DataFrame) -> str:
+    return json.dumps(frame.to_dict("records"), indent=4)
+
+
+FILES: Mapping[str, tuple[str, str, Writer]] = {
+    "PAWS": ("train.tsv", "PAWS", tsv),
+    "WiC of SuperGLUE": ("train.jsonl", "WiC from a hub", jsonl),
+    "WiC": ("train.data.txt", "WiC", tsv_untitled),
+    "MCL-WiC": ("training.en-en.data", "MCL-WiC", json_list),
+    "CoarseWSD-20": ("train.data.txt", "CoarseWSD", tsv_untitled),
+    "SST-2": ("train.tsv", "SST-2", tsv),
+    "MRPC of GLUE": ("train.tsv", "MRPC", tsv),
+    "MRPC": ("msr_paraphrase_train.txt", "MRPC", tsv),
+    "STS-B": ("sts-train.csv", "STS-B", tsv_untitled),
+    "STS-B of GLUE": ("train.tsv", "STS-B of GLUE", tsv),
+    "SICK": ("SICK.txt", "SICK", tsv),
+    "AG News": ("train.csv", "AG News", csv_quoted_untitled),
+    "Quora question pairs": ("quora_duplicate_questions.tsv", "Quora", tsv_quoted),
+    "IMDB": ("IMDB Dataset.csv", "IMDB", csv),
+    "20 newsgroups": ("train.jsonl", "20 newsgroups", jsonl),
+    "tweet_eval": ("train_text.txt", "tweet_eval", tsv_untitled),
+    "SNLI, MNLI": ("snli_1.0_train.jsonl", "SNLI", jsonl),
+}
+"""Well-known data sets: the file's name, the layout of its columns, and how it is written."""
+
+
+def file_of(data_set: str) -> tuple[str, bytes, Layout]:
+    name, layout_name, write = FILES[data_set]
+    layout = LAYOUTS[layout_name]
+    frame = pd.DataFrame({title: list(map(str, cells)) for title, cells in layout.columns.items()})
+    return name, write(frame).encode(), layout
+
+
+@pytest.mark.parametrize("data_set", FILES)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_published_file_has_the_columns_of_its_layout(data_set: str, codec: str) -> None:
+    name, content, layout = file_of(data_set)
+    found = read(name, content.decode().encode(codec), max_bytes=10**6)
+    wanted = sheet(layout.columns).columns
+    assert list(found.columns) == list(wanted)
+    for title, cells in wanted.items():
+        assert [(cell or "").strip() for cell in found.columns[title]] == [
+            (cell or "").strip() for cell in cells
+        ]
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "files.md"
+
+
+def test_the_page_of_the_docs_says_what_is_read_of_each_file() -> None:
+    """Its table names each data set, and the columns that are guessed in its file."""
+    lines = DOCS.read_text(encoding="utf-8").split("## What you can drop here")[1].splitlines()
+    rows = [list(map(str.strip, line.strip("|").split("|"))) for line in lines if line[:2] == "| "]
+    wanted = []
+    for data_set in FILES:
+        name, content, _ = file_of(data_set)
+        found = read(name, content, max_bytes=10**6)
+        pair, marks = guess_columns(found), guess(found).marks
+        texts = (pair.text1, pair.text2) if pair.text2 else (found.text_column,)
+        labels = (pair.label,) if pair.text2 else label_columns(found)
+        word = (marks.word, marks.start, marks.end, marks.span, marks.index)
+        wanted.append([data_set, *map(quoted, ((name,), texts, word, labels))])
+    assert [row[:5] for row in rows[1:]] == wanted
+
+
+IDS = [{"id": f"training.en-en.{i}", "tag": TF[i]} for i in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("data_set", "files", "labels"),
+    [
+        ("WiC", {"train.gold.txt": "\n".join(TF)}, TF),
+        ("MCL-WiC", {"training.en-en.gold": json.dumps(IDS[::-1])}, TF),
+        (
+            "CoarseWSD-20",
+            {"train.gold.txt": "\n".join(BITS), "classes_map.txt": '{"0": "river", "1": "money"}'},
+            ["money" if bit == "1" else "river" for bit in BITS],
+        ),
+        (
+            "AG News",
+            {"classes.txt": "World\nSports\nBusiness\nSci/Tech\n"},
+            ["Business", "Sports", "World", "Sci/Tech"],
+        ),
+        (
+            "tweet_eval",
+            {"train_labels.txt": "1\n0\n0\n1\n", "mapping.txt": "0\tanger\n1\tjoy"},
+            ["joy", "anger", "anger", "joy"],
+        ),
+    ],
+)
+def test_the_second_files_of_the_docs_give_the_labels(
+    data_set: str, files: Mapping[str, str], labels: Sequence[str]
+) -> None:
+    name, content, _ = file_of(data_set)
+    found = read(name, content, max_bytes=10**6)
+    for second, text in files.items():
+        found = joined(found, second, text.encode(), max_bytes=10**6, max_held=10**7)
+    assert list(labels) in [list(cells) for cells in found.columns.values()]
+    chosen = guess(found)
+    assert list(labels) in [list(found.columns[title]) for title in chosen.labels]
+    if guess_columns(found).text2:
+        assert list(found.columns[guess_columns(found).label]) == list(labels)
+
+
+def quoted(titles: Sequence[str]) -> str:
+    return ", ".join(f"`{title}`" for title in titles if title)
+
+
+@pytest.fixture(scope="module")
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory, MAX_UPLOAD_MB="1"):
+        yield
+
+
+OPENED: Mapping[str, Callable[[], AppTest]] = {
+    "corpora": lambda: press(settled(framed(DEFAULT, "corpora")), "corpora_add"),
+    "map": lambda: settled(framed(MAP_SOURCE.put(DEFAULT, "file"), "map")),
+    "pairs": lambda: settled(framed(PAIRS_SOURCE.put(DEFAULT, "file"), "pairs")),
+}
+
+
+def upload(app: AppTest, page: str, name: str, content: bytes) -> AppTest:
+    own = field_of(app.file_uploader, f"{page}_upload")
+    app = settled(own.set_value((name, content, "application/octet-stream")).run())
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    return app
+
+
+def menu(app: AppTest, role: str) -> str:
+    """Return the column that a menu of the file shows."""
+    found = next(w for w in app.selectbox if w.key and w.key.endswith(f"_{role}"))
+    return str(found.options[found.value] if isinstance(found.value, int) else found.value)
+
+
+def menu_of_labels(app: AppTest) -> list[str]:
+    return next((w.value for w in app.multiselect if (w.key or "").endswith("_labels")), [])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_app")
+@pytest.mark.parametrize("page", OPENED)
+def test_each_page_shows_the_guessed_columns_of_published_files(page: str) -> None:
+    app = OPENED[page]()
+    for data_set in FILES:
+        name, content, layout = file_of(data_set)
+        app = upload(app, page, name, content)
+        if page == "pairs":
+            roles = (
+                "text1",
+                "text2",
+                "label",
+                "split",
+                *(("index1",) if data_set == "WiC" else ()),
+            )
+            assert [menu(app, role).replace("—", "") for role in roles] == [
+                getattr(layout.pairs, role) for role in roles
+            ]
+        elif len(layout.columns) > 1:
+            assert menu(app, "text") == layout.text
+            assert menu_of_labels(app) == list(layout.labels)
+        is_text = name.endswith((".txt", ".data")) and not content.startswith(b"[")
+        form = "lines" if data_set == "tweet_eval" else "table"
+        assert (say(f"files.form.{form}") in plainly_said(app)) == is_text
+        cleanable = say("files.leftovers.clean") in [button.label for button in app.button]
+        assert cleanable == (data_set == "IMDB")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_app")
+@pytest.mark.parametrize("page", OPENED)
+def test_what_a_file_was_taken_for_can_be_changed_with_a_click(page: str) -> None:
+    app = OPENED[page]()
+    texts = "text\tlabel\nFish &amp; chips<br />with #39;salt#39;\ta\nNothing more\tb\n"
+    app = upload(app, page, "mine.txt", texts.encode())
+    app = click(app, "lines")
+    assert "TXT, UTF-8 · 3 rows" in plainly_said(app)
+    assert say("files.form.lines") in plainly_said(app)
+    app = click(app, "table")
+    assert "TSV, UTF-8 · 2 rows" in plainly_said(app)
+    app = click(app, "clean")
+    assert "1 cell was cleaned of what another format had left" in plainly_said(app)
+    assert any("Fish & chips with 'salt'" in frame.value.to_numpy() for frame in app.dataframe)
+    assert not [b for b in app.button if (b.key or "").startswith(("files_clean", "files_lines"))]
+
+
+def click(app: AppTest, change: str) -> AppTest:
+    own = next(b for b in app.button if (b.key or "").startswith(f"files_{change}_"))
+    return settled(own.click().run())
 
 
 SOME_CELLS = st.none() | st.sampled_from(["", "0", "1", "5-4", "T", "bank", *BANK[:2]])

@@ -8,6 +8,7 @@ Every run of the tests takes the same inputs. For more and other ones:
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import resource
 import sys
@@ -51,6 +52,7 @@ from components.ui.state.controls import Control
 from components.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState, from_example
 from tests.fuzz.changes import damaged, damaged_json
 from tests.support.tiny_models import FAMILIES, build
+from tests.support.workbooks import excel, zipped
 
 _SECONDS = 3.0  # of the processor, for one input: a busy machine does not count
 _MORE_ADDRESSES = 1_500_000_000  # bytes that inputs may take
@@ -185,6 +187,8 @@ def take_upload(ending: str, content: bytes) -> None:
     for cells in (tuple(sheet.columns), *sheet.columns.values()):
         assert all(clean(cell) == cell for cell in set(cells) if cell)
     sheet.head(5)
+    assert sheet.without_leftovers().n_rows == sheet.n_rows
+    assert len(sheet.leftovers) <= 6
     corpus = to_corpus(sheet, sheet.text_column, sheet.label_columns)
     assert 0 < len(corpus.texts) <= MAX_TEXTS
     assert all(text.strip() and len(text) <= 20_000 for text in corpus.texts)
@@ -220,6 +224,18 @@ TEXTS = {
         b'{"text": "a", "n": {"x": [1, 2]}}\n{"text": "\\ud800"}\n{"text": "b", "label": null}\n',
         b'[{"text": "a"}, {"text": "b", "c": [1]}]',
     ),
+    ".data": (
+        b"bank\tN\t1-0\tThe bank is shut .\tBank here .\n" * 3,
+        b'"3","Oil","Prices rose &amp; fell<br />"\n"1","#39;a#39;","b\'c\'"\n"2","x","y"\n',
+        b'[{"text": "a", "n": NaN}, {"text": "b"}]',
+    ),
+    ".json": (
+        b'{"text": {"0": "a", "1": "b"}, "label": {"0": 1, "1": null}}',
+        b'{"columns": ["text"], "index": [0], "data": [["a"], ["b"]]}',
+        b'{"version": 1, "data": [{"text": "a"}, {"text": "b"}]}',
+    ),
+    ".csv.gz": (gzip.compress(b"text,label\na,b\n", mtime=0),),
+    ".zip": (zipped({"a.csv": b"text,label\na,b\n"}),),
 }
 _CELLS = (*(b'"', b'""', b"\n\n\n", b'\n"', b'",', b"text,label"), b"PAR1", b"PK\x03\x04", b", ")
 
@@ -392,6 +408,11 @@ def _parquet() -> Target:
     )
 
 
+def _excel() -> Target:
+    bases = (excel({"mine": [["text", "label"], ["I love it", 1], ["So do I", True]]}),)
+    return Target(partial(take_upload, ".xlsx"), bases, (b"", bases[0][:-9]), damaged(bases))
+
+
 TARGETS: dict[str, Callable[[], Target]] = {
     "address": cache(_address),
     "state": lambda: Target(take_state_file, VIEWS, VIEW_BOMBS, _VIEW_FILES),
@@ -402,6 +423,7 @@ TARGETS: dict[str, Callable[[], Target]] = {
 APART: dict[str, Callable[[], Target]] = {
     "tokenizer": cache(_tokenizer),
     "parquet": cache(_parquet),
+    "excel": cache(_excel),
 }
 
 

@@ -361,8 +361,7 @@ def _choose(secret: str, sheet: Sheet) -> None:
 
 
 def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
-    chooser.file_head(sheet, key="corpora_head")
-    chooser.second_file(sheet, secret, on_file=_choose)
+    chooser.file_head(sheet, secret, key="corpora_head", on_file=_choose)
     of, guessed = session.kept(_GUESSED) or ("", FileChoice(sheet.text_column))
     now = guessed if of == secret else guess(sheet)
     shown = replace(now, marks=MarkColumns()) if chooser.are_marks_refused(secret) else now

@@ -121,9 +121,8 @@ def _pending(secret: str, sheet: Sheet) -> None:
 
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and detected format, before any computation."""
-    chooser.file_head(sheet, key="map_head")
     secret = str(session.kept(_PENDING))
-    chooser.second_file(sheet, secret, on_file=_pending)
+    chooser.file_head(sheet, secret, key="map_head", on_file=_pending)
     key = f"{_PENDING}_{secret[-8:]}"
     text, labels = _pickers(sheet, sheet.text_column, label_columns(sheet), key)
     st.button(

@@ -15,7 +15,7 @@ from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import CorpusError
 from components.core.words import Span
-from components.corpus.readers import FORMATS, Sheet
+from components.corpus.readers import Sheet
 from components.corpus.sheet import named
 from components.features.pairs import compute, controls
 from components.features.pairs.compute import (
@@ -111,7 +111,6 @@ _N_COMPARED = 8
 _CHANGING = "pairs_changing"
 """The session key for whether the visitor is choosing another file."""
 _NONE = "—"
-_ENDINGS = tuple(ending for ending in FORMATS if ending != ".txt")
 _CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
 """Menus for a column with the word itself, which checks a position, and the columns' roles."""
 _ROLES: Mapping[str, tuple[str, ...]] = {
@@ -137,9 +136,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
         _one_line(pairs)
         return
     with st.container(border=True, key="pairs_own_file"):
-        chooser.upload_field(
-            say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file, formats=_ENDINGS
-        )
+        chooser.upload_field(say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file)
         if sheet is not None:
             _preview(sheet, secret)
         elif FILE.of(view) and pairs is None:
@@ -196,8 +193,7 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
 
 
 def _preview(sheet: Sheet, secret: str) -> None:
-    chooser.file_head(sheet, key="pairs_head")
-    chooser.second_file(sheet, secret, on_file=_choose_file)
+    chooser.file_head(sheet, secret, key="pairs_head", on_file=_choose_file)
     guessed = guess_columns(sheet)
     shown = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
     chosen = _pickers(sheet, shown, f"pairs_{secret[-8:]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -12,11 +13,18 @@ from components.content.language import say
 from components.content.wording import escape, shortened
 from components.core.errors import AccessError, CorpusError
 from components.corpus.readers import FORMATS, Sheet
-from components.corpus.sheet import named
-from components.corpus.targets import MarkColumns, example_of, titled_marks
+from components.corpus.sheet import named, text_pair
+from components.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
-from components.ui.files.uploads import keep, keep_joined, max_file_bytes, sheet_of, take_file
+from components.ui.files.uploads import (
+    keep,
+    keep_changed,
+    keep_joined,
+    max_file_bytes,
+    sheet_of,
+    take_file,
+)
 from components.ui.frame import navigation
 from components.ui.state import session
 from components.ui.state.controls import Text
@@ -32,7 +40,6 @@ __all__ = [
     "kept_paste",
     "offer_on_map",
     "offered_link",
-    "second_file",
     "take_offered",
     "upload_field",
 ]
@@ -50,7 +57,7 @@ _REFUSED = "files_refused_marks"
 _LONGEST = 40  # characters of an example
 _OFFERED = "files_offered"
 """The session key for the name of a pasted text that Map is to open as a file."""
-_PASTED, _PASTED_TABLE = "Pasted texts.txt", "Pasted table.tsv"
+_PASTED = "Pasted texts.txt"
 
 
 def upload_field(
@@ -58,7 +65,6 @@ def upload_field(
     *,
     key: str,
     on_file: Callable[[str, Sheet], None],
-    formats: Sequence[str] = FORMATS,
 ) -> None:
     """Draw a field for a file, or the reason why the visitor may not upload one.
 
@@ -66,29 +72,14 @@ def upload_field(
         label: what to choose; the formats are appended.
         key: the widget's key.
         on_file: receives the name under which this visit finds the file, and its content.
-        formats: extensions of the files that can be chosen.
     """
     _field(
-        f"{label} ({', '.join(formats)})",
+        f"{label} ({', '.join(FORMATS)})",
         key,
         kept_file,
         on_file,
-        [ending.lstrip(".") for ending in formats],
+        [*(ending.lstrip(".") for ending in FORMATS), "xml"],  # which is refused with a way out
     )
-
-
-def second_file(sheet: Sheet, secret: str, *, on_file: Callable[[str, Sheet], None]) -> None:
-    """Draw a folded field for a second file with labels of the rows, or names of the labels.
-
-    Args:
-        sheet: the first file.
-        secret: the name under which this visit finds it.
-        on_file: receives the name and the content of both files as one.
-    """
-    with st.expander(say("files.second.title"), icon=":material/attach_file:"):
-        st.caption(say("files.second.about", n=sheet.n_rows))
-        keep = partial(_kept, keep_joined, secret)
-        _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
 
 
 def _field(
@@ -105,10 +96,7 @@ def _field(
 
     def upload() -> None:
         file = take_file(key)
-        secret = keep(*file) if file is not None else ""
-        sheet = sheet_of(secret)
-        if sheet is not None:
-            on_file(secret, sheet)
+        _hand_on(keep(*file) if file is not None else "", on_file)
 
     st.file_uploader(
         label,
@@ -121,15 +109,15 @@ def _field(
     )
 
 
-def kept_paste(text: str) -> str:
-    """Return the name under which this visit finds pasted lines; "" if they cannot be used.
+def _hand_on(secret: str, on_file: Callable[[str, Sheet], None]) -> None:
+    sheet = sheet_of(secret)
+    if sheet is not None:
+        on_file(secret, sheet)
 
-    Lines with a tab in each are a table, as spreadsheets copy them.
-    """
-    lines = [line for line in text.splitlines() if line.strip()]
-    is_table = len(lines) > 1 and all("\t" in line for line in lines)
-    name = _PASTED_TABLE if is_table else _PASTED
-    return kept_file(name, text.encode("utf-8", "replace"))
+
+def kept_paste(text: str) -> str:
+    """Return the name under which this visit finds pasted lines; "" if they cannot be used."""
+    return kept_file(_PASTED, text.encode("utf-8", "replace"))
 
 
 def offer_on_map(text: str) -> bool:
@@ -168,13 +156,58 @@ def _kept(keep: Callable[..., str], *file: str | bytes) -> str:
         return ""
 
 
-def file_head(sheet: Sheet, *, key: str) -> None:
-    """Draw a file's first rows and its recognised form."""
+def file_head(
+    sheet: Sheet, secret: str, *, key: str, on_file: Callable[[str, Sheet], None]
+) -> None:
+    """Draw a file's first rows, its recognised form, and what the visitor can change about it.
+
+    Args:
+        sheet: the file.
+        secret: the name under which this visit finds it.
+        key: the key of the table.
+        on_file: receives the name and the content of the changed file.
+    """
     encoding = f", {sheet.encoding}" if sheet.encoding else ""
     st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
+    form: Literal["lines", "table"]
+    other: Literal["lines", "table"]
+    form, other = ("lines", "table") if sheet.format == "TXT" else ("table", "lines")
+    if sheet.content:
+        _offer(say(f"files.form.{form}"), say(f"files.form.as_{other}"), secret, other, on_file)
+    elif form == "lines":
+        st.caption(say("files.form.lines"))
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
+    if sheet.leftovers:
+        listed = ", ".join(f"“{escape(example)}”" for example in sheet.leftovers)
+        found = say("files.leftovers.found", examples=listed)
+        if any(marks.numbers for marks in guess_marks(sheet, *filter(None, text_pair(sheet)))):
+            st.caption(found)
+            st.caption(say("files.leftovers.marked"))
+        else:
+            _offer(found, say("files.leftovers.clean"), secret, "clean", on_file)
     kit.table(sheet.head(_N_HEAD), key=key)
+    with st.expander(say("files.second.title"), icon=":material/attach_file:"):
+        st.caption(say("files.second.about", n=sheet.n_rows))
+        keep = partial(_kept, keep_joined, secret)
+        _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _offer(
+    sentence: str,
+    label: str,
+    secret: str,
+    change: Literal["lines", "table", "clean"],
+    on_file: Callable[[str, Sheet], None],
+) -> None:
+    """Draw a sentence on a file with a button that changes the file."""
+
+    def act() -> None:
+        _hand_on(_kept(keep_changed, secret, change), on_file)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(sentence, width="content")
+        st.button(label, key=f"files_{change}_{secret[-8:]}", type="tertiary", on_click=act)
 
 
 def are_marks_refused(secret: str) -> bool:

@@ -17,7 +17,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Literal
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -32,6 +32,7 @@ from components.core import Settings
 from components.core.errors import ContextlensError, CorpusError
 from components.corpus.readers import Sheet, read
 from components.corpus.second_file import joined
+from components.corpus.sheet import Form
 from components.corpus.upload_store import FileKey, UploadStore
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
@@ -43,6 +44,7 @@ __all__ = [
     "UploadGate",
     "forget_all",
     "keep",
+    "keep_changed",
     "keep_joined",
     "keep_shared",
     "max_file_bytes",
@@ -111,14 +113,20 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     return file.name, content
 
 
-def keep(visitor: str, name: str, content: bytes) -> str:
+def keep(visitor: str, name: str, content: bytes, form: Form = "") -> str:
     """Read and keep a visitor's file; return the name under which this visit finds it.
+
+    Args:
+        visitor: the visit.
+        name: the file's name.
+        content: its bytes.
+        form: "lines" or "table" if the visitor said what a text file is.
 
     Raises:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be used, or reading others takes too long; earlier ones stay.
     """
-    return _keep(visitor, name, partial(read, name, content))
+    return _keep(visitor, name, partial(read, name, content, form=form))
 
 
 def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
@@ -128,10 +136,27 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
         AccessError: the visitor may not upload files.
         CorpusError: the second file cannot be used, or the first is no longer in memory.
     """
+    return _keep(visitor, name, partial(joined, _sheet_in_memory(secret), name, content))
+
+
+def keep_changed(visitor: str, secret: str, change: Literal["lines", "table", "clean"]) -> str:
+    """Keep a visitor's file as lines, as a table, or without left-overs; return its new name.
+
+    Raises:
+        AccessError: the visitor may not upload files.
+        CorpusError: the file cannot be read so, or is no longer in memory.
+    """
+    sheet = _sheet_in_memory(secret)
+    if change != "clean":
+        return keep(visitor, sheet.name, sheet.content, change)
+    return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
+
+
+def _sheet_in_memory(secret: str) -> Sheet:
     sheet = sheet_of(secret)
     if sheet is None:
-        raise CorpusError(say("files.second.gone"))
-    return _keep(visitor, name, partial(joined, sheet, name, content))
+        raise CorpusError(say("files.gone"))
+    return sheet
 
 
 def _keep(visitor: str, name: str, reader: Callable[..., Sheet]) -> str:

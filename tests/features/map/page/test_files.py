@@ -100,7 +100,7 @@ def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
     table = "\n".join(f"{text}\tpet" for text in TEXTS)
     app.text_area(key="map_paste").set_value(f"text\tkind\n{table}\n").run()
     app = settled(press(app, "map_paste_use"))
-    assert "**Pasted table.tsv** · TSV, UTF-8 · 4 rows" in plainly_said(app)
+    assert "**Pasted texts.txt** · TSV, UTF-8 · 4 rows" in plainly_said(app)
     assert pending(app.multiselect, "labels").value == ["kind"]
     app = settled(press(app, "map_use"))
     assert_whole(app)

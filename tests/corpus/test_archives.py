@@ -1,0 +1,141 @@
+"""Files within files: .gz, .zip and .xlsx, and what hostile ones do."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+
+import pytest
+
+from components.core.errors import CorpusError
+from components.corpus.readers import Sheet, read
+from tests.support.workbooks import HOME, excel, zipped
+
+MAX = 1_000_000
+TABLE = b"text\tlabel\nI love my pet python\tpet\nI code in python\tcode\n"
+
+
+def table(name: str, content: bytes) -> Sheet:
+    return read(name, content, max_bytes=MAX)
+
+
+# .gz and .zip
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mine.tsv.gz", gzip.compress(TABLE)),
+        ("mine.txt.GZ", gzip.compress(TABLE[:20]) + gzip.compress(TABLE[20:])),
+        ("any.zip", zipped({"folder/": b"", "folder/mine.txt": TABLE, "__MACOSX/x": b"1"})),
+        ("any.zip", zipped({"mine.tsv": TABLE, ".DS_Store": b"1"}, zipfile.ZIP_STORED)),
+    ],
+)
+def test_the_one_file_in_an_archive_is_read(name: str, content: bytes) -> None:
+    sheet = table(name, content)
+    assert sheet.columns == {
+        "text": ("I love my pet python", "I code in python"),
+        "label": ("pet", "code"),
+    }
+    assert sheet.name.casefold() in {"mine.tsv", "mine.txt"}
+
+
+ZIPPED = zipped({"a.csv": TABLE})
+LOCKED = ZIPPED.replace(
+    b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.csv.gz", b"nothing", r"cannot be unpacked: it is damaged"),
+        ("a.csv.gz", gzip.compress(TABLE)[:-9], r"cannot be unpacked: it is damaged"),
+        ("a.zip", ZIPPED[:-30], r"cannot be unpacked: it is damaged"),
+        ("a.zip", ZIPPED.replace(TABLE[:1], b"", 1)[10:], r"cannot be unpacked: it is damaged"),
+        ("a.zip", zipped({}), r"holds no file\. Give an archive with one file"),
+        ("a.zip", zipped({"a.csv": b"", "b.csv": b""}), r"holds 2 files \(a\.csv, b\.csv\)"),
+        ("a.zip", LOCKED, r"needs a password"),
+        ("a.zip", zipped({"a.csv": TABLE}, zipfile.ZIP_LZMA), r"packed in a way that is not read"),
+        ("a.zip", zipped({"b.zip": ZIPPED}), r"holds another archive"),
+        ("a.gz.gz", gzip.compress(gzip.compress(TABLE)), r"holds another archive"),
+        ("a.tar.gz", gzip.compress(TABLE), r"a\.tar cannot be read: its name must end in"),
+        ("a.csv.gz", gzip.compress(b""), r"a\.csv is empty"),
+        ("a.gz", b"", r"a\.gz is empty"),
+        ("a.csv.gz", gzip.compress(b"x" * 50_000_000), r"unpacks to more than 1 MB"),
+        ("a.zip", zipped({"a.csv": b"x" * 50_000_000}), r"unpacks to more than 1 MB"),
+        ("a.zip", b"PK\x01\x02" * 10_001, r"holds over 10,000 files"),
+    ],
+)
+def test_another_archive_is_refused_in_a_sentence(name: str, content: bytes, sentence: str) -> None:
+    with pytest.raises(CorpusError, match=sentence):
+        table(name, content)
+
+
+# .xlsx
+
+ROWS = [
+    ["text", "label", "n", "is new"],
+    ["I love my pet python,\nand you?", "pet", 1, True],
+    ['She said "no" & left', "NA", 2.5, False],
+    ["One = two", None, None, None],
+]
+
+
+def test_the_first_sheet_of_an_excel_file_is_read() -> None:
+    sheet = table("a.xlsx", excel({"empty": [], "hidden": [["no"]], "mine": ROWS}))
+    assert sheet.columns == {
+        "text": ("I love my pet python,\nand you?", 'She said "no" & left', "One = two"),
+        "label": ("pet", "NA", None),
+        "n": ("1", "2.5", None),
+        "is new": ("TRUE", "FALSE", None),
+    }
+    assert (sheet.format, sheet.encoding) == ("Excel", "")
+    assert sheet.notes == (
+        "Only the sheet “mine” was read, one of 2.",
+        "1 cell says “NA”: taken as text.",
+    )
+
+
+def test_one_column_of_texts_with_commas_has_no_title_to_guess() -> None:
+    sheet = table("a.xlsx", excel({"mine": [["I came, I saw."], ["I left, too."]]}))
+    assert sheet.columns == {"column 1": ("I came, I saw.", "I left, too.")}
+    assert sheet.notes == (
+        "The first row holds no names of columns, guessed: columns are numbered.",
+    )
+
+
+FAR = '<row r="{row}"><c r="A{row}" t="inlineStr"><is><t>far</t></is></c></row>'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"text,label\na,b\n", r"is no Excel file of the kind \.xlsx"),
+        (b"\xd0\xcf\x11\xe0" + b"\0" * 600, r"is no Excel file of the kind \.xlsx"),
+        (zipped({"a.csv": TABLE}), r"cannot be read as an Excel file: it is damaged"),
+        (excel({"mine": []}), r"has no cell in any sheet"),
+        (excel({"mine": ROWS})[:-40], r"is no Excel file of the kind \.xlsx"),
+        (excel({"mine": ROWS}, more=b"x" * 10_000_001), r"unpacks to 10 MB; at most 10 MB"),
+        (excel({"mine": []}, FAR.format(row=1)
+               + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
+         r"cannot be read as Excel|1,048,576 rows of 16,384 columns"),
+        (excel({"mine": [["a"] * 1_001]}), r"1,001 columns, empty ones included; at most 1,000"),
+        (b"PK\x01\x02" * 10_001, r"holds over 10,000 parts"),
+    ],
+)  # fmt: skip
+def test_a_hostile_excel_file_is_refused_in_a_sentence(content: bytes, sentence: str) -> None:
+    with pytest.raises(CorpusError, match=sentence):
+        table("a.xlsx", content)
+
+
+@pytest.mark.slow
+def test_a_text_that_repeats_in_an_excel_file_is_cut_off_in_time() -> None:
+    """The file says it once; as a table it would be 200 MB."""
+    rows = "".join('<row><c t="s"><v>0</v></c></row>' for _ in range(20_000))
+    strings = f'<sst xmlns="{HOME}/spreadsheetml/2006/main"><si><t>{"x" * 10_000}</t></si></sst>'
+    content = excel({"mine": []}, rows, **{"xl/sharedStrings.xml": strings.encode()})
+    sheet = table("a.xlsx", content)
+    assert 300 <= sheet.n_rows < 320
+    assert f"Only the first {sheet.n_rows} lines of the sheet were read." in sheet.notes
