@@ -112,7 +112,14 @@ class SentenceRecipe:
     @property
     def is_more_than_pooling(self) -> bool:
         """True if the pooled tokens alone have other cosines than the recipe's vectors."""
-        return not self.include_prompt or any(isinstance(s, DenseStep) for s in self.steps)
+        leaves_out = bool(self.prompts) and not self.include_prompt
+        return leaves_out or any(isinstance(step, DenseStep) for step in self.steps)
+
+    @property
+    def is_plain_mean(self) -> bool:
+        """True if cosines are those of the mean of all tokens, for texts within the length."""
+        changed = self.lower_case or self.default_prompt
+        return self.poolings == ("mean",) and not changed and not self.is_more_than_pooling
 
     def prepared(self, text: str) -> str:
         """Return a text as the tokenizer gets it."""

@@ -81,6 +81,7 @@ from components.jobs import Task
 from components.ui.frame import navigation
 from components.ui.models import runtime, waiting
 from components.ui.models.background import jobs, maps
+from components.ui.models.recipes import recipe_of
 from components.ui.models.services import uncached
 from components.ui.state import session
 from components.ui.state.controls import Choice
@@ -133,6 +134,11 @@ def left_unread(score: Score) -> None:
             st.caption(say("why.missing.cut", most=most, n=side.n_truncated, letter=side.letter))
     texts = {side.letter: side.encoding for side in score.sides}
     kit.notes(unread(texts, uncached(), score.card.id))
+    recipe = score.card.recipe
+    if recipe is not None and score.layer == score.card.n_layers and score.vector_kind == "mean":
+        is_too_long = any(side.encoding.n_tokens > recipe.max_length for side in score.sides)
+        if is_too_long or not recipe.is_plain_mean:
+            st.caption(say("why.missing.recipe", recipe=escape(recipe_of(score.card))))
 
 
 def _second_field() -> None:

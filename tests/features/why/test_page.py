@@ -147,6 +147,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     options = {"first": "B", "second": "C", "unit": "tokens"}
     view = replace(DEFAULT, sentences=texts, controls={controls.PAGE: options})
     app = whole(settled(framed(view, controls.PAGE)))
+    assert "the model's own sentence vectors have another similarity" in plainly_said(app)
     menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
     assert "Edit sentences: B and C" in [menu.label for menu in menus]
     assert "were left out" in plainly_said(app)
