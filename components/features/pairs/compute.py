@@ -126,7 +126,7 @@ def reshare(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
 def pooling_of(pairs: PairSet, card: ModelCard) -> Choice:
     """The choice of how whole texts become vectors; a model's own recipe comes first."""
     by_recipe = recipe_poolings(card) if not pairs.has_words else {}
-    options, default = by_recipe | POOLING.options, next(iter(by_recipe), "mean")
+    options, default = {**by_recipe, **POOLING.options}, next(iter(by_recipe), "mean")
     return replace(POOLING.among(options, default=default), help=recipe_of(card))
 
 
@@ -798,8 +798,8 @@ def pair_arrays(at_layer: PairsAtLayer) -> Mapping[str, NDArray[Any]]:
     if pairs.grades is not None:
         arrays["scores"] = pairs.grades
     if at_layer.correlation is not None:
-        names = ("spearman", "spearman_low", "spearman_high")
-        names += ("pearson", "pearson_low", "pearson_high")
+        ends = ("", "_low", "_high")
+        names = [name + end for name in ("spearman", "pearson") for end in ends]
         arrays |= {name: getattr(at_layer.correlation, name) for name in names}
     if scores is not None:
         arrays |= {
