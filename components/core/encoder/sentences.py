@@ -48,7 +48,7 @@ def _weights(folder: Path, step: DenseStep) -> DenseWeights:
                     "The model's own sentence vectors are not offered: the weights of a linear "
                     "layer do not have the size that its settings say."
                 )
-            return {name: file.get_tensor(name).float().numpy() for name in shapes}
+            return {name: file.get_tensor(name).float().cpu().numpy() for name in shapes}
     except (OSError, SafetensorError) as exc:
         raise CheckpointError(
             "The model's own sentence vectors are not offered: the weights of a linear layer "
@@ -93,7 +93,7 @@ def sentence_vectors(
 def _linear(vector: FloatArray, step: DenseStep, weights: DenseWeights) -> FloatArray:
     linear = weights["linear.weight"] @ vector + weights.get("linear.bias", np.float32(0))
     activation: Callable[[Any], Any] = getattr(torch.nn, step.activation)()
-    result: FloatArray = activation(torch.from_numpy(linear.astype(np.float32))).numpy()
+    result: FloatArray = activation(torch.from_numpy(linear.astype(np.float32))).cpu().numpy()
     if step.has_residual:
         own = weights.get("residual.weight")
         result = result + (vector if own is None else own @ vector)

@@ -397,7 +397,7 @@ TABLE = "\n".join(f"A text of a row, number {i}\tlabel {i % 2}" for i in range(2
     [
         ("word " * 4_400, "That text has 22,000 characters, and a sentence takes", "texts.txt"),
         (MANY, "You pasted 300 lines, and there are at most 8 sentences.", "texts.txt"),
-        (TABLE, "You pasted 20 lines", "table.tsv"),
+        (TABLE, "You pasted 20 lines", "texts.txt** · TSV"),
     ],
     ids=["long", "lines", "table"],
 )
@@ -412,7 +412,7 @@ def test_a_text_that_is_no_sentence_is_offered_as_a_file(
     assert view.controls["map"]["source"] == "file"
     app.query_params["s"] = encode(view)
     app = app.switch_page("pages/map.py").run()
-    assert f"**Pasted {name}**" in plainly_said(app)
+    assert f"**Pasted {name}" in plainly_said(app)
     assert "Open the pasted text on Map" not in [w.proto.label for w in app.get("page_link")]
 
 
