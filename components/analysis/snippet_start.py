@@ -6,7 +6,7 @@ import json
 
 from components.core.schema import ModelCard
 
-__all__ = ["literal", "load_lines", "recipe_lines"]
+__all__ = ["literal", "load_lines", "prompt_argument", "recipe_lines"]
 
 
 def load_lines(card: ModelCard) -> list[str]:
@@ -19,6 +19,12 @@ def recipe_lines(card: ModelCard) -> list[str]:
     """Return lines that load a card's model with its own recipe for sentence vectors."""
     start, name, revision = _source(card)
     return [*start, f"model = SentenceTransformer({name}{revision})"]
+
+
+def prompt_argument(card: ModelCard, prompt: str) -> str:
+    """Return the argument of `encode` for a prompt; "" if none is put before texts anyway."""
+    has_default = card.recipe is not None and card.recipe.default_prompt
+    return f", prompt={literal(prompt)}" if prompt or has_default else ""
 
 
 def _source(card: ModelCard) -> tuple[list[str], str, str]:

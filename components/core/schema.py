@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -98,6 +98,12 @@ class Passport:
     precision: Precision
     versions: Mapping[str, str]
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_prompt(self, prompt: str) -> Passport:
+        """Return the passport with the text that was put before each text; "" for none."""
+        if not prompt:
+            return self
+        return replace(self, settings={**self.settings, "prompt": prompt})
 
     def as_dict(self) -> dict[str, Any]:
         """The passport as plain values, ready for JSON."""

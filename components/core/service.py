@@ -142,7 +142,7 @@ class LocalService(EncoderService):
         )
         (start,) = tokenize(loaded.reader, [recipe.prepared(prompt)])
         n_prompt = start.n_tokens - int(start.special_tokens_mask[-1]) if prompt else 0
-        return sentence_vectors(recipe, loaded.dense, encodings, n_prompt=n_prompt)
+        return sentence_vectors(recipe, loaded.dense, encodings, prompt=prompt, n_prompt=n_prompt)
 
     def _architecture(self, model: str, checksum: str | None) -> Architecture:
         """The architecture; for a preset, known without its weights."""

@@ -61,6 +61,7 @@ def sentence_vectors(
     weights: Mapping[str, DenseWeights],
     encodings: Sequence[Encoding],
     *,
+    prompt: str = "",
     n_prompt: int = 0,
 ) -> list[SentenceVector]:
     """Return the vector of each text.
@@ -69,6 +70,7 @@ def sentence_vectors(
         recipe: the model's recipe.
         weights: those of its linear layers, by folder.
         encodings: the texts, with the last layer's hidden states alone.
+        prompt: the text that was put before each text, for the passport.
         n_prompt: the number of tokens of the prompt at the beginning, special ones included.
     """
     skipped = 0 if recipe.include_prompt else n_prompt
@@ -84,9 +86,8 @@ def sentence_vectors(
                 vector = vector / max(float(np.linalg.norm(vector)), _SMALLEST)
         vector = vector.astype(np.float32)
         vector.flags.writeable = False
-        vectors.append(
-            SentenceVector(vector, encoding.n_tokens, encoding.n_truncated, encoding.passport)
-        )
+        passport = encoding.passport.with_prompt(prompt)
+        vectors.append(SentenceVector(vector, encoding.n_tokens, encoding.n_truncated, passport))
     return vectors
 
 

@@ -192,7 +192,7 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part
     except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
         return True
     sizes = {file.path: file.size for file in tree}
-    chosen = choose_files(sizes, part)  # older versions fetched no recipes, which no page needs
+    chosen = choose_files(sizes, part)  # older versions fetched no recipes; the card says so
     return all(has_size(folder / n, sizes[n]) for n in chosen if not is_recipe_file(n))
 
 

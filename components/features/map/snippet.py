@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from components.analysis.snippet_start import literal, load_lines, recipe_lines
+from components.analysis.snippet_start import literal, load_lines, prompt_argument, recipe_lines
 from components.analysis.words import Pooling
 from components.core.errors import RequestError
 from components.core.schema import ModelCard
@@ -232,9 +232,9 @@ def recipe_snippet(
 
     Args:
         card, texts, pair: as there.
-        prompt: the text before each text; "" for the recipe's default.
+        prompt: the text before each text; "" for none.
     """
-    before = f", prompt={literal(prompt)}" if prompt else ""
+    before = prompt_argument(card, prompt)
     lines = [
         "import torch",
         "from sentence_transformers import SentenceTransformer",

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from components.analysis.words import word_vectors
+from components.content.wording import escape
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import CorpusError, JobError, RequestError
 from components.core.recipe import pool
@@ -127,7 +128,7 @@ def pooling_of(pairs: PairSet, card: ModelCard) -> Choice:
     """The choice of how whole texts become vectors; a model's own recipe comes first."""
     by_recipe = recipe_poolings(card) if not pairs.has_words else {}
     options, default = {**by_recipe, **POOLING.options}, next(iter(by_recipe), "mean")
-    return replace(POOLING.among(options, default=default), help=recipe_of(card))
+    return replace(POOLING.among(options, default=default), help=escape(recipe_of(card)))
 
 
 # --- The cosine of each pair at every layer
@@ -192,7 +193,7 @@ def compare(
             on_progress(f"Reading {pairs.n:,} pairs", start / pairs.n)
         first, second = vectors.of(start, stop)
         values[:, start:stop] = np.clip(np.einsum("pld,pld->lp", first, second), -1, 1)
-    passport = vectors.passport
+    passport = vectors.passport.with_prompt(recipe_prompt(card, pooling))
     settings = {**passport.settings, "pooling": pooling}
     return PairCosines(
         values,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from components.core import EncoderService
 from components.core.schema import Tokens
 from components.core.words import Span
 from components.features.pairs.compute import PairsAtLayer, standings
+from components.features.pairs.controls import POOLING
 from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
-from components.maps.vectors import is_recipe
+from components.maps.vectors import RECIPE, is_recipe
+from components.ui.models.recipes import recipe_title
 from components.ui.widgets.unread import unread
 
 __all__ = [
@@ -257,13 +259,21 @@ def _scored(at_layer: PairsAtLayer, correlation: Correlation) -> str:
     return say(f"pairs.notes.scored{split}", n=correlation.n, low=low, high=high)
 
 
+def _vectors(settings: Mapping[str, Any]) -> str:
+    """How whole texts became vectors."""
+    pooling, prompt = str(settings.get("pooling")), str(settings.get("prompt", ""))
+    if not is_recipe(pooling):
+        return POOLING.options["mean"]
+    return say("recipe.title") if pooling == RECIPE and not prompt else recipe_title(prompt)
+
+
 def notes(at_layer: PairsAtLayer) -> list[str]:
     """Notes on the compared pairs and those left out, one line each; names are not escaped."""
     scores, result, pairs = at_layer.scores, at_layer.result, at_layer.pairs
     kind = "words" if pairs.has_words else "texts"
     line = [say(f"pairs.notes.{kind}", name=shortened(pairs.name, 60), n=pairs.n)]
-    if is_recipe(str(result.passport.settings.get("pooling"))):
-        line.append(say("recipe.title"))
+    if not pairs.has_words:
+        line.append(_vectors(result.passport.settings))
     if scores is not None and scores.n_left_out:
         line.append(say("pairs.notes.left_out", n=scores.n_left_out))
     if at_layer.correlation is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.analysis.snippet_start import literal, load_lines, recipe_lines
+from components.analysis.snippet_start import literal, load_lines, prompt_argument, recipe_lines
 from components.core.schema import ModelCard
 from components.core.words import Span
 
@@ -143,7 +143,7 @@ def cosines_snippet(card: ModelCard, pairs: Sequence[SnippetPair]) -> str:
 
 def recipe_snippet(card: ModelCard, pairs: Sequence[tuple[str, str]], *, prompt: str) -> str:
     """A script that computes `cosines` (n_pairs,) of whole texts by the model's own recipe."""
-    before = f", prompt={literal(prompt)}" if prompt else ""
+    before = prompt_argument(card, prompt)
     lines = [
         "import torch",
         "from sentence_transformers import SentenceTransformer",

@@ -8,7 +8,7 @@ from components.core.recipe import DenseStep, SentenceRecipe
 from components.core.schema import ModelCard
 from components.maps.vectors import RECIPE
 
-__all__ = ["recipe_of", "recipe_poolings"]
+__all__ = ["recipe_of", "recipe_poolings", "recipe_title"]
 
 
 def recipe_of(card: ModelCard) -> str:
@@ -20,8 +20,14 @@ def recipe_of(card: ModelCard) -> str:
 
 
 def _steps(recipe: SentenceRecipe) -> list[str]:
-    poolings = [say(f"recipe.pooling.{mode}") for mode in recipe.poolings]
-    steps = [*poolings, say("recipe.longest", n=recipe.max_length)]
+    prompt = recipe.prompt(None)
+    steps = [say("recipe.prompt", prompt=shortened(prompt, 60))] if prompt else []
+    if recipe.lower_case:
+        steps.append(say("recipe.lower_case"))
+    steps += [say(f"recipe.pooling.{mode}") for mode in recipe.poolings]
+    if recipe.prompts and not recipe.include_prompt:
+        steps.append(say("recipe.prompt_left_out"))
+    steps.append(say("recipe.longest", n=recipe.max_length))
     for step in recipe.steps:
         if isinstance(step, DenseStep):
             steps.append(say("recipe.linear", n=step.n_out, activation=step.activation))
@@ -31,11 +37,23 @@ def _steps(recipe: SentenceRecipe) -> list[str]:
 
 
 def recipe_poolings(card: ModelCard | None) -> dict[str, str]:
-    """The poolings by a model's own recipe, with their titles; {} if it has none."""
+    """The poolings by a model's own recipe, with their titles; {} if it has none.
+
+    The first puts the recipe's default prompt before each text, the others another one.
+    """
     if card is None or card.recipe is None:
         return {}
-    return {RECIPE: say("recipe.title")} | {
-        f"{RECIPE}:{name}": say("recipe.title_prompt", prompt=shortened(text, 20))
+    default = card.recipe.prompt(None)
+    title = recipe_title(default) if default else say("recipe.title")
+    return {RECIPE: title} | {
+        f"{RECIPE}:{name}": recipe_title(text)
         for name, text in card.recipe.prompts
-        if text and len(name) <= 30
+        if text != default and len(name) <= 30
     }
+
+
+def recipe_title(prompt: str) -> str:
+    """The title of a model's own recipe after a prompt; "" for none."""
+    if not prompt:
+        return say("recipe.title_bare")
+    return say("recipe.title_prompt", prompt=shortened(prompt, 20))

@@ -227,7 +227,7 @@ def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
 
 
 def test_the_notes_say_what_was_left_out_and_why_there_is_no_accuracy() -> None:
-    assert notes(parted()) == ["mine: 40 pairs of whole texts"]
+    assert notes(parted()) == ["mine: 40 pairs of whole texts · mean of all tokens"]
     split = [TRAIN] * 20 + [TEST] * 15 + [NEITHER] * 5
     cosines = np.random.default_rng(0).uniform(0, 1, (1, 40))
     cosines[:, 0] = np.nan
@@ -337,7 +337,9 @@ def test_the_headline_names_layer_coefficient_interval_number_and_yardstick() ->
         "does not say which cosine means which score."
     )
     assert pairs_title(pairs) == "Layer 0 follows best: Spearman 0.84"
-    assert notes(pairs) == ["mine: 1,379 pairs of whole texts · 1,379 have a score (0 to 5)"]
+    assert notes(pairs) == [
+        "mine: 1,379 pairs of whole texts · mean of all tokens · 1,379 have a score (0 to 5)"
+    ]
 
 
 def test_pairs_whose_orders_differ_most_are_listed_first() -> None:

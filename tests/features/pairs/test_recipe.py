@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +15,23 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.pairs.compute import compare, pooling_of
+from components.features.pairs.controls import PAGE, POOLING, SOURCE
 from components.features.pairs.files import WHOLE, PairSet, pair_set
 from components.features.pairs.snippet import recipe_snippet
 from components.ui.state.view import DEFAULT
+from tests.core.spoiled import change_json
+from tests.support.fields import field
+from tests.support.pages import app_settings, framed, plainly_said, press, settled
 from tests.support.recipes import Open, with_recipe
 from tests.support.tiny_models import N_DIMS
 
 LONG = "The ferry leaves at nine and comes back at ten, if the wind allows it. " * 40
+PASSAGE = "the passage is: "
+TITLES = [
+    "the model's own recipe, after “query:”",
+    "the model's own recipe, after “the passage is:”",
+    "the model's own recipe, without a prompt",
+]
 PAIRS = [
     ("This is an example sentence", "Each sentence is converted"),
     ("I love my pet python", LONG),
@@ -66,26 +75,39 @@ def test_the_bundled_models_last_layer_is_the_librarys(
     assert abs(found.values[-1, 1] - mean[-1, 1]) > 1e-3  # 512 tokens are read there
 
 
-def test_further_steps_and_prompts_are_the_librarys(open_with: Open, tmp_path: Path) -> None:
+def with_prompts(open_with: Open, tmp_path: Path) -> Path:
+    """The folder of a tiny model whose recipe has further steps and prompts, one the default."""
     torch.manual_seed(2)
     steps = [
         Pooling(N_DIMS, ("cls", "mean"), include_prompt=False), Dense(2 * N_DIMS, 9), Normalize(),
     ]  # fmt: skip
     with_recipe("bert", steps, open_with, tmp_path, max_seq_length=24)
     folder = tmp_path / "models" / "bert"
+    prompts = {"query": "query: ", "passage": PASSAGE, "plain": ""}
     path = folder / "config_sentence_transformers.json"
-    prompts = {"query": "query: ", "passage": "the passage is: "}
-    named = {"prompts": prompts, "default_prompt_name": "query"}
-    path.write_text(json.dumps({**json.loads(path.read_text()), **named}))
+    change_json(path, prompts=prompts, default_prompt_name="query")
+    return folder
+
+
+def test_further_steps_and_prompts_are_the_librarys(open_with: Open, tmp_path: Path) -> None:
+    folder = with_prompts(open_with, tmp_path)
     service = open_with(model_folder=folder.parent)
     library = SentenceTransformer(str(folder), device="cpu")
     card = service.load("folder:bert")
-    for pooling, prompt in (("recipe", "query: "), ("recipe:passage", prompts["passage"])):
-        values = compare(made(PAIRS), card, service, pooling=pooling).values
-        np.testing.assert_allclose(values[-1], cosines_of(library, prompt), atol=1e-5)
-        assert np.isfinite(values).all()
+    expected = {"recipe": "query: ", "recipe:passage": PASSAGE, "recipe:plain": ""}
+    for pooling, prompt in expected.items():
+        found = compare(made(PAIRS), card, service, pooling=pooling)
+        cosines = cosines_of(library, prompt)
+        np.testing.assert_allclose(found.values[-1], cosines, atol=1e-5)
+        assert np.isfinite(found.values).all()
+        assert found.passport.settings.get("prompt", "") == prompt
+        namespace: dict[str, torch.Tensor] = {}
+        code = recipe_snippet(card, PAIRS, prompt=prompt)
+        exec(code.replace("path/to/", f"{folder.parent}/"), namespace)
+        np.testing.assert_allclose(namespace["cosines"].cpu().numpy(), cosines, atol=1e-5)
     options = pooling_of(made(PAIRS), card).options
-    assert list(options) == ["recipe", "recipe:query", "recipe:passage", "mean"]
+    assert list(options) == [*expected, "mean"]
+    assert [options[name] for name in expected] == TITLES
 
 
 def test_words_and_models_without_a_recipe_have_the_mean_alone(service: EncoderService) -> None:
@@ -97,3 +119,36 @@ def test_words_and_models_without_a_recipe_have_the_mean_alone(service: EncoderS
         list(pooling_of(whole, bare).options) == list(pooling_of(words, card).options) == ["mean"]
     )
     assert "needs no training" in pooling_of(whole, bare).help
+
+
+def test_a_prompt_that_is_chosen_on_the_page_is_said_there_and_in_the_passport(
+    open_with: Open, tmp_path: Path
+) -> None:
+    folders = str(with_prompts(open_with, tmp_path).parent)
+    rows = [f"The ferry {i} leaves,A boat {i} goes,{i % 2}\n" for i in range(8)]
+    content = "".join(["text1,text2,label\n", *rows, f"{LONG.replace(',', '')},It is long,0\n"])
+    settings = {"MODEL_FOLDERS": folders, "DATA_DIR": str(tmp_path / "data")}
+    with app_settings(ALLOW_DOWNLOADS="0", **settings):
+        app = settled(framed(replace(SOURCE.put(DEFAULT, "file"), model="folder:bert"), PAGE))
+        uploader = field(app.file_uploader, "pairs_upload")
+        app = settled(uploader.set_value(("mine.csv", content.encode(), "text/csv")).run())
+        app = settled(press(app, "pairs_use"))
+        said = plainly_said(app)
+        assert f"{TITLES[0]} · 1 text is longer than 24 tokens; its end is left out" in said
+        assert (
+            "Its own sentence vector: “query:” before each text, the first token, mean of all "
+            "tokens, a prompt's tokens left out, at most 24 tokens, a linear layer to 9 "
+            "dimensions (Tanh), scaled to length 1."
+        ) in said
+        for name, title, prompt in (
+            ("recipe:passage", TITLES[1], PASSAGE), ("recipe:plain", TITLES[2], ""),
+        ):  # fmt: skip
+            app = settled(field(app.selectbox, POOLING.key).set_value(name).run())
+            assert not app.exception
+            assert title in plainly_said(app)
+            code = "\n".join(block.value for block in app.code)
+            assert f'prompt="{prompt}"' in code
+            assert (f'"prompt": "{prompt}"' in code) == bool(prompt)
+        app = settled(field(app.selectbox, POOLING.key).set_value("mean").run())
+        assert "mean of all tokens · " in plainly_said(app)
+        assert "SentenceTransformer" not in "".join(block.value for block in app.code)
