@@ -23,7 +23,7 @@ from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import sentences
 
-__all__ = ["draw", "finish"]
+__all__ = ["announce_model", "draw", "finish"]
 
 
 # --- The model picker, and below it the state of the chosen model
@@ -34,7 +34,6 @@ _ARRIVED = "came"  # the model that arrived last, until the visitor is told
 
 def draw_picker(view: ViewState) -> None:
     """Draw the picker with the model in use, or with the chosen one while it loads."""
-    _announce_model()
     request = requested_model.current(view)
     selected = request.model if request is not None and request.is_pending else view.model
     specs = _specs(selected)
@@ -126,10 +125,10 @@ def _switch_model() -> None:
     st.rerun()
 
 
-def _announce_model() -> None:
+def announce_model() -> None:
     """Say that another model is in use: as a toast, because the sidebar may be closed.
 
-    This happens one run after the switch, as output before a rerun may not reach the browser.
+    It belongs at the end of a run: output before a rerun may not reach the browser.
     """
     model = session.kept(_ARRIVED)
     if model is not None:
