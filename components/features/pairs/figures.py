@@ -446,6 +446,7 @@ def accuracy_lines(
         ),
     }
     layout = {
+        "margin": {"l": 92},  # "100%" in any font, so that nothing is drawn twice
         "xaxis": _layer_axis(x),
         "yaxis": {"title": {"text": "judged right"}, "range": [low, 1.02], "tickformat": ".0%"},
         "shapes": [
