@@ -65,6 +65,7 @@ def cosine_lines(
     The line of the first pair is strong, and all others are muted.
     """
     x = list(comparison.layers)
+    measure = f"{comparison.measure} (up: more alike)"
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
@@ -80,7 +81,7 @@ def cosine_lines(
             "zeroline": False,
             "showgrid": False,
         },
-        "yaxis": {"title": {"text": comparison.measure}, "range": [scale[0], scale[1] + 0.04]},
+        "yaxis": {"title": {"text": measure}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [_layer_mark(layer)],
         "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
         "annotations": [

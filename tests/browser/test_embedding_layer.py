@@ -71,11 +71,11 @@ def a_click_on_a_row_follows_its_token(here: Visit, token: str, *, row: int) -> 
     expect(hover).to_contain_text(f"{token}, position {row}")
     with here.rerun():
         here.page.mouse.click(*place)
-    assert here.title == f"“{token}” = own vector + position {row} + segment 0"
+    assert here.title == f"“{token}” = word + position {row} + segment 0"
 
 
 def every_closer_look_fits(here: Visit) -> None:
-    names = ("its own", "its", "sum", "normalised:")
+    names = ("the", "its place", "sum", "rescaled:")
     labels = here.figure.locator(".annotation-text")
     heads = [box(text) for text in labels.all() if text.text_content().startswith(names)]
     assert len(heads) == 5

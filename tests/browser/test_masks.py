@@ -96,7 +96,7 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
 
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
-    assert here.title == "Mask on (1, 0): no token attends to padding"
+    assert here.title == "Mask on (1, 0): no token reads the padding"
     assert "keeps a similarity (cosine) of 1.000 to A read alone" in here.reading
     assert box(here.figure)["y"] < 260
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1

@@ -118,6 +118,7 @@ def token_reading(
     if measure.chance is not None:
         chance = float(measure.chance.mean[measure.row(layer)])
         claims = [claim("layers.one.start", chance=chance, **numbers)]
+    claims += _rank(measure, position, layer)
     if len(steps.layers) > 1:
         verdict, peak = _peak(steps, position)
         claims.append(claim(f"layers.one.step{verdict}", **peak))
@@ -140,6 +141,18 @@ def _distance(measure: Measure, row: int, position: int) -> str:
         return "lost"
     usual = 0.0 if chance is None else float(chance.mean[row])
     return "near" if value > (1 + usual) / 2 else "far"
+
+
+def _rank(measure: Measure, position: int, layer: int) -> Claims:
+    """Whether a token has changed least or most of the text's own tokens; empty if neither."""
+    own = np.flatnonzero(measure.own_mask).tolist()
+    if position not in own or len(own) < 3:
+        return []
+    values = measure.values[measure.row(layer), own].tolist()
+    for end, sign in (("least", 1), ("most", -1)):
+        if [own[i] for i in leading([sign * value for value in values], MARGIN)] == [position]:
+            return [claim(f"layers.one.rank.{end}", n=len(own))]
+    return []
 
 
 def _peak(measure: Measure, position: int) -> tuple[str, dict[str, Any]]:

@@ -325,6 +325,8 @@ def notes(display: MapDisplay) -> None:
         limit = settings.get("max_length")
         key = "cut" if limit is None else "cut_at"
         parts.append(say(f"map.notes.{key}", n=gathered.n_cut, limit=limit))
+    if points.n_points > 1:
+        parts.append(say("map.notes.near"))
     if display.matches is not None:
         parts.append(say("map.notes.found", n=len(display.matches)))
     st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))

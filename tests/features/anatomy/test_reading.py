@@ -248,7 +248,7 @@ def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
     assert [str(claim) for claim in [reading.anatomy_title(tree, tree), *claims]] == [
         "The word table is 52% of the model",
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
-        "The word table holds **52%** of the parameters; all layers together hold **47%**.",
+        "The word table holds **52%** of these learned numbers; all layers together hold **47%**.",
     ]
     card, pooler = service.load(BUNDLED_ID), tree.find("pooler")
     assert pooler is not None

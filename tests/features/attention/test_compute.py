@@ -271,10 +271,10 @@ def test_orders_are_named_by_the_models_own_special_tokens(tiny_service: Encoder
 
 def test_the_bars_say_what_they_are_about(service: EncoderService) -> None:
     captions = {
-        "One head": "Layer 3, head 7: attention to …",
-        "Layer": "Layer 4, average of its heads: attention to …",
-        "All": "Average of all heads: attention to …",
-        "Rollout": "Average of the heads of layers 1 to 4: attention to …",
+        "One head": "Layer 3, head 7: attention to … (can overlap)",
+        "Layer": "Layer 4, average of heads: attention to … (can overlap)",
+        "All": "Average of all heads: attention to … (can overlap)",
+        "Rollout": "Average of heads, layers 1 to 4: attention to … (can overlap)",
     }
     for show, caption in captions.items():
         assert habits_caption(seen(service, show=show, head="3.7", layer=4)) == caption

@@ -199,9 +199,10 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
         "Layer 1, head 2 looks at the previous token In layer 1, head 2, over 99% of the "
         "attention goes to the previous token (an even spread would give 14%). Among the tokens "
-        "shown, “python” attends most to “pet” (over 99%). Attention shows where a head takes its "
-        "input from; it does not explain what the model concludes. Hidden: [CLS], [SEP]. The rows "
-        "leave out attention to hidden tokens, so a row may sum to less than 1."
+        "shown, “python” attends most to “pet” (over 99%). Each head of a layer chooses for "
+        "itself where it takes its input from; that does not explain what the model concludes. "
+        "Hidden: [CLS], [SEP]. The rows leave out attention to hidden tokens, so a row may sum to "
+        "less than 1."
     )
 
 

@@ -78,13 +78,13 @@ def test_what_is_said_of_words_is_so() -> None:
 
 
 def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
-    assert words_title(WORDS) == "Most frequent here: “python” (40 times)"
+    assert words_title(WORDS) == "Most frequent, small words aside: “python” (40 times)"
     once = replace(WORDS, rows=(WordRow("x", 1),))
     assert words_title(once) == "No word shown occurs more than once"
     said = words_claims("mine.csv", 200, WORDS)
     assert " ".join(map(str, said)) == (
         "**mine\\.csv** has **200** texts, with a word count of **1,000**. Of its 400 distinct "
-        "words, **50%** occur only once."
+        "words, **50%** occur only once, which is too rare to compare meanings."
     )
     said = words_claims("x", 1, WordCounts(1, 1, 1, (WordRow("ox", 1),)))
     assert str(said[1]) == "Its only word occurs once."

@@ -69,7 +69,7 @@ def test_heads_are_on_one_level_and_signs_beside_the_followed_row() -> None:
     assert [note.text for note in signs] == ["<b>+</b>", "<b>=</b>", "<b>→</b>"]
     assert {note.y for note in signs} == {figure.layout.yaxis.tickvals[2]}
     heads = [note for note in notes if note.y == 1.01]
-    words = ["its own<br>word", "its<br>place", "sum", "normalised:<br>layer 0"]
+    words = ["the<br>word", "its place<br>(position)", "sum", "rescaled:<br>layer 0"]
     assert [note.text for note in heads] == words
     assert "±2" in notes[-1].text
     assert "±5" in notes[-1].text

@@ -288,7 +288,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     parts = service.embedding_parts(BUNDLED_ID, "I love my pet python")
     assert str(reading.embedding_title(parts.tokens.tokens, 5, 0)) == (
-        "“python” = own vector + position 5 + segment 0"
+        "“python” = word + position 5 + segment 0"
     )
     assert float(shares(parts)["word"][5]) == pytest.approx(0.79, abs=0.005)
     neighbours = [("<b>", 0.404), ("x", 0.396)]

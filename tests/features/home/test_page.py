@@ -82,7 +82,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     said = answers(app)
     assert list(said) == ["Why?", "Is 0.78 high?"]
     assert "The surrounding words cause the whole difference" in said["Why?"]
-    assert "does not settle this" in said["Is 0.78 high?"]
+    assert "alone does not tell" in said["Is 0.78 high?"]
     assert everything_said(app).count("one processing step of the model") == 1
 
 

@@ -78,7 +78,7 @@ def test_without_any_the_way_to_the_corpora_is_shown() -> None:
 def test_it_is_drawn_with_its_marked_words() -> None:
     app = settled(framed(on(keep(30)), PAGE))
     assert not app.error
-    assert "mine\\.csv: **30** words" in everything_said(app)
+    assert "mine\\.csv: **30** uses of words" in everything_said(app)
     assert any(own.key and own.key.startswith("map_every_word") for own in app.toggle)
 
 

@@ -100,11 +100,11 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     assert_shows(app, service, DEFAULT)
     assert "Press a switch: " in captions(app)
     assert "C is an example: your 2 sentences are equally long." in captions(app)
-    assert "[PAD] positions, which no token attends to (mask 0)" in captions(app)
+    assert "[PAD] positions, which no token reads (mask 0)" in captions(app)
     assert table(app, "mask")["mask"].tolist() == [1] * 7 + [0] * 15
     off = framed(PADDED)
     assert_shows(off, service, PADDED)
-    assert "[PAD] positions; tokens attend to them as if they were text (mask 1)" in captions(off)
+    assert "[PAD] positions, read as if they were text (mask 1)" in captions(off)
     assert "is an example" not in captions(off)
     assert set(table(off, "mask")["mask"]) == {1}
     for key in (LAYERS, TOKENS, LIMIT):

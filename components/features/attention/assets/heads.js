@@ -80,7 +80,7 @@ class Heads {
     const tile = target?.closest?.(".tile");
     this.told.textContent = tile
       ? tile.getAttribute("aria-label")
-      : "Layers down, heads across; click one.";
+      : "Layers (steps) down, heads across; click one.";
   }
 
   onClick(event) {

@@ -102,7 +102,8 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
 
 
 def words(portrait: Portrait) -> None:
-    """Draw the main claim on the comparison, with all others folded."""
+    """Draw which references tell the words apart, or else the main claim; all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
-    first, *others = meaning_in_context(*of)
-    kit.reading([first], sure=[*others, *meaning_sure(*of)])
+    claims = meaning_in_context(*of)
+    shown = [c for c in claims if c.key == "meaning.reference.closer"] or claims[:1]
+    kit.reading(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])

@@ -66,7 +66,7 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert title(app).startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     assert "of each point's 15 truly nearest points" in plainly_said(app)
-    assert "Ambiguous words: **32** words" in plainly_said(app)
+    assert "Ambiguous words: **32** uses of words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[-1]))
     shown = table(app)
     np.testing.assert_array_equal(shown[["x", "y"]].to_numpy(np.float32), own.map.coordinates[-1])

@@ -33,8 +33,8 @@ def shown(
 
 def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
     assert str(ruler_reading(shown())) == (
-        "Similarity alone does not settle this: **0.70** is usual for uses with one meaning "
-        "(0.65 to 0.95) and usual for uses with two (0.40 to 0.70)."
+        "**0.70** alone does not tell: it is usual for uses with one meaning "
+        "(0.65 to 0.95), and usual for uses with two (0.40 to 0.70)."
     )
     sure = Calibration(0.5, 0.9, 83)
     verdicts = {0.4: "different", 0.95: "same", 0.7: "cannot tell", 1.0: "equal"}
