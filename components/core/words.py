@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
 import regex
 
-__all__ = ["Span", "find_word", "find_words", "split_words"]
+from components.core.schema import Tokens
+
+__all__ = ["Span", "find_word", "find_words", "split_words", "token_of_word"]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
@@ -43,3 +46,22 @@ def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
     """The span of the n-th occurrence of a whole word, ignoring case, or None if there is none."""
     spans = find_words(text, word)
     return spans[occurrence] if 0 <= occurrence < len(spans) else None
+
+
+def token_of_word(tokens: Tokens, word: Span | None) -> int:
+    """Return the position of the first token of a word, or of the last word that the model reads.
+
+    Args:
+        tokens: a text as the tokenizer cuts it; the word is of its first text.
+        word: the span of the word; None for the last one, punctuation aside.
+    """
+    in_text, ends = tokens.text_ids == 0, tokens.offsets[:, 1]
+    start = _last_word(tokens.text, int(ends[in_text].max(initial=0))) if word is None else word[0]
+    behind = np.flatnonzero(in_text & (ends > start))
+    return int(behind[0]) if len(behind) else 0
+
+
+def _last_word(text: str, end: int) -> int:
+    """The start of the last word before an end, punctuation aside; 0 if there is none."""
+    starts = [a for a, b in split_words(text) if a < end and any(map(str.isalnum, text[a:b]))]
+    return starts[-1] if starts else 0

@@ -15,6 +15,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
+from components.core.words import token_of_word
 from components.features.attention.controls import (
     DIRECTION,
     DIRECTIONS,
@@ -249,13 +250,10 @@ def _arrangement(view: ViewState, sentence: Sentence) -> Arrangement:
 
 
 def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
-    """(side, index) of the picked token; by default the first of the chosen word or text."""
+    """(side, index) of the picked token; by default the first of the chosen or last word."""
     side = SIDE.of(view)
     items = grid.rows if side == "from" else grid.columns
-    start = sentence.word[0] if sentence.word else 0
-    candidates = np.flatnonzero((encoding.text_ids == 0) & (encoding.offsets[:, 1] > start))
-    first = int(candidates[0]) if len(candidates) else 0
-    for position in (TOKEN.of(view), first):
+    for position in (TOKEN.of(view), token_of_word(encoding, sentence.word)):
         for i, item in enumerate(items):
             if position in item.positions:
                 return side, i

@@ -22,6 +22,7 @@ from components.core.schema import (
     Passport,
     Vocabulary,
 )
+from components.core.words import token_of_word
 from components.features.embedding_layer.controls import (
     ALONE,
     FEW,
@@ -260,14 +261,8 @@ def normalization_of(model: str, service: EncoderService, parts: EmbeddingParts)
 
 
 def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
-    """The first token of the chosen word, or else of the text."""
-    tokens, word = parts.tokens, sentence.word
-    starts = [
-        i
-        for i in range(tokens.n_tokens)
-        if tokens.text_ids[i] == 0 and (word is None or tokens.offsets[i, 1] > word[0])
-    ]
-    return starts[0] if starts else 0
+    """The first token of the chosen word, or else of the last one."""
+    return token_of_word(parts.tokens, sentence.word)
 
 
 def _projection(parameters: tuple[Parameter, ...]) -> str:

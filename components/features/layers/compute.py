@@ -21,7 +21,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport, Vocabulary
-from components.core.words import split_words
+from components.core.words import split_words, token_of_word
 from components.features.layers import measures
 from components.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN, WORDS
 from components.features.layers.measures import (
@@ -302,21 +302,7 @@ def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
     requested = TOKEN.of(view)
     if 0 <= requested < encoding.n_tokens:
         return requested
-    in_text, ends = encoding.text_ids == 0, encoding.offsets[:, 1]
-    first = sentence.word[0] if sentence.word else _last_word(encoding)
-    behind = np.flatnonzero(in_text & (ends > first))
-    return int(behind[0]) if len(behind) else 0
-
-
-def _last_word(encoding: Encoding) -> int:
-    """The start of the last word that the model reads, punctuation aside; 0 if there is none."""
-    end = int(encoding.offsets[encoding.text_ids == 0, 1].max(initial=0))
-    starts = [
-        start
-        for start, stop in split_words(encoding.text)
-        if start < end and any(map(str.isalnum, encoding.text[start:stop]))
-    ]
-    return starts[-1] if starts else 0
+    return token_of_word(encoding, sentence.word)
 
 
 # --- The pooler computed by hand from its weights

@@ -122,13 +122,15 @@ def test_every_family_works(tiny_service: EncoderService, family: str) -> None:
 # Which token
 
 
-def test_the_picked_token_is_the_views_the_chosen_words_or_the_first(
+def test_the_picked_token_is_the_views_the_chosen_words_or_the_last_words(
     service: EncoderService,
 ) -> None:
     assert seen(service, side="to", token=4).picked == ("to", 4)
     sentence = DEFAULT.sentences[0]
     assert seen(service).picked == ("from", 5)  # [CLS] i love my pet python [SEP]
-    assert seen(service, replace(sentence, word=None)).picked == ("from", 1)
+    assert seen(service, replace(sentence, word=None)).picked == ("from", 5)
+    marked = replace(sentence, text="I love it!", word=None)
+    assert seen(service, marked).picked == ("from", 3)
     assert seen(service, special="Hide", token=0).picked == ("from", 4)  # [CLS] is gone
     assert seen(service, token=10**9).picked == ("from", 5)
     assert seen(service, Sentence("")).picked == ("from", 0)

@@ -47,7 +47,7 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
     panels = drawn(embedding)
     assert set(panels) == set(expected)
     for name, rows in expected.items():
-        np.testing.assert_array_equal(panels[name], rows[:MAX_ROWS])
+        np.testing.assert_array_equal(panels[name], rows[embedding.window])
     assert embedding.difference <= 1e-6 * max(1.0, np.abs(layer_0.hidden).max())
     table = token_table(embedding)
     assert table["word row (ID)"].tolist() == parts.tokens.token_ids.tolist()
