@@ -1,0 +1,222 @@
+"""The parts of the page Sentence vectors."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.content.language import duration, say
+from components.content.wording import quoted
+from components.core import ModelCard
+from components.core.schema import Passport
+from components.features.sentences.compute import (
+    LARGE_SECONDS,
+    Compared,
+    CorpusAccuracy,
+    TextVectors,
+    accuracy_of,
+    arrays,
+    compared,
+    corpus_of,
+    random_task,
+    rows,
+    source_of,
+    vectors_task,
+)
+from components.features.sentences.controls import TEST, TESTS, YOURS
+from components.features.sentences.explain import FORMULA
+from components.features.sentences.figures import (
+    MATRIX_WIDTH,
+    accuracy_bars,
+    matrices_drawing,
+    matrix_chart,
+    matrix_height,
+)
+from components.features.sentences.reading import (
+    accuracy_claims,
+    accuracy_sure,
+    claims,
+    pair_title,
+    sure,
+)
+from components.features.sentences.snippet import cosines_snippet, recipe_snippet
+from components.figures.similarity import cosine_range
+from components.jobs import Task
+from components.maps.vectors import RECIPE
+from components.ui.models import runtime, waiting
+from components.ui.models.background import maps
+from components.ui.models.recipes import recipe_of
+from components.ui.models.services import uncached
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs, kit, sentences
+
+__all__ = ["HEIGHT", "downloads", "explain", "look_closer", "picture", "result_of", "toolbar"]
+
+HEIGHT = 2 * matrix_height(6)
+_FILE = "sentence-vectors"
+_LONGEST = 300  # characters of a text that is read on the page
+
+
+def toolbar(view: ViewState) -> None:
+    """Draw the choice of the sentences, and the editor of the visitor's own."""
+    with kit.controls("sentences"):
+        if inputs.choice(view, source_of(view)) == YOURS:
+            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
+                sentences.sentence_editor(view, "sentences", where="page", least=1)
+
+
+# --- The matrices
+
+
+def result_of(view: ViewState, card: ModelCard) -> Compared | None:
+    """Return the compared sentences; until random pairs are measured, or of one sentence, None."""
+    task = random_task(card, uncached(), token_seconds=maps().token_seconds(card))
+    random = _vectors(task, "sentences_random", height=HEIGHT)
+    if random is None:
+        return None
+    result = compared(view, card, runtime.service(), random)
+    if result is None:
+        st.info(say("sentences.one"), icon=":material/add:")
+    return result
+
+
+def _vectors(task: Task, place: str, *, height: int) -> TextVectors | None:
+    cost = say("sentences.waiting.cost", duration=duration(task.size))
+    offer = waiting.Offer(
+        cost=cost,
+        cancelled=cost,
+        stopped=cost,
+        button=say("sentences.waiting.begin"),
+        room=say("sentences.waiting.room"),
+    )
+    vectors: TextVectors | None = waiting.result_of(
+        task, offer, place=place, height=height, most_seconds=LARGE_SECONDS
+    )
+    return vectors
+
+
+def picture(result: Compared) -> None:
+    """Draw the sentences, a matrix for each way, and the reading."""
+    for name, sentence in zip(result.letters, result.sentences, strict=True):
+        texts = " / ".join(quoted(t, 100) for t in (sentence.text, sentence.pair) if t is not None)
+        st.caption(f"**{name}** {texts}")
+    kit.reading(claims(result), sure=sure(result))
+    scale = cosine_range(result.cosines)
+    with st.container(horizontal=True, gap="small", key="sentences_matrices"):
+        for at, pooling in enumerate(result.poolings):
+            title = say(f"sentences.title.{pooling}")
+            chart = matrix_chart(
+                result.cosines[at], result.shares[at], result.letters, scale=scale, title=title
+            )
+            with st.container(width=MATRIX_WIDTH):
+                alt = say("sentences.alt", title=title)
+                kit.chart(chart, key=f"sentences_matrix_{pooling}", alt=alt)
+    _pair(result)
+
+
+def _pair(result: Compared) -> None:
+    """Draw the pair to read: the one about which two ways disagree most."""
+    i, j = result.disagreement.pair
+    with st.container(border=True, key="sentences_pair"):
+        st.markdown(str(pair_title(result)))
+        for place in (i, j):
+            text = quoted(result.sentences[place].text, _LONGEST)
+            st.markdown(f"**{result.letters[place]}** {text}")
+        kit.table(
+            [
+                {
+                    say("sentences.pair.vector"): say(f"sentences.title.{pooling}"),
+                    say("sentences.pair.cosine"): float(result.cosines[at, i, j]),
+                    say("sentences.pair.share"): 100 * float(result.shares[at, i, j]),
+                }
+                for at, pooling in enumerate(result.poolings)
+            ],
+            key="sentences_pair_table",
+            exact=[say("sentences.pair.cosine")],
+            columns={
+                say("sentences.pair.share"): st.column_config.ProgressColumn(
+                    format="%.0f%%", min_value=0, max_value=100
+                )
+            },
+        )
+
+
+# --- Labelled corpora
+
+
+def look_closer(view: ViewState, card: ModelCard) -> None:
+    """Draw how much each way costs on a labelled corpus."""
+    kit.look_closer(view, TEST, dict.fromkeys(TESTS, partial(_accuracy, view, card)))
+
+
+def _accuracy(view: ViewState, card: ModelCard) -> None:
+    corpus = corpus_of(view)
+    task = vectors_task(
+        corpus.key, corpus.texts, card, uncached(), token_seconds=maps().token_seconds(card)
+    )
+    height = 130 + 36 * len(TESTS)
+    vectors = _vectors(task, "sentences_corpus", height=height)
+    if vectors is not None:
+        draw_accuracy(accuracy_of(view, vectors), TEST.of(view))
+
+
+def draw_accuracy(result: CorpusAccuracy, test: str) -> None:
+    """Draw the accuracy by each way, and its reading."""
+    label = say(f"sentences.label.{test}")
+    found = accuracy_claims(result, label)
+    kit.reading(found, sure=accuracy_sure(result), key="reading_accuracy")
+    names = [say(f"sentences.title.{each.pooling}") for each in result.accuracies]
+    title = say("sentences.accuracy.title", corpus=result.corpus, label=label)
+    chart = accuracy_bars(
+        result.accuracies,
+        names,
+        result.baseline,
+        title=title,
+        axis=say("sentences.accuracy.axis", label=label),
+    )
+    kit.chart(chart, key="sentences_accuracy", alt=say("sentences.accuracy.alt", title=title))
+
+
+# --- Below the picture
+
+
+def explain(result: Compared) -> None:
+    """Draw the tabs under the picture."""
+    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result), say("sentences.limits"))
+
+
+def downloads(result: Compared, place: DeltaGenerator) -> None:
+    """Draw the Download menu."""
+    passport = _passport(result)
+    titles = [say(f"sentences.title.{pooling}") for pooling in result.poolings]
+    svg = matrices_drawing(result.cosines, result.letters, titles, cosine_range(result.cosines))
+    with kit.downloads(place, export.caption(passport), svg=svg, name=_FILE):
+        kit.download_files(
+            _FILE, passport, rows=lambda: rows(result), arrays=lambda: arrays(result)
+        )
+
+
+def _numbers(result: Compared) -> None:
+    kit.table(rows(result), key="sentences_table", after=3, height=360)
+
+
+def _passport(result: Compared) -> Passport:
+    return result.vectors.passport
+
+
+def _under_the_hood(result: Compared) -> None:
+    has_pooler, has_recipe = ("pooler" in result.poolings, RECIPE in result.poolings)
+    plain = cosines_snippet(result.card, result.sentences, has_pooler=has_pooler)
+    snippets = [(say("sentences.snippet.plain"), plain)]
+    if has_recipe:
+        own = recipe_snippet(result.card, result.sentences)
+        snippets.append((say("sentences.snippet.recipe"), own))
+    shapes = [{"array": n, "shape": str(a.shape)} for n, a in arrays(result).items()]
+    kit.under_the_hood(
+        formula=[FORMULA, recipe_of(result.card)],
+        snippet=snippets,
+        passport=_passport(result),
+        shapes=kit.shapes(shapes, key="sentences_shapes"),
+    )
