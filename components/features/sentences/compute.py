@@ -18,7 +18,7 @@ from components.core import EncoderService, ModelCard
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
-from components.features.sentences.controls import READY, SOURCE, TEST, YOURS
+from components.features.sentences.controls import CORPUS, READY, SOURCE, TEST, YOURS
 from components.features.sentences.measures import (
     Accuracy,
     Disagreement,
@@ -30,6 +30,7 @@ from components.features.sentences.measures import (
     shares_below,
     vectors_of,
 )
+from components.features.sentences.search import TextIndex, index_of
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE
 from components.ui.state.controls import Choice
@@ -45,8 +46,11 @@ __all__ = [
     "arrays",
     "compared",
     "corpus_of",
+    "corpus_task",
     "encode_texts",
+    "index_task",
     "random_task",
+    "ready_corpus",
     "rows",
     "sentences_of",
     "source_of",
@@ -306,3 +310,34 @@ def accuracy_of(view: ViewState, vectors: TextVectors) -> CorpusAccuracy:
     units = {pooling: scaled(rows) for pooling, rows in vectors.by_pooling.items()}
     found, baseline = accuracies(units, corpus.labels[TEST.of(view)])
     return CorpusAccuracy(corpus.name, found, baseline, len(found[0].right))
+
+
+# --- A corpus to search
+
+_READING = 0.95  # the share of an index's progress for reading the texts
+
+
+def ready_corpus(view: ViewState) -> Corpus:
+    """The ready corpus that the view searches."""
+    return ambiguous_corpus() if CORPUS.of(view) == CORPUS.default else sentiment_corpus()
+
+
+def corpus_task(
+    corpus: Corpus, card: ModelCard, service: EncoderService, *, token_seconds: float
+) -> Task:
+    """The `vectors_task` of a corpus, the same for its accuracy and for a search."""
+    return vectors_task(corpus.key, corpus.texts, card, service, token_seconds=token_seconds)
+
+
+def index_task(
+    corpus: Corpus, card: ModelCard, service: EncoderService, *, token_seconds: float
+) -> Task:
+    """A task that returns the `TextIndex` of a corpus in memory."""
+    vectors = corpus_task(corpus, card, service, token_seconds=token_seconds)
+
+    def work(report: Report, made: TextVectors) -> TextIndex:
+        report("Counting words", _READING)
+        return index_of(corpus.texts, made.by_pooling["mean"], made.passport)
+
+    key = ("sentences index", corpus.key, card.id, card.checksum)
+    return Task(key, _KIND, work, size=vectors.size, after=vectors, split=_READING)

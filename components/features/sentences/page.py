@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,12 +21,22 @@ from components.features.sentences.compute import (
     arrays,
     compared,
     corpus_of,
+    corpus_task,
+    index_task,
     random_task,
+    ready_corpus,
     rows,
     source_of,
-    vectors_task,
 )
-from components.features.sentences.controls import TEST, TESTS, YOURS
+from components.features.sentences.controls import (
+    CORPUS,
+    QUERY,
+    SEARCH,
+    SHOW,
+    TEST,
+    TESTS,
+    YOURS,
+)
 from components.features.sentences.explain import FORMULA
 from components.features.sentences.figures import (
     MATRIX_WIDTH,
@@ -41,6 +52,7 @@ from components.features.sentences.reading import (
     pair_title,
     sure,
 )
+from components.features.sentences.search import LONGEST, SearchResult, TextIndex, search
 from components.features.sentences.snippet import cosines_snippet, recipe_snippet
 from components.figures.similarity import cosine_range
 from components.jobs import Task
@@ -52,7 +64,16 @@ from components.ui.models.services import uncached
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
-__all__ = ["HEIGHT", "downloads", "explain", "look_closer", "picture", "result_of", "toolbar"]
+__all__ = [
+    "HEIGHT",
+    "downloads",
+    "explain",
+    "look_closer",
+    "picture",
+    "result_of",
+    "search_of",
+    "toolbar",
+]
 
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
@@ -60,9 +81,12 @@ _LONGEST = 300  # characters of a text that is read on the page
 
 
 def toolbar(view: ViewState) -> None:
-    """Draw the choice of the sentences, and the editor of the visitor's own."""
+    """Draw what to show, and the sentences to compare or the query and the texts to search."""
     with kit.controls("sentences"):
-        if inputs.choice(view, source_of(view)) == YOURS:
+        if inputs.choice(view, SHOW) == SEARCH:
+            inputs.text(view, QUERY)
+            inputs.select(view, CORPUS)
+        elif inputs.choice(view, source_of(view)) == YOURS:
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
 
@@ -73,7 +97,7 @@ def toolbar(view: ViewState) -> None:
 def result_of(view: ViewState, card: ModelCard) -> Compared | None:
     """Return the compared sentences; until random pairs are measured, or of one sentence, None."""
     task = random_task(card, uncached(), token_seconds=maps().token_seconds(card))
-    random = _vectors(task, "sentences_random", height=HEIGHT)
+    random: TextVectors | None = _awaited(task, "sentences_random", height=HEIGHT)
     if random is None:
         return None
     result = compared(view, card, runtime.service(), random)
@@ -82,7 +106,8 @@ def result_of(view: ViewState, card: ModelCard) -> Compared | None:
     return result
 
 
-def _vectors(task: Task, place: str, *, height: int) -> TextVectors | None:
+def _awaited(task: Task, place: str, *, height: int) -> Any:
+    """The result of a task; until then draw its progress or a button, and return None."""
     cost = say("sentences.waiting.cost", duration=duration(task.size))
     offer = waiting.Offer(
         cost=cost,
@@ -91,10 +116,7 @@ def _vectors(task: Task, place: str, *, height: int) -> TextVectors | None:
         button=say("sentences.waiting.begin"),
         room=say("sentences.waiting.room"),
     )
-    vectors: TextVectors | None = waiting.result_of(
-        task, offer, place=place, height=height, most_seconds=LARGE_SECONDS
-    )
-    return vectors
+    return waiting.result_of(task, offer, place=place, height=height, most_seconds=LARGE_SECONDS)
 
 
 def picture(result: Compared) -> None:
@@ -152,12 +174,9 @@ def look_closer(view: ViewState, card: ModelCard) -> None:
 
 
 def _accuracy(view: ViewState, card: ModelCard) -> None:
-    corpus = corpus_of(view)
-    task = vectors_task(
-        corpus.key, corpus.texts, card, uncached(), token_seconds=maps().token_seconds(card)
-    )
-    height = 130 + 36 * len(TESTS)
-    vectors = _vectors(task, "sentences_corpus", height=height)
+    seconds = maps().token_seconds(card)
+    task = corpus_task(corpus_of(view), card, uncached(), token_seconds=seconds)
+    vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=300)
     if vectors is not None:
         draw_accuracy(accuracy_of(view, vectors), TEST.of(view))
 
@@ -177,6 +196,25 @@ def draw_accuracy(result: CorpusAccuracy, test: str) -> None:
         axis=say("sentences.accuracy.axis", label=label),
     )
     kit.chart(chart, key="sentences_accuracy", alt=say("sentences.accuracy.alt", title=title))
+
+
+# --- The search
+
+
+def search_of(view: ViewState, card: ModelCard) -> SearchResult | None:
+    """Return the texts nearest to the query; until the texts are read, or without a query, None."""
+    query = QUERY.of(view).strip()[:LONGEST]
+    if not query:
+        st.info(say("sentences.search.none"), icon=":material/search:")
+        return None
+    corpus = ready_corpus(view)
+    task = index_task(corpus, card, uncached(), token_seconds=maps().token_seconds(card))
+    index: TextIndex | None = _awaited(task, "sentences_index", height=HEIGHT)
+    if index is None:
+        return None
+    return search(
+        index, query, lambda places: [corpus.texts[i] for i in places], card, runtime.service()
+    )
 
 
 # --- Below the picture

@@ -5,8 +5,17 @@ from __future__ import annotations
 from components.content.language import Claim, claim, say
 from components.content.wording import listed_names
 from components.features.sentences.compute import Compared, CorpusAccuracy
+from components.features.sentences.search import Hit, SearchResult
 
-__all__ = ["accuracy_claims", "accuracy_sure", "claims", "pair_title", "sure"]
+__all__ = [
+    "accuracy_claims",
+    "accuracy_sure",
+    "claims",
+    "hit_line",
+    "pair_title",
+    "search_claims",
+    "sure",
+]
 
 
 def name_of(pooling: str) -> str:
@@ -113,3 +122,23 @@ def accuracy_sure(result: CorpusAccuracy) -> list[Claim]:
 
 def _names(poolings: list[str]) -> str:
     return listed_names([name_of(pooling) for pooling in poolings])
+
+
+def search_claims(result: SearchResult) -> list[Claim]:
+    """What the model finds that words do not, and the reverse."""
+    n = len(result.by_model)
+    found = [claim("sentences.search.without_word", n=n, without=result.n_without_word)]
+    if not result.by_words:
+        return [*found, claim("sentences.search.no_word")]
+    n_words = len(result.by_words)
+    missed = claim("sentences.search.missed", n=n, words=n_words, missed=result.n_missed)
+    return [*found, missed]
+
+
+def hit_line(hit: Hit, *, by_words: bool) -> Claim:
+    """The numbers of a text: by the way that found it, and its place by the other."""
+    if by_words:
+        return claim("sentences.search.word_hit", score=hit.word_score, rank=hit.rank)
+    if not hit.word_rank:
+        return claim("sentences.search.new_hit", cosine=hit.cosine)
+    return claim("sentences.search.hit", cosine=hit.cosine, rank=hit.word_rank)

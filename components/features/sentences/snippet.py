@@ -9,7 +9,7 @@ from components.core.schema import ModelCard
 from components.features.sentences.measures import layers_of
 from components.ui.state.view import Sentence
 
-__all__ = ["cosines_snippet", "recipe_snippet"]
+__all__ = ["cosines_snippet", "recipe_snippet", "search_snippet"]
 
 _VECTORS = '''\
 def vectors(*text):
@@ -38,6 +38,42 @@ for name in found[0]:
     cosines[name] = rows @ rows.T
     print(name, cosines[name].numpy().round(4), sep="\\n")
 """
+
+
+_SEARCH = """\
+def vector(text):
+    batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
+    with torch.inference_mode():
+        mean = model(**batch).last_hidden_state[0].mean(dim=0)
+    return torch.nn.functional.normalize(mean, dim=-1)
+
+
+cosines = (torch.stack([vector(text) for text in texts]) @ vector(query)).numpy()
+words = TfidfVectorizer(stop_words="english")
+tf_idf = (words.fit_transform(texts) @ words.transform([query]).T).toarray()[:, 0]
+for i in cosines.argsort()[::-1]:
+    print(f"{{cosines[i]:.4f}} {{tf_idf[i]:.4f}} {{texts[i]}}")
+"""
+
+
+def search_snippet(card: ModelCard, query: str, texts: Sequence[str]) -> str:
+    """A script that leaves `cosines` and `tf_idf` (n,) of texts with a query."""
+    lines = [
+        "import torch",
+        "from sklearn.feature_extraction.text import TfidfVectorizer",
+        "from transformers import AutoModel, AutoTokenizer",
+        "",
+        *load_lines(card),
+        "",
+        f"query = {literal(query)}",
+        "texts = [",
+        *(f"    {literal(text)}," for text in texts),
+        "]",
+        "",
+        "",
+        _SEARCH.format(max_length=card.max_length),
+    ]
+    return "\n".join(lines)
 
 
 def cosines_snippet(card: ModelCard, sentences: Sequence[Sentence], *, has_pooler: bool) -> str:

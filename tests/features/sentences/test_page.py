@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.features.sentences.compute import source_of
-from components.features.sentences.controls import PAGE, TEST
+from components.features.sentences.controls import CORPUS, PAGE, QUERY, SEARCH, SHOW, TEST
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
     alone,
@@ -95,3 +95,19 @@ def test_one_sentence_cannot_be_compared_and_two_cannot_be_ranked() -> None:
     assert say("sentences.claim.one_pair") in said(opened(on("One", "Two")))
     own = on("One", "Two")
     assert "the one that means the same" in said(opened(source_of(own).put(own, "ready")))
+
+
+@pytest.mark.slow
+def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
+    view = SHOW.put(DEFAULT, SEARCH)
+    with offered_files() as files:
+        app = opened(view)
+    found = everything_said(app)
+    assert "**5 of 5** nearest texts by the model share no content word" in said(
+        app, "reading_search"
+    )
+    assert "no word in common" in found
+    assert b"A bat can eat its own weight" in files["sentence-search.csv"]()
+    rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
+    assert "<img" not in everything_said(rude)
+    assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
