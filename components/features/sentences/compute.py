@@ -14,11 +14,15 @@ from components.analysis.separation import scaled
 from components.analysis.similarity import cosine_matrix
 from components.content.bundled_texts import baseline_sentences
 from components.content.examples import SAME_MEANINGS
+from components.content.language import say
 from components.core import EncoderService, ModelCard
+from components.core.errors import CorpusError
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
-from components.features.sentences.controls import CORPUS, READY, SOURCE, TEST, YOURS
+from components.corpus.store.store import Store
+from components.corpus.store.stored_corpus import StoredCorpus
+from components.features.sentences.controls import READY, SOURCE, TEST, YOURS
 from components.features.sentences.measures import (
     Accuracy,
     Disagreement,
@@ -30,7 +34,7 @@ from components.features.sentences.measures import (
     shares_below,
     vectors_of,
 )
-from components.features.sentences.search import TextIndex, index_of
+from components.features.sentences.search import TextIndex, Texts, index_of, mean_vectors
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE
 from components.ui.state.controls import Choice
@@ -38,6 +42,7 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState, letter
 
 __all__ = [
     "LARGE_SECONDS",
+    "MOST_TEXTS",
     "N_RANDOM",
     "Compared",
     "CorpusAccuracy",
@@ -54,6 +59,8 @@ __all__ = [
     "rows",
     "sentences_of",
     "source_of",
+    "stored_task",
+    "texts_of",
     "vectors_task",
 ]
 
@@ -66,6 +73,7 @@ N_RANDOM = 64
 """Everyday sentences whose pairs say which cosine is usual for unrelated texts."""
 _N_TEXTS = 64  # texts encoded at a time
 _N_CHARACTERS = 4.0  # of a token, on average
+_N_TOKENS = 25.0  # of a stored text, on average
 _KIND = JobKind(
     "texts to make vectors of",
     n_at_once=2,
@@ -314,12 +322,20 @@ def accuracy_of(view: ViewState, vectors: TextVectors) -> CorpusAccuracy:
 
 # --- A corpus to search
 
-_READING = 0.95  # the share of an index's progress for reading the texts
+MOST_TEXTS = 200_000
+"""The most texts of a corpus that can be searched: 300 MB of vectors with 384 dimensions."""
+_READING = 0.9  # the share of an index's progress for reading the texts
+_CHUNK = 512  # texts, encoded between two reports
 
 
-def ready_corpus(view: ViewState) -> Corpus:
-    """The ready corpus that the view searches."""
-    return ambiguous_corpus() if CORPUS.of(view) == CORPUS.default else sentiment_corpus()
+def ready_corpus(name: str) -> Corpus | None:
+    """The ready corpus of this name; None for any other name."""
+    return {"ambiguous": ambiguous_corpus, "sentiment": sentiment_corpus}.get(name, lambda: None)()
+
+
+def texts_of(corpus: Corpus) -> Texts:
+    """The function that returns texts of a corpus in memory."""
+    return lambda places: [corpus.texts[i] for i in places.tolist()]
 
 
 def corpus_task(
@@ -337,7 +353,55 @@ def index_task(
 
     def work(report: Report, made: TextVectors) -> TextIndex:
         report("Counting words", _READING)
-        return index_of(corpus.texts, made.by_pooling["mean"], made.passport)
+        return index_of(corpus.texts, made.by_pooling["mean"])
 
     key = ("sentences index", corpus.key, card.id, card.checksum)
     return Task(key, _KIND, work, size=vectors.size, after=vectors, split=_READING)
+
+
+def stored_task(
+    corpus: StoredCorpus,
+    store: Store,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    token_seconds: float,
+) -> Task:
+    """A task that returns the `TextIndex` of a stored corpus.
+
+    The vectors of its texts are computed once, and stored with the corpus.
+
+    Args:
+        corpus: the corpus.
+        store: where it is.
+        card: the card of the view's model.
+        service: encodes each text once, so preferably without a cache.
+        token_seconds: the expected duration of a token.
+
+    Raises:
+        CorpusError: it is too large, or was stored for another model.
+    """
+    if corpus.n_texts > MOST_TEXTS:
+        raise CorpusError(say("sentences.search.many", n=corpus.n_texts, most=MOST_TEXTS))
+    indexing = corpus.about.indexing
+    if (indexing.model, indexing.checksum) != (card.id, card.checksum):
+        raise CorpusError(say("sentences.search.other_model", model=indexing.model))
+
+    def work(report: Report) -> TextIndex:
+        texts = [text for text, _ in store.texts(corpus.name)]
+        if corpus.has_sentences:
+            vectors = corpus.sentences()
+        else:
+            vectors = np.empty((len(texts), card.n_dims), np.float16)
+            for at in range(0, len(texts), _CHUNK):
+                report(f"Reading {len(texts):,} texts", _READING * at / len(texts))
+                part = mean_vectors(texts[at : at + _CHUNK], card, service)
+                vectors[at : at + _CHUNK] = scaled(part)
+            store.keep_sentences(corpus.name, vectors)
+        report("Counting words", _READING)
+        return index_of(texts, vectors)
+
+    n_tokens = 0.0 if corpus.has_sentences else _N_TOKENS * corpus.n_texts
+    about = corpus.about
+    key = ("sentences stored", store.root, about.name, about.digest, about.created)
+    return Task(key, _KIND, work, size=1 + n_tokens * token_seconds)

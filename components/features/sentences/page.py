@@ -27,6 +27,8 @@ from components.features.sentences.compute import (
     ready_corpus,
     rows,
     source_of,
+    stored_task,
+    texts_of,
 )
 from components.features.sentences.controls import (
     CORPUS,
@@ -36,6 +38,7 @@ from components.features.sentences.controls import (
     TEST,
     TESTS,
     YOURS,
+    corpus_among,
 )
 from components.features.sentences.explain import FORMULA
 from components.features.sentences.figures import (
@@ -57,10 +60,13 @@ from components.features.sentences.snippet import cosines_snippet, recipe_snippe
 from components.figures.similarity import cosine_range
 from components.jobs import Task
 from components.maps.vectors import RECIPE
+from components.ui.corpora.catalogue import titles
+from components.ui.frame import errors
 from components.ui.models import runtime, waiting
-from components.ui.models.background import maps
+from components.ui.models.background import maps, store
 from components.ui.models.recipes import recipe_of
 from components.ui.models.services import uncached
+from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
@@ -85,10 +91,19 @@ def toolbar(view: ViewState) -> None:
     with kit.controls("sentences"):
         if inputs.choice(view, SHOW) == SEARCH:
             inputs.text(view, QUERY)
-            inputs.select(view, CORPUS)
+            inputs.select(view, _corpora(view))
         elif inputs.choice(view, source_of(view)) == YOURS:
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
+
+
+def _corpora(view: ViewState) -> Choice:
+    """The ready corpora, and the stored ones that the visitor knows or that the address names."""
+    asked = CORPUS.asked(view) or CORPUS.default
+    if ready_corpus(asked) is not None:
+        return corpus_among(titles(view))
+    known = titles(view, asked)
+    return corpus_among({asked: say("senses.not_here"), **known})
 
 
 # --- The matrices
@@ -207,14 +222,20 @@ def search_of(view: ViewState, card: ModelCard) -> SearchResult | None:
     if not query:
         st.info(say("sentences.search.none"), icon=":material/search:")
         return None
-    corpus = ready_corpus(view)
-    task = index_task(corpus, card, uncached(), token_seconds=maps().token_seconds(card))
-    index: TextIndex | None = _awaited(task, "sentences_index", height=HEIGHT)
-    if index is None:
-        return None
-    return search(
-        index, query, lambda places: [corpus.texts[i] for i in places], card, runtime.service()
-    )
+    service, seconds = runtime.service(), maps().token_seconds(card)
+    name = CORPUS.asked(view) or CORPUS.default
+    ready = ready_corpus(name)
+    with errors.boundary(again=False):
+        if ready is not None:
+            texts = texts_of(ready)
+            task = index_task(ready, card, uncached(), token_seconds=seconds)
+        else:
+            stored = store().open(name)
+            texts = stored.text
+            task = stored_task(stored, store(), card, uncached(), token_seconds=seconds)
+        index: TextIndex | None = _awaited(task, "sentences_index", height=HEIGHT)
+        return None if index is None else search(index, query, texts, card, service)
+    return None
 
 
 # --- Below the picture

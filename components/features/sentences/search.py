@@ -29,9 +29,11 @@ __all__ = [
     "Hit",
     "SearchResult",
     "TextIndex",
+    "Texts",
     "WordMatch",
     "first",
     "index_of",
+    "mean_vectors",
     "rows",
     "search",
 ]
@@ -40,9 +42,11 @@ LONGEST = 200
 """The most characters of a query."""
 N_HITS = 5
 """The texts that each way to search shows."""
+_BLOCK = 8_192  # vectors
 _N_MATCHES = 3  # pairs of words beside a text
 
-Texts = Callable[[Sequence[int]], Sequence[str]]
+Texts = Callable[[IntArray], Sequence[str]]
+"""Returns the texts with some numbers, in that order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +57,11 @@ class TextIndex:
         units: (n, n_dims) the texts' vectors, scaled to length 1: means of all tokens.
         vectorizer: scikit-learn's TF-IDF, fitted on the texts; None if they have no word.
         words: (n, n_words) the texts' TF-IDF, sparse, in rows of length 1.
-        passport: that of the encodings.
     """
 
     units: FloatArray
     vectorizer: Any
     words: Any
-    passport: Passport
 
     @property
     def nbytes(self) -> int:
@@ -133,22 +135,24 @@ class SearchResult:
         return sum(hit.rank > len(self.by_model) for hit in self.by_words)
 
 
-def index_of(texts: Sequence[str], vectors: NDArray[Any], passport: Passport) -> TextIndex:
+def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
     """Return the index of some texts.
 
     Args:
         texts: the texts.
         vectors: (n, n_dims) the mean of each text's tokens.
-        passport: that of their encodings.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    units = np.empty(vectors.shape, np.float32)
+    for at in range(0, len(units), _BLOCK):  # in doubles, all at once are four times as large
+        units[at : at + _BLOCK] = scaled(vectors[at : at + _BLOCK])
     vectorizer = TfidfVectorizer(stop_words="english", dtype=np.float32)
     try:
         words = vectorizer.fit_transform(texts)
     except ValueError:  # no text has a word that counts
-        return TextIndex(scaled(vectors), None, None, passport)
-    return TextIndex(scaled(vectors), vectorizer, words, passport)
+        return TextIndex(units, None, None)
+    return TextIndex(units, vectorizer, words)
 
 
 def first(scores: FloatArray, n: int) -> IntArray:
@@ -180,7 +184,7 @@ def search(
     by_model, by_words = first(cosines, N_HITS), first(scores, N_HITS)
     by_words = by_words[scores[by_words] > 0]
     places = list(dict.fromkeys([*by_model.tolist(), *by_words.tolist()]))
-    found = list(texts(places))
+    found = list(texts(np.array(places, dtype=np.int64)))
     encodings = _encode(found, card, service)
     hits = {
         place: _hit(place, text, cosines, scores, asked, encoding)
@@ -205,6 +209,12 @@ def _weights(encoding: Encoding) -> Doubles:
     return weights
 
 
+def mean_vectors(texts: Sequence[str], card: ModelCard, service: EncoderService) -> FloatArray:
+    """(n, n_dims) float32: the mean of each text's tokens at the last layer."""
+    means = [_mean(encoding) for encoding in _encode(texts, card, service)]
+    return np.array(means, dtype=np.float32)
+
+
 def _mean(encoding: Encoding) -> Doubles:
     return vector_of(encoding.hidden[-1], _weights(encoding))
 
@@ -224,7 +234,7 @@ def _hit(
     return Hit(
         place=place,
         text=text,
-        cosine=float(cosines[place]),
+        cosine=float(np.clip(shares.total, -1.0, 1.0)),  # exact, where the index is 16 bit
         word_score=score,
         rank=1 + int((cosines > cosines[place]).sum()),
         word_rank=1 + int((scores > score).sum()) if score > 0 else 0,

@@ -5,14 +5,21 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.analysis.separation import scaled
 from components.content.language import say
-from components.features.sentences.compute import source_of
+from components.core import BUNDLED_ID
+from components.corpus.corpus import Corpus
+from components.corpus.store.about import indexing_of
+from components.features.sentences.compute import encode_texts, source_of
 from components.features.sentences.controls import CORPUS, PAGE, QUERY, SEARCH, SHOW, TEST
+from components.ui.models import runtime
+from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
     alone,
@@ -111,3 +118,23 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
     assert "<img" not in everything_said(rude)
     assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
+
+
+@pytest.mark.slow
+def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
+    card = runtime.service().load(BUNDLED_ID)
+    texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
+    kept = store().create(Corpus("mine.csv", texts), indexing_of(card, [6], "exact"))
+    view = CORPUS.put(SHOW.put(DEFAULT, SEARCH), kept.name)
+    app = opened(view)
+    assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
+    assert "Best of 3 texts." in everything_said(app)
+    stored = store().open(kept.name).sentences().astype(float)
+    expected = scaled(encode_texts(texts, card, runtime.service()).by_pooling["mean"])
+    np.testing.assert_allclose(stored, expected, atol=1e-3)
+    assert "Best of 3 texts." in everything_said(opened(view))
+    store().delete(kept.name)
+    assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
+    gone = settled(framed(view, PAGE))
+    assert not gone.exception
+    assert "no longer" in gone.error[0].value

@@ -8,7 +8,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.sentences.compute import encode_texts
+from components.corpus.corpus import Corpus
+from components.features.sentences.compute import encode_texts, texts_of
 from components.features.sentences.looks import lit
 from components.features.sentences.search import Hit, SearchResult, first, index_of, rows, search
 from components.features.sentences.snippet import search_snippet
@@ -34,8 +35,8 @@ def result(service: EncoderService) -> SearchResult:
 def searched(service: EncoderService, query: str, texts: tuple[str, ...] = TEXTS) -> SearchResult:
     card = service.load(BUNDLED_ID)
     vectors = encode_texts(texts, card, service)
-    index = index_of(texts, vectors.by_pooling["mean"], vectors.passport)
-    return search(index, query, lambda places: [texts[i] for i in places], card, service)
+    index = index_of(texts, vectors.by_pooling["mean"])
+    return search(index, query, texts_of(Corpus("mine", texts)), card, service)
 
 
 def test_the_order_is_that_of_all_cosines_and_of_tf_idf(
