@@ -247,12 +247,12 @@ class Store:
             self._check_growth(about, vectors.nbytes)
             batch = sentence_batch(vectors)
             with writing(about.title):
+                self._tables.drop_parts(name, ("sentences",))  # what an ended process left
                 try:
                     self._tables.create(name, "sentences", batch.schema, iter([batch]))
-                except BaseException:
-                    with suppress(Exception):
-                        self._tables.drop_parts(name, ("sentences",))
-                    raise
+                except ValueError as exc:
+                    if "already exists" not in str(exc):  # another process was faster
+                        raise
 
     # For indexing
 

@@ -179,8 +179,9 @@ class Tables:
         return self._has(name, "about")
 
     def has_sentences(self, name: str) -> bool:
-        """True if the vectors of a corpus's sentences are stored."""
-        return self._has(name, "sentences")
+        """True if the vectors of a corpus's sentences are stored, and not only a part of them."""
+        path = self._path(name, "sentences")
+        return self._has(name, "sentences") if path is None else (path / "_versions").is_dir()
 
     def missing(self, name: str) -> tuple[Part, ...]:
         """Return the tables that a corpus lacks; none if it is complete."""

@@ -83,7 +83,6 @@ __all__ = [
 
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
-_LONGEST = 300  # characters of a text that is read on the page
 
 
 def toolbar(view: ViewState) -> None:
@@ -135,13 +134,17 @@ def _awaited(task: Task, place: str, *, height: int) -> Any:
 
 
 def picture(result: Compared) -> None:
-    """Draw the sentences, a matrix for each way, and the reading."""
-    for name, sentence in zip(result.letters, result.sentences, strict=True):
-        texts = " / ".join(quoted(t, 100) for t in (sentence.text, sentence.pair) if t is not None)
-        st.caption(f"**{name}** {texts}")
-    kit.reading(claims(result), sure=sure(result))
+    """Draw the sentences, the reading and the pair to read, beside a matrix for each way."""
+    left, right = st.columns([4, 7], gap="medium")
+    with left:
+        texts = [" / ".join(quoted(t, 100) for t in (s.text, s.pair) if t is not None)
+                 for s in result.sentences]  # fmt: skip
+        lines = (f"**{name}** {text}" for name, text in zip(result.letters, texts, strict=True))
+        st.markdown("  \n".join(lines))
+        kit.reading(claims(result), sure=sure(result))
+        _pair(result)
     scale = cosine_range(result.cosines)
-    with st.container(horizontal=True, gap="small", key="sentences_matrices"):
+    with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
         for at, pooling in enumerate(result.poolings):
             title = say(f"sentences.title.{pooling}")
             chart = matrix_chart(
@@ -150,7 +153,6 @@ def picture(result: Compared) -> None:
             with st.container(width=MATRIX_WIDTH):
                 alt = say("sentences.alt", title=title)
                 kit.chart(chart, key=f"sentences_matrix_{pooling}", alt=alt)
-    _pair(result)
 
 
 def _pair(result: Compared) -> None:
@@ -158,9 +160,6 @@ def _pair(result: Compared) -> None:
     i, j = result.disagreement.pair
     with st.container(border=True, key="sentences_pair"):
         st.markdown(str(pair_title(result)))
-        for place in (i, j):
-            text = quoted(result.sentences[place].text, _LONGEST)
-            st.markdown(f"**{result.letters[place]}** {text}")
         kit.table(
             [
                 {

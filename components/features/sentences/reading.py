@@ -79,6 +79,9 @@ def sure(result: Compared) -> list[Claim]:
     lines = [claim("sentences.sure.random")]
     if result.meanings is not None:
         lines.insert(0, claim("sentences.sure.chosen"))
+    pooler = result.card.provenance.pooler.state
+    if pooler != "trained":
+        lines.append(claim("sentences.sure.pooler", state=pooler))
     if result.vectors.n_cut:
         lines.append(claim("sentences.sure.cut", n=result.vectors.n_cut))
     return lines

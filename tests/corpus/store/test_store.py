@@ -71,6 +71,10 @@ def test_a_deleted_corpus_leaves_nothing(store: Store) -> None:
 def test_vectors_of_sentences_are_stored_once_count_and_go_with_their_corpus(store: Store) -> None:
     name = store.create(made_up_corpus(5), indexing()).name
     assert not store.open(name).has_sentences
+    left = Path(store.root) / f"{name}.sentences.lance" / "data"  # by a process that was killed
+    left.mkdir(parents=True)
+    (left / "part.lance").write_bytes(b"half")
+    assert not store.open(name).has_sentences
     vectors = np.arange(5 * 16).reshape(5, 16).astype(np.float16)
     n_bytes = store.n_bytes
     store.keep_sentences(name, vectors)
