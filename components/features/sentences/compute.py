@@ -264,7 +264,7 @@ def rows(result: Compared) -> list[dict[str, Any]]:
         {
             "first": result.letters[i],
             "second": result.letters[j],
-            "vector": pooling,
+            "vector": say(f"sentences.title.{pooling}"),
             "cosine": float(result.cosines[at, i, j]),
             "random pairs below": float(result.shares[at, i, j]),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.content.language import Claim, claim, say
 from components.content.wording import listed_names
-from components.features.sentences.compute import Compared, CorpusAccuracy
+from components.features.sentences.compute import N_RANDOM, Compared, CorpusAccuracy
 from components.features.sentences.search import Hit, SearchResult
 
 __all__ = [
@@ -76,7 +76,7 @@ def _of_pair(key: str, result: Compared) -> Claim:
 
 def sure(result: Compared) -> list[Claim]:
     """Details for engineers."""
-    lines = [claim("sentences.sure.random")]
+    lines = [claim("sentences.sure.random", n=N_RANDOM * (N_RANDOM - 1) // 2)]
     if result.meanings is not None:
         lines.insert(0, claim("sentences.sure.chosen"))
     pooler = result.card.provenance.pooler.state

@@ -13,6 +13,7 @@ from components.features.sentences.snippet import cosines_snippet, recipe_snippe
 from components.maps.vectors import RECIPE
 from components.ui.state.view import DEFAULT, Sentence
 from tests.support.snippets import run
+from tests.support.tiny_models import ALL
 
 
 @pytest.mark.slow
@@ -32,3 +33,23 @@ def test_transformers_and_sentence_transformers_give_the_pages_cosines(
         np.testing.assert_allclose(cosines.numpy(), result.cosines[at], atol=1e-5)
     own = run(recipe_snippet(card, rows))["cosines"]
     np.testing.assert_allclose(own.numpy(), result.cosines[-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_family_has_the_vectors_that_its_card_offers(
+    tiny_service: EncoderService, name: str
+) -> None:
+    model = f"folder:{name}"
+    card = tiny_service.load(model)
+    texts = ["", "One", "Two words"]
+    vectors = encode_texts(texts, card, tiny_service).by_pooling
+    assert ("pooler" in vectors) == (card.provenance.pooler.state == "trained")
+    assert (RECIPE in vectors) == (card.recipe is not None)
+    last = tiny_service.encode(model, texts)
+    for rows in vectors.values():
+        assert rows.shape == (3, card.n_dims)
+        assert np.isfinite(rows).all()
+    np.testing.assert_allclose(vectors["cls"], [e.hidden[-1, 0] for e in last], atol=1e-5)
+    n_last = min(4, card.n_layers)
+    expected = [e.hidden[-n_last:].mean(axis=(0, 1)) for e in last]
+    np.testing.assert_allclose(vectors["last_four"], expected, atol=1e-5)
