@@ -133,7 +133,8 @@ def encode_texts(
             own = service.sentence_vectors(card.id, part, pairs=both, **asked)
             vectors[RECIPE].extend(made.vector for made in own)
     stacked = {pooling: np.stack(rows) for pooling, rows in vectors.items()}
-    return TextVectors(stacked, encodings[0].passport, n_cut)
+    prompt = "" if card.recipe is None else card.recipe.prompt(None)
+    return TextVectors(stacked, encodings[0].passport.with_prompt(prompt), n_cut)
 
 
 def vectors_task(
