@@ -16,17 +16,26 @@ from components.figures.theme import (
     CATEGORICAL,
     GROUND,
     INK,
+    MUTED,
     NEUTRAL,
     SEQUENTIAL,
+    SMALLEST,
     figure,
     ink_on,
     plain,
 )
 
-__all__ = ["MATRIX_WIDTH", "accuracy_bars", "matrices_drawing", "matrix_chart", "matrix_height"]
+__all__ = [
+    "MATRIX_WIDTH",
+    "accuracy_bars",
+    "accuracy_height",
+    "matrices_drawing",
+    "matrix_chart",
+    "matrix_height",
+]
 
-MATRIX_WIDTH = 340
-"""Pixels of one matrix: three stand side by side on a desk, one on a phone."""
+MATRIX_WIDTH = 300
+"""Pixels of one matrix: two stand side by side on a desk, one on a phone."""
 _BARE = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 
 
@@ -115,7 +124,13 @@ def matrices_drawing(
 
 
 def accuracy_bars(
-    found: Sequence[Accuracy], names: Sequence[str], baseline: float, *, title: str, axis: str
+    found: Sequence[Accuracy],
+    names: Sequence[str],
+    baseline: float,
+    *,
+    title: str,
+    axis: str,
+    guessing: str,
 ) -> go.Figure:
     """The accuracy by each way with its interval, best on top, and a line for guessing.
 
@@ -125,6 +140,7 @@ def accuracy_bars(
         baseline: the accuracy of always guessing the commonest label.
         title: the finding.
         axis: what is measured.
+        guessing: the name of the line.
     """
     shares = np.array([each.share for each in found])
     low, high = np.array([each.interval for each in found]).T
@@ -155,6 +171,23 @@ def accuracy_bars(
         "shapes": [
             {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": line}
         ],
-        "margin": {"l": 16, "t": 40, "b": 62},
+        "annotations": [
+            {
+                "text": guessing,
+                "x": at,
+                "y": 1,
+                "yref": "paper",
+                "xanchor": "left" if at < 50 else "right",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": SMALLEST, "color": MUTED},
+            }
+        ],
+        "margin": {"l": 16, "t": 78, "b": 62},
     }
-    return figure([trace], layout, title=title, height=130 + 36 * len(found), narrow=True)
+    return figure([trace], layout, title=title, height=accuracy_height(len(found)), narrow=True)
+
+
+def accuracy_height(n: int) -> int:
+    """The height of a chart of n ways, in pixels."""
+    return 150 + 34 * n

@@ -35,7 +35,8 @@ def draw_search(result: SearchResult) -> None:
     with right:
         st.markdown(say("sentences.search.by_words"))
         _cards(result.by_words, by_words=True)
-    st.caption(f"{say('sentences.search.more', n=result.n)} {say('sentences.search.lit')}")
+    among = say("sentences.search.among", n=result.n, median=result.median)
+    st.caption(f"{among} {say('sentences.search.lit')}")
 
 
 def _cards(hits: Sequence[Hit], *, by_words: bool) -> None:

@@ -81,36 +81,41 @@ def shares_below(cosines: FloatArray, random: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The pair of texts about whose place among all pairs two ways disagree most.
+    """The pair of texts about whose place among all pairs the ways disagree most.
 
     Attributes:
         pair: the two texts' places, the first before the second.
-        high, low: the places of the ways that rank the pair as most and as least similar.
-        best, worst: its ranks by those two, from 1 for the most similar pair; equal if all agree.
+        ranks: the pair's rank by each way, from 1 for the most similar pair.
         n_pairs: the number of pairs.
     """
 
     pair: tuple[int, int]
-    high: int
-    low: int
-    best: int
-    worst: int
+    ranks: tuple[int, ...]
     n_pairs: int
+
+    @property
+    def best(self) -> int:
+        """The pair's rank by the way that finds it most similar."""
+        return min(self.ranks)
+
+    @property
+    def worst(self) -> int:
+        """The pair's rank by the way that finds it least similar; `best` if all agree."""
+        return max(self.ranks)
 
 
 def disagreement(cosines: FloatArray) -> Disagreement:
     """The largest disagreement of (n_ways, n, n) cosines; of equal ones the first pair's.
 
-    Cosines of different ways cannot be compared, but the order of their pairs can.
+    Cosines of different ways cannot be compared, but the order of their pairs can. Ranks are
+    compared by their ratio, as 1 and 3 differ more than 11 and 15: a search shows the first ones.
     """
     from scipy.stats import rankdata
 
     first, second = np.triu_indices(cosines.shape[1], 1)
     ranks = rankdata(-cosines[:, first, second], method="min", axis=1).astype(int)
-    at = int((ranks.max(axis=0) - ranks.min(axis=0)).argmax())
-    high, low = int(ranks[:, at].argmin()), int(ranks[:, at].argmax())
-    pair = int(first[at]), int(second[at])
-    return Disagreement(pair, high, low, int(ranks[high, at]), int(ranks[low, at]), len(first))
+    at = int((ranks.max(axis=0) / ranks.min(axis=0)).argmax())
+    return Disagreement((int(first[at]), int(second[at])), tuple(ranks[:, at].tolist()), len(first))
 
 
 def nearest(cosines: FloatArray) -> IntArray:

@@ -44,6 +44,7 @@ from components.features.sentences.explain import FORMULA
 from components.features.sentences.figures import (
     MATRIX_WIDTH,
     accuracy_bars,
+    accuracy_height,
     matrices_drawing,
     matrix_chart,
     matrix_height,
@@ -160,23 +161,16 @@ def _pair(result: Compared) -> None:
     i, j = result.disagreement.pair
     with st.container(border=True, key="sentences_pair"):
         st.markdown(str(pair_title(result)))
-        kit.table(
-            [
-                {
-                    say("sentences.pair.vector"): say(f"sentences.title.{pooling}"),
-                    say("sentences.pair.cosine"): float(result.cosines[at, i, j]),
-                    say("sentences.pair.share"): 100 * float(result.shares[at, i, j]),
-                }
-                for at, pooling in enumerate(result.poolings)
-            ],
-            key="sentences_pair_table",
-            exact=[say("sentences.pair.cosine")],
-            columns={
-                say("sentences.pair.share"): st.column_config.ProgressColumn(
-                    format="%.0f%%", min_value=0, max_value=100
-                )
-            },
-        )
+        cosine = say("sentences.pair.cosine")
+        table = [
+            {
+                say("sentences.pair.vector"): say(f"sentences.title.{pooling}"),
+                cosine: float(result.cosines[at, i, j]),
+                say("sentences.pair.rank"): result.disagreement.ranks[at],
+            }
+            for at, pooling in enumerate(result.poolings)
+        ]
+        kit.table(table, key="sentences_pair_table", exact=[cosine])
 
 
 # --- Labelled corpora
@@ -190,7 +184,7 @@ def look_closer(view: ViewState, card: ModelCard) -> None:
 def _accuracy(view: ViewState, card: ModelCard) -> None:
     seconds = maps().token_seconds(card)
     task = corpus_task(corpus_of(view), card, uncached(), token_seconds=seconds)
-    vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=300)
+    vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=accuracy_height(6))
     if vectors is not None:
         draw_accuracy(accuracy_of(view, vectors), TEST.of(view))
 
@@ -208,6 +202,7 @@ def draw_accuracy(result: CorpusAccuracy, test: str) -> None:
         result.baseline,
         title=title,
         axis=say("sentences.accuracy.axis", label=label),
+        guessing=say("sentences.accuracy.guessing"),
     )
     kit.chart(chart, key="sentences_accuracy", alt=say("sentences.accuracy.alt", title=title))
 

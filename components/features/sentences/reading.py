@@ -69,8 +69,8 @@ def _of_pair(key: str, result: Compared) -> Claim:
         best=found.best,
         worst=found.worst,
         n=found.n_pairs,
-        high=name_of(result.poolings[found.high]),
-        low=name_of(result.poolings[found.low]),
+        high=name_of(result.poolings[found.ranks.index(found.best)]),
+        low=name_of(result.poolings[found.ranks.index(found.worst)]),
     )
 
 
@@ -129,10 +129,13 @@ def _names(poolings: list[str]) -> str:
 
 def search_claims(result: SearchResult) -> list[Claim]:
     """What the model finds that words do not, and the reverse."""
-    n = len(result.by_model)
-    found = [claim("sentences.search.without_word", n=n, without=result.n_without_word)]
+    n, without = len(result.by_model), result.n_without_word
+    key = "sentences.search.without_word" if without else "sentences.search.with_word"
+    found = [claim(key, n=n, without=without)]
     if not result.by_words:
         return [*found, claim("sentences.search.no_word")]
+    if len(result.by_words) == 1:
+        return [*found, claim("sentences.search.one_text", rank=result.by_words[0].rank)]
     n_words = len(result.by_words)
     missed = claim("sentences.search.missed", n=n, words=n_words, missed=result.n_missed)
     return [*found, missed]

@@ -94,7 +94,7 @@ class Hit:
         word_rank: its place by TF-IDF, from 1; 0 if it shares no word.
         shares: the span of each word with its share in the cosine; shares of special tokens and
             of the punctuation belong to the sum, too.
-        matches: the best matches of the query's words, best first.
+        matches: the best matches of the query's content words, best first.
     """
 
     place: int
@@ -115,6 +115,7 @@ class SearchResult:
         query: the query.
         n: the number of texts searched.
         by_model, by_words: best first.
+        median: the median similarity of all texts by the model.
         passport: that of the encodings.
     """
 
@@ -122,6 +123,7 @@ class SearchResult:
     n: int
     by_model: tuple[Hit, ...]
     by_words: tuple[Hit, ...]
+    median: float
     passport: Passport
 
     @property
@@ -195,6 +197,7 @@ def search(
         n=len(cosines),
         by_model=tuple(hits[place] for place in by_model.tolist()),
         by_words=tuple(hits[place] for place in by_words.tolist()),
+        median=float(np.median(cosines)),
         passport=asked.passport,
     )
 
@@ -250,7 +253,11 @@ def _hit(
 def _matches(
     asked: Encoding, ours: Sequence[Unit], encoding: Encoding, theirs: Sequence[Unit]
 ) -> tuple[WordMatch, ...]:
-    first_words, second_words = _read(ours), _read(theirs)
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    read, second_words = _read(ours), _read(theirs)
+    content = [unit for unit in read if unit.label.casefold() not in ENGLISH_STOP_WORDS]
+    first_words = content or read
     if not first_words or not second_words:
         return ()
     n = len(first_words)

@@ -87,6 +87,6 @@ def test_ways_disagree_about_the_pair_whose_rank_differs_most() -> None:
     other = np.array([[1, 0.2, 0.3], [0.2, 1, 0.25], [0.3, 0.25, 1]])
     found = disagreement(np.stack([one, other]))
     assert found.pair == (0, 1)
-    assert (found.high, found.low, found.best, found.worst, found.n_pairs) == (0, 1, 1, 3, 3)
+    assert (found.ranks, found.best, found.worst, found.n_pairs) == ((1, 3), 1, 3, 3)
     same = disagreement(np.stack([one, 2 * one]))
     assert same.best == same.worst

@@ -128,11 +128,11 @@ def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
     view = CORPUS.put(SHOW.put(DEFAULT, SEARCH), kept.name)
     app = opened(view)
     assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
-    assert "Best of 3 texts." in everything_said(app)
+    assert "Best of 3 texts; the median" in everything_said(app)
     stored = store().open(kept.name).sentences().astype(float)
     expected = scaled(encode_texts(texts, card, runtime.service()).by_pooling["mean"])
     np.testing.assert_allclose(stored, expected, atol=1e-3)
-    assert "Best of 3 texts." in everything_said(opened(view))
+    assert "Best of 3 texts; the median" in everything_said(opened(view))
     store().delete(kept.name)
     assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
     gone = settled(framed(view, PAGE))
