@@ -41,7 +41,7 @@ _BARE = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 
 def matrix_height(n: int) -> int:
     """The height of a matrix of n sentences, in pixels."""
-    return 76 + 32 * n
+    return 84 + 32 * n
 
 
 def matrix_chart(
@@ -88,7 +88,7 @@ def matrix_chart(
     layout = {
         "xaxis": {**_BARE, "side": "bottom"},
         "yaxis": {**_BARE, "autorange": "reversed"},
-        "margin": {"l": 28, "r": 8, "t": 36, "b": 32},
+        "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
     }
     return figure(traces, layout, title=title, height=matrix_height(len(letters)), narrow=True)
 

@@ -253,11 +253,7 @@ def _hit(
 def _matches(
     asked: Encoding, ours: Sequence[Unit], encoding: Encoding, theirs: Sequence[Unit]
 ) -> tuple[WordMatch, ...]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    read, second_words = _read(ours), _read(theirs)
-    content = [unit for unit in read if unit.label.casefold() not in ENGLISH_STOP_WORDS]
-    first_words = content or read
+    first_words, second_words = _content(ours), _content(theirs)
     if not first_words or not second_words:
         return ()
     n = len(first_words)
@@ -274,8 +270,12 @@ def _matches(
     return tuple(sorted(found, key=lambda match: -match.cosine)[:_N_MATCHES])
 
 
-def _read(units: Sequence[Unit]) -> list[Unit]:
-    return [unit for unit in units if is_word(unit) and any(map(str.isalnum, unit.label))]
+def _content(units: Sequence[Unit]) -> list[Unit]:
+    """The words that TF-IDF counts, too; all words of a text that has no other."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = [unit for unit in units if is_word(unit) and any(map(str.isalnum, unit.label))]
+    return [word for word in words if word.label.casefold() not in ENGLISH_STOP_WORDS] or words
 
 
 def _word(encoding: Encoding, unit: Unit) -> FloatArray:
