@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EXAMPLES", "Example", "ExampleSentence"]
+__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence"]
 
 
 @dataclass(frozen=True)
@@ -154,3 +154,14 @@ EXAMPLES: tuple[Example, ...] = (
         ),
     ),
 )
+
+
+# --- Sentences that mean the same in other words, beside some that only look alike
+
+SAME_MEANINGS: tuple[tuple[str, ...], ...] = (
+    ("Is it going to rain?", "Do I need an umbrella today?"),
+    ("Is it going to start?",),
+    ("The cat sat on the mat.", "A kitten was resting on the rug."),
+    ("The cap sat on the mat.",),
+)
+"""Groups of sentences with one meaning each, chosen so that ways to make a vector disagree."""

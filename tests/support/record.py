@@ -89,6 +89,8 @@ VIEWS: Mapping[str, tuple[str, ViewState]] = {
     "senses taken": _view("senses", corpus="sentiment", panel="taken"),
     "pairs": _view("pairs"),
     "pairs read": _view("pairs", layer=3, panel="All"),
+    "sentences": _view("sentences"),
+    "sentences own": _view("sentences", source="yours", test="kind"),
     "map": _view("map"),
     "map pca": _view("map", method="pca", word="bank", layer=3),
     "map sentences": _view("map", *ODD, source="sentences", unit="tokens", method="pca"),

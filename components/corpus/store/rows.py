@@ -32,6 +32,7 @@ __all__ = [
     "numbered",
     "rows_of",
     "schema",
+    "sentence_batch",
     "take_texts",
     "text_batches",
     "texts_of",
@@ -283,6 +284,12 @@ def _narrow(vectors: Sequence[FloatArray]) -> NDArray[np.float16] | None:
     # bits set.
     fits = (stacked.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
     return stacked if fits else None
+
+
+def sentence_batch(vectors: NDArray[np.float16]) -> pa.RecordBatch:
+    """Return the table of sentences: row i is the vector of text i, from (n_texts, n_dims)."""
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    return pa.RecordBatch.from_arrays([rows], ["vector"])
 
 
 def label_column(place: int) -> str:

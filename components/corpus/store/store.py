@@ -20,7 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from components.core.errors import BusyError, CorpusError
 from components.core.settings import Settings
@@ -43,7 +45,14 @@ from components.corpus.store.about import (
 )
 from components.corpus.store.failures import reading, writing
 from components.corpus.store.lease import OnWait
-from components.corpus.store.rows import Target, schema, text_batches, texts_of, texts_schema
+from components.corpus.store.rows import (
+    Target,
+    schema,
+    sentence_batch,
+    text_batches,
+    texts_of,
+    texts_schema,
+)
 from components.corpus.store.space import COMMIT_BYTES, Space, estimated_bytes
 from components.corpus.store.stored_corpus import StoredCorpus, export
 from components.corpus.store.tables import N_PARTS, Answer, Part, Tables, checked_name, new_name
@@ -220,6 +229,30 @@ class Store:
     def for_each(self, read: Callable[[str], Answer]) -> list[Answer]:
         """Return the results of a function that is called with each corpus's name."""
         return self._tables.for_each(read)
+
+    def keep_sentences(self, name: str, vectors: NDArray[np.float16]) -> None:
+        """Store a vector for each text of a corpus, once; later calls change nothing.
+
+        Args:
+            name: the corpus's name.
+            vectors: (n_texts, n_dims) by the model that the corpus is indexed with.
+
+        Raises:
+            CorpusError: the corpus was deleted, or there is no room.
+        """
+        with self._growth_lock, gone_with_it(self._tables, name, "sentences"):
+            about = written(self._tables, name)
+            if self._tables.has_sentences(name):
+                return
+            self._check_growth(about, vectors.nbytes)
+            batch = sentence_batch(vectors)
+            with writing(about.title):
+                self._tables.drop_parts(name, ("sentences",))  # what an ended process left
+                try:
+                    self._tables.create(name, "sentences", batch.schema, iter([batch]))
+                except ValueError as exc:
+                    if "already exists" not in str(exc):  # another process was faster
+                        raise
 
     # For indexing
 

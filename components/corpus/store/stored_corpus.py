@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from components.core.byte_cache import shared_cache
 from components.core.errors import CorpusError
@@ -149,6 +150,25 @@ class StoredCorpus:
         """See `SearchableCorpus.vectors`."""
         rows = self._checked_rows(occurrences.rows)
         return self._vectors(rows, layer)
+
+    @property
+    def has_sentences(self) -> bool:
+        """True if each text has a stored vector."""
+        return self._tables.has_sentences(self.name)
+
+    def sentences(self) -> NDArray[np.float16]:
+        """(n_texts, n_dims) the vector of each text, see `Store.keep_sentences`.
+
+        Raises:
+            CorpusError: there are none, or they are damaged.
+        """
+        with reading(self.title):
+            table = self._tables.open(self.name, "sentences").search().select(["vector"])
+            column = table.to_arrow()["vector"].combine_chunks()
+            return cast(
+                "NDArray[np.float16]",
+                column.flatten().to_numpy().reshape(self.n_texts, self.n_dims),
+            )
 
     def nearest(
         self, vector: FloatArray, layer: int, n: int, *, word: str | None = None

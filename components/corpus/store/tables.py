@@ -1,9 +1,9 @@
 """The LanceDB database of all stored corpora, with three tables for each.
 
-A corpus called NAME has the tables NAME.about (one row), NAME.texts and NAME.occurrences; on object
-storage NAME.lease records its writer. A commit to a table is complete or absent, even if the
-process dies. Rows are only appended and nothing is compacted, so a row's place in its table never
-changes.
+A corpus called NAME has the tables NAME.about (one row), NAME.texts and NAME.occurrences, and
+NAME.sentences once its texts were searched; on object storage NAME.lease records its writer. A
+commit to a table is complete or absent, even if the process dies. Rows are only appended and
+nothing is compacted, so a row's place in its table never changes.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ __all__ = [
 ]
 
 Answer = TypeVar("Answer")
-Part = Literal["about", "texts", "occurrences"]
-_PARTS: tuple[Part, ...] = get_args(Part)
+Part = Literal["about", "texts", "occurrences", "sentences"]
+_ALL_PARTS: tuple[Part, ...] = get_args(Part)
+_PARTS = _ALL_PARTS[:3]  # of every complete corpus
 N_PARTS = len(_PARTS)
 _DATA_PARTS: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten instead
 
@@ -177,6 +178,11 @@ class Tables:
         """True if a corpus of that name was stored completely."""
         return self._has(name, "about")
 
+    def has_sentences(self, name: str) -> bool:
+        """True if the vectors of a corpus's sentences are stored, and not only a part of them."""
+        path = self._path(name, "sentences")
+        return self._has(name, "sentences") if path is None else (path / "_versions").is_dir()
+
     def missing(self, name: str) -> tuple[Part, ...]:
         """Return the tables that a corpus lacks; none if it is complete."""
         return tuple(part for part in _PARTS if not self._has(name, part))
@@ -230,8 +236,8 @@ class Tables:
         After each write, a writer checks if the corpus still exists: see `gone_with_it`. What it
         wrote while "about" was still there passed that check, so other tables are deleted twice.
         """
-        self.drop_parts(name, ("occurrences", "texts", "about"))  # "about" is found until the end
-        self.drop_parts(name, _DATA_PARTS)
+        self.drop_parts(name, _ALL_PARTS[::-1])  # "about" is found until the end
+        self.drop_parts(name, (*_DATA_PARTS, "sentences"))
         if self._has_lease(name):
             with suppress(BusyError), self.only_writer(name):
                 pass  # leaving it deletes the lease of a deleted corpus
@@ -247,10 +253,13 @@ class Tables:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
 
     def n_bytes(self, name: str) -> int:
-        """Return the size of a corpus in bytes; on object storage, indexes are not counted."""
+        """Return the size of a corpus in bytes.
+
+        On object storage, neither indexes nor the vectors of its sentences are counted.
+        """
         if self.folder is None:
             return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _DATA_PARTS)
-        return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _PARTS)
+        return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _ALL_PARTS)
 
     def free_bytes(self) -> int | None:
         """Return the free bytes on the disk; None if unknown."""
@@ -353,7 +362,7 @@ class Tables:
 
     def _forget(self, name: str) -> None:
         with self._lock:
-            for part in _PARTS:
+            for part in _ALL_PARTS:
                 self._handles.pop(_key(name, part), None)
 
     def _keep(self, key: str, table: Any) -> Any:

@@ -9,6 +9,16 @@ from typing import Literal
 
 import numpy as np
 
+from components.analysis.shares import (
+    Doubles,
+    Shares,
+    Unit,
+    by_unit,
+    is_word,
+    merged,
+    shares_of,
+    vector_of,
+)
 from components.content.bundled_texts import SenseSentence, ambiguous_words, baseline_sentences
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened
@@ -38,24 +48,16 @@ from components.features.why.edits import (
 from components.features.why.english import FUNCTION_WORDS, is_english
 from components.features.why.measures import (
     Alignment,
-    Doubles,
     Order,
-    Shares,
-    Unit,
     VectorKind,
     align,
-    by_unit,
     cosine,
     cut,
     fraction,
     is_way,
-    is_word,
-    merged,
     order_of,
     pair_cosines,
     sense_gap,
-    shares_of,
-    vector_of,
     weights_of,
 )
 from components.features.why.score import ModelRun, Score, Side, problem_of, side_of, vectors_of

@@ -11,6 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.analysis.baseline import Band
+from components.analysis.shares import Doubles, is_word
 from components.content.language import say
 from components.content.wording import bold, escape, two
 from components.core.words import split_words
@@ -37,7 +38,6 @@ from components.features.why.figures import (
     word_bars,
     words_svg,
 )
-from components.features.why.measures import Doubles, is_word
 from components.features.why.reading import edits_reading, title_of
 from components.features.why.score import Score, Side
 from components.features.why.widgets import Captions, LinkedSentence, LinkedWord, word_lines

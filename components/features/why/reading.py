@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from components.analysis.baseline import Band
+from components.analysis.shares import Doubles, Unit, is_word
 from components.content.language import Claim, claim
 from components.content.wording import (
     MARGIN,
@@ -35,7 +36,7 @@ from components.features.why.compute import (
     SwapInResult,
     SwitchOffResult,
 )
-from components.features.why.measures import NOISE, Doubles, Unit, interaction, is_word
+from components.features.why.measures import NOISE, interaction
 from components.features.why.score import Score, Side
 
 __all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim", "title_of"]

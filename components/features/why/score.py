@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from components.analysis.baseline import Band
+from components.analysis.shares import Doubles, Unit, is_word, units_of, vector_of
 from components.analysis.similarity import cosine_matrix
 from components.analysis.tokens import labels
 from components.content.bundled_texts import baseline_sentences
@@ -18,17 +19,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import Counted, Intervention, Passport, Tokens, Vocabulary
 from components.features.why.controls import FIRST, SECOND, VECTOR_KIND
-from components.features.why.measures import (
-    VECTOR_KINDS,
-    Doubles,
-    Unit,
-    VectorKind,
-    cosine,
-    is_word,
-    units_of,
-    vector_of,
-    weights_of,
-)
+from components.features.why.measures import VECTOR_KINDS, VectorKind, cosine, weights_of
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
 from components.ui.widgets.unread import unknown_positions

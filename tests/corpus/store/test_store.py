@@ -68,6 +68,27 @@ def test_a_deleted_corpus_leaves_nothing(store: Store) -> None:
     assert store.open(other).n_occurrences
 
 
+def test_vectors_of_sentences_are_stored_once_count_and_go_with_their_corpus(store: Store) -> None:
+    name = store.create(made_up_corpus(5), indexing()).name
+    assert not store.open(name).has_sentences
+    left = Path(store.root) / f"{name}.sentences.lance" / "data"  # by a process that was killed
+    left.mkdir(parents=True)
+    (left / "part.lance").write_bytes(b"half")
+    assert not store.open(name).has_sentences
+    vectors = np.arange(5 * 16).reshape(5, 16).astype(np.float16)
+    n_bytes = store.n_bytes
+    store.keep_sentences(name, vectors)
+    store.keep_sentences(name, 2 * vectors)
+    assert np.array_equal(Store(store.root).open(name).sentences(), vectors)
+    assert store.n_bytes >= n_bytes + vectors.nbytes
+    assert store.about(name).n_texts == 5
+    store.delete(name)
+    assert not list(Path(store.root).glob(f"{name}*"))
+    with pytest.raises(CorpusError, match="no longer"):
+        store.keep_sentences(name, vectors)
+    assert not list(Path(store.root).glob(f"{name}*"))
+
+
 @pytest.mark.parametrize("name", ["../../somewhere", "", "a" * 15, "a.b/" * 4])
 def test_a_name_that_is_none_reaches_no_file(store: Store, name: str, tmp_path: Path) -> None:
     store.create(made_up_corpus(2), indexing())

@@ -14,7 +14,7 @@ from components.features.embedding_layer.compute import (
     embedding_view,
     token_table,
 )
-from components.features.embedding_layer.controls import MAX_ROWS, PAGE
+from components.features.embedding_layer.controls import PAGE
 from components.features.embedding_layer.measures import constant_parts
 from components.features.embedding_layer.reading import embedding_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState

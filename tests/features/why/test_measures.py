@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
+from components.analysis.shares import is_word, shares_of, units_of
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.core.words import split_words
@@ -21,12 +22,9 @@ from components.features.why.measures import (
     fraction,
     interaction,
     is_way,
-    is_word,
     order_of,
     pair_cosines,
     sense_gap,
-    shares_of,
-    units_of,
     weights_of,
 )
 from tests.support.texts import TYPED

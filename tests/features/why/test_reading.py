@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
+from components.analysis.shares import Shares, by_unit, merged
 from components.content.language import Claim, say
 from components.core import EncoderService
 from components.features.why.compute import (
@@ -27,7 +28,7 @@ from components.features.why.compute import (
     switch_off,
 )
 from components.features.why.edits import Edit
-from components.features.why.measures import Shares, align, by_unit, merged, order_of
+from components.features.why.measures import align, order_of
 from components.features.why.reading import (
     Reading,
     edits_reading,

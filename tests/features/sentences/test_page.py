@@ -1,0 +1,140 @@
+"""Sentence vectors, headless: first sight, a visitor's own sentences, corpora and downloads."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.analysis.separation import scaled
+from components.content.language import say
+from components.core import BUNDLED_ID
+from components.corpus.corpus import Corpus
+from components.corpus.store.about import indexing_of
+from components.features.sentences.compute import encode_texts, source_of
+from components.features.sentences.controls import CORPUS, PAGE, QUERY, SEARCH, SHOW, TEST
+from components.ui.models import runtime
+from components.ui.models.background import store
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.pages import (
+    alone,
+    bundled_app,
+    chart,
+    everything_said,
+    framed,
+    offered_files,
+    said,
+    settled,
+)
+
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+def on(*texts: str) -> ViewState:
+    return replace(DEFAULT, sentences=tuple(map(Sentence, texts)))
+
+
+def opened(view: ViewState = DEFAULT) -> AppTest:
+    app = settled(framed(view, PAGE))
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def matrix(app: AppTest, pooling: str) -> np.ndarray:
+    """The cosines of a chart, its two traces laid over each other."""
+    high, low = (
+        np.array(trace["z"], dtype=float)
+        for trace in chart(app, f"sentences_matrix_{pooling}")["data"]
+    )
+    return np.where(np.isnan(high), low, high)
+
+
+@pytest.mark.slow
+def test_at_first_sight_cls_misleads_and_the_corpus_says_how_often() -> None:
+    assert not settled(alone(DEFAULT, PAGE)).exception
+    with offered_files() as files:
+        app = opened()
+    assert "By [CLS], only **2 of 4** sentences are closest" in said(app)
+    assert "it is **4 of 4**" in said(app)
+    by_cls, by_mean = matrix(app, "cls"), matrix(app, "mean")
+    assert by_cls[0, 2] > by_cls[0, 1]  # "rain" and "start", not "umbrella"
+    assert by_mean[0, 1] > by_mean[0, 2]
+    np.testing.assert_array_equal(by_mean, matrix(app, "recipe"))
+    found = said(app, "reading_accuracy")
+    assert "in **55%** of cases (always guessing the commonest: 2%)" in found
+    assert "The worst is the mean of the last four layers: **30%**." in found
+    names = chart(app, "sentences_accuracy")["data"][0]["y"]
+    assert len(names) == 6
+    with np.load(io.BytesIO(files["sentence-vectors.npz"]())) as saved:
+        np.testing.assert_allclose(saved["cosines"][0], by_cls, atol=1e-4)
+        assert "passport" in saved
+
+
+@pytest.mark.slow
+def test_on_pairs_of_opposites_no_vector_beats_guessing() -> None:
+    found = said(opened(TEST.put(DEFAULT, "sentiment")), "reading_accuracy")
+    assert "No vector clearly beats guessing" in found
+    assert "(always guessing the commonest: 50%)" in found
+
+
+def test_changed_sentences_are_compared_and_shown_as_typed() -> None:
+    app = opened(on(RUDE, "Two", "", "Four 🙂"))
+    assert matrix(app, "max").shape == (4, 4)
+    assert "Of 6 pairs, " in said(app)
+    assert "<img" not in said(app)
+    assert "Is it going to rain" not in everything_said(app)
+
+
+def test_one_sentence_cannot_be_compared_and_two_cannot_be_ranked() -> None:
+    assert say("sentences.one") in [info.value for info in opened(on("Alone")).info]
+    assert say("sentences.claim.one_pair") in said(opened(on("One", "Two")))
+    own = on("One", "Two")
+    assert "the one that means the same" in said(opened(source_of(own).put(own, "ready")))
+
+
+@pytest.mark.slow
+def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
+    view = SHOW.put(DEFAULT, SEARCH)
+    with offered_files() as files:
+        app = opened(view)
+    found = everything_said(app)
+    assert "**5 of 5** nearest texts by the model share no content word" in said(
+        app, "reading_search"
+    )
+    assert "no word in common" in found
+    assert b"A bat can eat its own weight" in files["sentence-search.csv"]()
+    rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
+    assert "<img" not in everything_said(rude)
+    assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
+
+
+@pytest.mark.slow
+def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
+    card = runtime.service().load(BUNDLED_ID)
+    texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
+    kept = store().create(Corpus("mine.csv", texts), indexing_of(card, [6], "exact"))
+    view = CORPUS.put(SHOW.put(DEFAULT, SEARCH), kept.name)
+    app = opened(view)
+    assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
+    assert "Best of 3 texts; the median" in everything_said(app)
+    stored = store().open(kept.name).sentences().astype(float)
+    expected = scaled(encode_texts(texts, card, runtime.service()).by_pooling["mean"])
+    np.testing.assert_allclose(stored, expected, atol=1e-3)
+    assert "Best of 3 texts; the median" in everything_said(opened(view))
+    store().delete(kept.name)
+    assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
+    gone = settled(framed(view, PAGE))
+    assert not gone.exception
+    assert "no longer" in gone.error[0].value
