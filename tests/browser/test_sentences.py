@@ -28,7 +28,7 @@ def test_the_matrices_are_seen_at_once_and_a_search_lights_the_words(
     here.settle()
     assert here.reading.startswith("By [CLS], only 2 of 4 sentences")
     assert box(here.main.locator(MATRIX))["y"] <= 260
-    here.click("Search texts")
+    here.choose("search")
     cards = here.main.locator("[class*='st-key-sentences_model_']")
     expect(cards).to_have_count(5, timeout=SECONDS * 1000)
     here.settle()

@@ -11,6 +11,7 @@ from plotly import graph_objects as go
 from components.content.wording import two
 from components.core.schema import FloatArray
 from components.features.sentences.measures import Accuracy
+from components.figures.room import beside
 from components.figures.svg import HEIGHT, WIDTH, drawing, fitted, text_at
 from components.figures.theme import (
     CATEGORICAL,
@@ -142,13 +143,14 @@ def accuracy_bars(
         axis: what is measured.
         guessing: the name of the line.
     """
+    labels = [plain(name, 40) for name in names]
     shares = np.array([each.share for each in found])
     low, high = np.array([each.interval for each in found]).T
     trace = {
         "type": "scatter",
         "mode": "markers",
         "x": np.round(100 * shares, 2).tolist(),
-        "y": [plain(name, 40) for name in names],
+        "y": labels,
         "error_x": {
             "type": "data",
             "symmetric": False,
@@ -183,7 +185,7 @@ def accuracy_bars(
                 "font": {"size": SMALLEST, "color": MUTED},
             }
         ],
-        "margin": {"l": 16, "t": 78, "b": 62},
+        "margin": {"l": beside(labels, most=240), "t": 78, "b": 74, "r": 26},
     }
     return figure([trace], layout, title=title, height=accuracy_height(len(found)), narrow=True)
 
