@@ -66,6 +66,7 @@ PAGES = (
     PageRow("why", ":material/help_center:", "Meaning"),
     PageRow("senses", ":material/forum:", "Meaning"),
     PageRow("pairs", ":material/join_inner:", "Meaning"),
+    PageRow("probe", ":material/labs:", "Meaning"),
     PageRow("map", ":material/scatter_plot:", "Meaning"),
     PageRow("corpora", ":material/library_books:", "Library"),
 )
