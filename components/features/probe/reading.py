@@ -69,7 +69,7 @@ def probe_notes(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
         "cut": result.n_cut,
     }
     notes = [claim(f"probe.notes.{name}", n=count) for name, count in counts.items() if count]
-    if trial.chance * len(trial.senses) > _UNBALANCED:
+    if trial.chance > max(0.5, _UNBALANCED / len(trial.senses)):
         numbers = {"commonest": quoted(trial.most_frequent), "share": trial.chance}
         notes.append(claim("probe.notes.unbalanced", **numbers))
     return notes
