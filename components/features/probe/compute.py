@@ -211,8 +211,8 @@ def _static_rows(
 
 # --- The probe as a background job
 
-LARGE_SECONDS = 5.0
-"""Longer probes start only with a click, not from an address."""
+LARGE_SECONDS = 15.0
+"""Longer probes start only with a click, not from an address; the first corpus takes 4 to 10."""
 PROBES = JobKind(
     "probes",
     n_at_once=2,
