@@ -36,6 +36,7 @@ __all__ = [
     "corpus_of",
     "label_of",
     "labelled_texts",
+    "mistake_rows",
     "probe",
     "probe_arrays",
     "probe_task",
@@ -351,6 +352,23 @@ def score_rows(result: ProbeResult) -> list[dict[str, Any]]:
         for score in every
     ]
     return [*rows, {"vectors": "commonest label", "layer": None, "accuracy": result.guessing}]
+
+
+def mistake_rows(labelled: LabelledTexts, result: ProbeResult, most: int) -> list[dict[str, Any]]:
+    """A row for each text that the best vectors get wrong, the most confident mistake first."""
+    trial, best = labelled.trial, result.best
+    codes = trial.codes[trial.tested]
+    wrong = np.flatnonzero(best.predicted != codes)
+    order = wrong[np.argsort(-best.chances[wrong], kind="stable")][:most]
+    return [
+        {
+            "text": labelled.texts[trial.tested[i]],
+            "label": trial.senses[codes[i]],
+            "judged": trial.senses[best.predicted[i]],
+            "probability": float(best.chances[i]),
+        }
+        for i in order.tolist()
+    ]
 
 
 def probe_arrays(labelled: LabelledTexts, result: ProbeResult) -> dict[str, NDArray[Any]]:

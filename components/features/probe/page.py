@@ -16,6 +16,7 @@ from components.features.probe.compute import (
     ProbeResult,
     label_of,
     labelled_texts,
+    mistake_rows,
     probe_arrays,
     probe_task,
     score_rows,
@@ -26,7 +27,7 @@ from components.features.probe.figures import accuracy_by_layer
 from components.features.probe.reading import probe_claims, probe_notes, probe_sure, probe_title
 from components.features.probe.snippet import probe_snippet
 from components.ui.corpora.catalogue import titles
-from components.ui.frame import navigation
+from components.ui.frame import navigation, present
 from components.ui.models import waiting
 from components.ui.models.background import maps
 from components.ui.models.services import uncached
@@ -37,6 +38,7 @@ __all__ = ["HEIGHT", "downloads", "explain", "picture", "result_of", "texts_of",
 
 HEIGHT = 420
 _CHART, _FILE = "probe_chart", "probe"
+_MOST_MISTAKES = 100
 
 
 def toolbar(view: ViewState, corpus: Corpus | None) -> None:
@@ -99,6 +101,10 @@ def picture(labelled: LabelledTexts, result: ProbeResult) -> None:
     kit.chart(figure, key=_CHART, alt=say("probe.alt", title=title))
     kit.reading(probe_claims(labelled, result), sure=probe_sure(labelled, result))
     kit.notes(probe_notes(labelled, result))
+    mistakes = mistake_rows(labelled, result, _MOST_MISTAKES)
+    if mistakes and not present.is_on():
+        st.markdown(say("probe.mistakes", shown=len(mistakes), n=result.best.n - result.best.right))
+        kit.table(mistakes, key="probe_mistakes", height=250)
 
 
 def explain(result: ProbeResult, card: ModelCard) -> None:

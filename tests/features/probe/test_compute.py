@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.core.schema import Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.features.probe.compute import (
@@ -22,12 +23,15 @@ from components.features.probe.compute import (
     ProbeResult,
     label_of,
     labelled_texts,
+    mistake_rows,
     probe,
     probe_task,
 )
+from components.features.probe.measures import Score
 from components.jobs import StoppedError
 
 N = 60
+PASSPORT = Passport("m", "", "0" * 64, "exact", {})
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +87,20 @@ def test_shuffled_labels_teach_nothing_and_the_commonest_label_gets_its_share(
     low, high = found.shuffled.interval
     assert low <= 0.5 <= high
     assert found.best.accuracy > found.shuffled.accuracy
+
+
+def test_mistakes_are_all_wrong_texts_the_most_confident_first(card: ModelCard) -> None:
+    labelled = labelled_texts(unsplit(6), "mood", card)
+    tested = labelled.trial.tested
+    predicted = labelled.trial.codes[tested].copy()
+    predicted[[1, 4]] = 1 - predicted[[1, 4]]
+    chances = np.linspace(0.5, 1, len(tested), dtype=np.float32)
+    right = len(tested) - 2
+    score = Score("mean", 0, predicted, chances, right, 0.5)
+    result = ProbeResult((score,), score, score, score, 0.5, 0, PASSPORT)
+    rows = mistake_rows(labelled, result, 9)
+    assert [row["text"] for row in rows] == [labelled.texts[tested[i]] for i in (4, 1)]
+    assert all(row["label"] != row["judged"] for row in rows)
 
 
 def test_a_given_split_is_respected_and_copies_across_it_are_counted(
