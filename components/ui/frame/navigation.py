@@ -67,6 +67,7 @@ PAGES = (
     PageRow("senses", ":material/forum:", "Meaning"),
     PageRow("pairs", ":material/join_inner:", "Meaning"),
     PageRow("sentences", ":material/short_text:", "Meaning"),
+    PageRow("probe", ":material/labs:", "Meaning"),
     PageRow("map", ":material/scatter_plot:", "Meaning"),
     PageRow("corpora", ":material/library_books:", "Library"),
 )

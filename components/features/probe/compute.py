@@ -1,0 +1,386 @@
+"""The data behind the probe: labelled texts, their vectors at every layer, and scores, as a job."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.separation import SPLIT, Trial, trial_of
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, Passport
+from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from components.corpus.corpus import Corpus
+from components.features.probe.controls import KEPT, LABEL, SOURCE
+from components.features.probe.measures import WORDS, Score, Verdict, best_of, score_of, verdict_of
+from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
+from components.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
+from components.ui.corpora.texts import stored_texts
+from components.ui.state.controls import Choice
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "LARGE_SECONDS",
+    "MOST_LABELS",
+    "POOLINGS",
+    "PROBES",
+    "LabelledTexts",
+    "ProbeResult",
+    "corpus_of",
+    "label_of",
+    "labelled_texts",
+    "mistake_rows",
+    "probe",
+    "probe_arrays",
+    "probe_task",
+    "score_rows",
+    "seconds_of",
+    "text_vectors",
+]
+
+
+# --- The labelled texts that a view asks for
+
+MOST_LABELS = 50
+"""The most different labels in a column."""
+_MOST_BYTES = 1_000_000_000  # of vectors in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTexts:
+    """Texts with one label each, and the trial that tests them.
+
+    Attributes:
+        name: the corpus's name.
+        column: the title of the column with the labels.
+        texts: the texts.
+        trial: the texts to learn from and to test.
+        n_left_out: the number of labelled texts that are more than the memory for vectors holds.
+    """
+
+    name: str
+    column: str
+    texts: tuple[str, ...]
+    trial: Trial
+    n_left_out: int
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256, hex: the same for the same name, texts, labels and folds."""
+        trial = self.trial
+        parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
+        content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """The number of tested texts that are also learned from, ignoring case and spaces.
+
+        In cross-validation, a copy in the same fold does not count.
+        """
+        same = [" ".join(text.casefold().split()) for text in self.texts]
+        teaches, folds = self.trial.teaches.tolist(), self.trial.folds.tolist()
+        learned_folds: dict[str, set[int]] = {}
+        for text, fold, taught in zip(same, folds, teaches, strict=True):
+            if taught:
+                learned_folds.setdefault(text, set()).add(fold)
+        return sum(bool(learned_folds.get(same[i], set()) - {folds[i]}) for i in self.trial.tested)
+
+
+def corpus_of(view: ViewState) -> Corpus | None:
+    """The corpus that a view names; None if a stored one must be chosen first.
+
+    Raises:
+        CorpusError: the corpus is missing or unusable.
+    """
+    source = SOURCE.of(view)
+    if source == "kept":
+        name = KEPT.asked(view)
+        return stored_texts(name) if name else None
+    return ambiguous_corpus() if source == "ambiguous" else sentiment_corpus()
+
+
+def label_of(corpus: Corpus) -> Choice:
+    """The choice of the column with the labels: one with 2 to `MOST_LABELS` different ones."""
+    titles = [
+        title
+        for title, labels in corpus.labels.items()
+        if title.casefold() != SPLIT and 2 <= len(set(labels) - {""}) <= MOST_LABELS
+    ]
+    return LABEL.among(titles)
+
+
+def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
+    """Return the labelled texts of a corpus: all, or as many as the memory for vectors holds.
+
+    Of more than that, some are drawn with a fixed seed.
+    """
+    labels = corpus.labels[column]
+    rows = np.flatnonzero([label != "" for label in labels])
+    n = len(rows)
+    most = max(1, _MOST_BYTES // (2 * 4 * (card.n_layers + 1) * card.n_dims))
+    if n > most:
+        rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    chosen = rows.tolist()
+    split = next((c for title, c in corpus.labels.items() if title.casefold() == SPLIT), ())
+    trial = trial_of([labels[i] for i in chosen], [split[i] for i in chosen] if split else ())
+    texts = tuple(corpus.texts[i] for i in chosen)
+    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen))
+
+
+# --- Their vectors: each text is encoded once for all layers and poolings
+
+POOLINGS = ("mean", "cls")
+_N_TEXTS = 96  # encoded at a time
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class TextVectors:
+    """The vectors of texts.
+
+    Attributes:
+        pooled: (n_layers, n_texts, n_dims) float32 for each pooling.
+        static: (n_texts, n_embedding_dims) float32, the mean row of the word table.
+        recipe: (n_texts, n) float32 by the model's own recipe; None if it has none.
+        n_cut: the number of texts whose end did not fit the model.
+        passport: the passport of the encodings.
+    """
+
+    pooled: dict[str, FloatArray]
+    static: FloatArray
+    recipe: FloatArray | None
+    n_cut: int
+    passport: Passport
+
+
+def text_vectors(
+    texts: Sequence[str], card: ModelCard, service: EncoderService, on_progress: OnProgress
+) -> TextVectors:
+    """Return the vectors of texts; an exception from `on_progress` ends the work.
+
+    Raises:
+        RequestError: there is no text.
+    """
+    shape = (card.n_layers + 1, len(texts), card.n_dims)
+    pooled = {pooling: np.empty(shape, np.float32) for pooling in POOLINGS}
+    static: list[FloatArray] = []
+    recipe: list[FloatArray] = []
+    n_cut, passport = 0, None
+    for at in range(0, len(texts), _N_TEXTS):
+        on_progress(f"Reading {len(texts):,} texts", at / len(texts))
+        batch = texts[at : at + _N_TEXTS]
+        encodings = service.encode(card.id, batch, checksum=card.checksum)
+        for i, encoding in enumerate(encodings, at):
+            for pooling, vectors in pooled.items():
+                vectors[:, i] = sentence_vectors(encoding, pooling)
+        static += _static_rows(encodings, card, service)
+        if card.recipe is not None:
+            made = service.sentence_vectors(
+                card.id, batch, prompt=recipe_prompt(card, RECIPE), checksum=card.checksum
+            )
+            recipe += [one.vector for one in made]
+        n_cut += sum(encoding.n_truncated > 0 for encoding in encodings)
+        passport = encodings[-1].passport
+    if passport is None:
+        raise RequestError("There is no text to read. Choose another corpus.")
+    by_recipe = np.stack(recipe) if recipe else None
+    return TextVectors(pooled, np.stack(static), by_recipe, n_cut, passport)
+
+
+def _static_rows(
+    encodings: Sequence[Encoding], card: ModelCard, service: EncoderService
+) -> list[FloatArray]:
+    """The mean row of each text's own tokens in the word table; zeros if it has none."""
+    tokens = [
+        e.token_ids[(e.attention_mask == 1) & (e.special_tokens_mask == 0)] for e in encodings
+    ]
+    ids = np.unique(np.concatenate([*tokens, encodings[0].token_ids[:1]]))
+    rows = service.word_rows(card.id, ids, checksum=card.checksum)
+    return [
+        rows[np.searchsorted(ids, own)].mean(axis=0) if len(own) else np.zeros_like(rows[0])
+        for own in tokens
+    ]
+
+
+# --- The probe as a background job
+
+LARGE_SECONDS = 15.0
+"""Longer probes start only with a click, not from an address; the first corpus takes 4 to 10."""
+PROBES = JobKind(
+    "probes",
+    n_at_once=2,
+    n_at_once_each=1,
+    n_large=1,
+    large_seconds=LARGE_SECONDS,
+    n_waiting=50,
+    n_waiting_each=4,
+    forgotten_seconds=FORGOTTEN_SECONDS,
+    first_words="Looking at the texts",
+)
+_READING = 0.5  # the share of progress for reading the texts; the rest is for learning
+_FIT_SECONDS = 5e-8  # for each number of each text and label; 677 texts, 18 labels: 0.2 s
+_SHUFFLED_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeResult:
+    """The scores of every layer and pooling, and of baselines, without the texts.
+
+    Attributes:
+        scores: those of "mean" and "cls" at each layer, and of the recipe.
+        words: that of counting words (TF-IDF).
+        static: that of the mean row of the word table.
+        shuffled: that of the best vectors with shuffled labels.
+        guessing: the accuracy of always naming the commonest label of the tested texts.
+        n_cut: the number of texts whose end did not fit the model.
+        passport: the passport of the vectors.
+    """
+
+    scores: tuple[Score, ...]
+    words: Score
+    static: Score
+    shuffled: Score
+    guessing: float
+    n_cut: int
+    passport: Passport
+
+    @property
+    def best(self) -> Score:
+        """The score with the most right."""
+        return best_of(self.scores)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the best compares with the baselines."""
+        return verdict_of(self.scores, self.words, self.guessing)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes in memory."""
+        return sum(s.nbytes for s in (*self.scores, self.words, self.static, self.shuffled))
+
+
+def probe(
+    labelled: LabelledTexts, card: ModelCard, service: EncoderService, report: OnProgress
+) -> ProbeResult:
+    """Return the scores of labelled texts; an exception from `report` ends the work."""
+    trial = labelled.trial
+    vectors = text_vectors(
+        labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
+    )
+    features: list[tuple[str, int, FloatArray]] = [
+        (pooling, layer, rows)
+        for pooling, layers in vectors.pooled.items()
+        for layer, rows in enumerate(layers)
+    ]
+    if vectors.recipe is not None:
+        features.append((RECIPE, card.n_layers, vectors.recipe))
+    scores = []
+    for i, (name, layer, rows) in enumerate(features):
+        report("Learning the labels", _READING + (1 - _READING) * i / (len(features) + 3))
+        scores.append(score_of(name, rows, trial, layer=layer))
+    report("Comparing with simpler ways", 1 - 3 * (1 - _READING) / (len(features) + 3))
+    best = scores.index(best_of(scores))
+    passport = vectors.passport
+    settings = {**passport.settings, "label": labelled.column, "test": trial.how}
+    return ProbeResult(
+        scores=tuple(scores),
+        words=score_of(WORDS, labelled.texts, trial),
+        static=score_of("static", vectors.static, trial),
+        shuffled=score_of("shuffled", features[best][2], trial, seed=_SHUFFLED_SEED),
+        guessing=trial.chance,
+        n_cut=vectors.n_cut,
+        passport=replace(passport, settings=settings),
+    )
+
+
+def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -> float:
+    """The expected duration of a probe, from the duration of one token."""
+    n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
+    n_reads = 1 if card.recipe is None else 2
+    trial = labelled.trial
+    n_fits = trial.n_folds * (2 * (card.n_layers + 1) + 4)
+    numbers = len(labelled.texts) * card.n_dims * max(2, len(trial.senses))
+    return n_reads * n_tokens * token_seconds + n_fits * (0.03 + numbers * _FIT_SECONDS)
+
+
+def _probe_key(labelled: LabelledTexts, card: ModelCard) -> Hashable:
+    return ("probe", labelled.key, card.id, card.checksum)
+
+
+def probe_task(
+    labelled: LabelledTexts, card: ModelCard, service: EncoderService, *, seconds: float
+) -> Task:
+    """A task that returns a `ProbeResult`, the same for all who probe the same texts.
+
+    Args:
+        labelled: the texts and their trial, without a problem.
+        card: the model's card.
+        service: encodes the texts, preferably without a cache.
+        seconds: the expected duration.
+    """
+
+    def work(report: Report) -> ProbeResult:
+        return probe(labelled, card, service, report)
+
+    return Task(_probe_key(labelled, card), PROBES, work, size=seconds)
+
+
+# --- The numbers
+
+
+def score_rows(result: ProbeResult) -> list[dict[str, Any]]:
+    """A row for each score: what reads the text, its layer, accuracy, interval and macro-F1."""
+    every = (*result.scores, result.words, result.static, result.shuffled)
+    rows = [
+        {
+            "vectors": score.name,
+            "layer": score.layer if score.layer >= 0 else None,
+            "accuracy": score.accuracy,
+            "from (95%)": score.interval[0],
+            "to (95%)": score.interval[1],
+            "macro-F1": score.macro_f1,
+        }
+        for score in every
+    ]
+    return [*rows, {"vectors": "commonest label", "layer": None, "accuracy": result.guessing}]
+
+
+def mistake_rows(labelled: LabelledTexts, result: ProbeResult, most: int) -> list[dict[str, Any]]:
+    """A row for each text that the best vectors get wrong, the most confident mistake first."""
+    trial, best = labelled.trial, result.best
+    codes = trial.codes[trial.tested]
+    wrong = np.flatnonzero(best.predicted != codes)
+    order = wrong[np.argsort(-best.chances[wrong], kind="stable")][:most]
+    return [
+        {
+            "text": labelled.texts[trial.tested[i]],
+            "label": trial.senses[codes[i]],
+            "judged": trial.senses[best.predicted[i]],
+            "probability": float(best.chances[i]),
+        }
+        for i in order.tolist()
+    ]
+
+
+def probe_arrays(labelled: LabelledTexts, result: ProbeResult) -> dict[str, NDArray[Any]]:
+    """The texts, their labels and folds, and the best predictions, for a script of one's own."""
+    trial = labelled.trial
+    return {
+        "texts": np.array(json.dumps(labelled.texts)),
+        "labels": np.array(trial.senses),
+        "label_of_text": trial.codes,
+        "fold": trial.folds,
+        "teaches": trial.teaches,
+        "tested": trial.tested,
+        "predicted": result.best.predicted,
+        "chances": result.best.chances,
+    }

@@ -1,0 +1,93 @@
+"""The picture of the probe: the accuracy at each layer, beside simpler ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.features.probe.compute import POOLINGS, ProbeResult
+from components.features.probe.measures import Score
+from components.figures.theme import CATEGORICAL, NEUTRAL, figure, values
+from components.maps.vectors import RECIPE
+
+__all__ = ["accuracy_by_layer"]
+
+_NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
+_SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
+_HOVER = (
+    "layer %{x}<br>%{y:.4f} right<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
+    "<br>macro-F1 %{customdata[2]:.4f}<extra>%{fullData.name}</extra>"
+)
+
+
+def accuracy_by_layer(result: ProbeResult, *, title: str, height: int) -> go.Figure:
+    """The share right at each layer and pooling, with 95% intervals, and levels of baselines."""
+    n_layers = max(score.layer for score in result.scores)
+    x = list(range(n_layers + 1))
+    lines = [
+        _line(name, [score for score in result.scores if score.name == name], color)
+        for name, color in zip((*POOLINGS, RECIPE), CATEGORICAL, strict=False)
+    ]
+    levels = [
+        _level("counting words", result.words.accuracy, x, "dash"),
+        _level("word vectors", result.static.accuracy, x, "dot"),
+        _level("guessing", result.guessing, x, "solid"),
+    ]
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer (0 is the embedding layer)"},
+            "tickvals": x if len(x) <= 13 else x[:: 2 if len(x) <= 25 else 4],
+            "range": [-0.3, n_layers + 0.3],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"},
+        "showlegend": True,
+        "legend": {"orientation": "h", "y": -0.3, "x": 0, "itemclick": False},
+        "margin": {"b": 120},
+    }
+    drawn = [line for line in lines if line["x"]]
+    return figure([*drawn, *levels], layout, title=title, height=height)
+
+
+def _line(name: str, scores: list[Score], color: str) -> dict[str, Any]:
+    accuracy = np.array([score.accuracy for score in scores])
+    low, high = np.array([score.interval for score in scores]).reshape(-1, 2).T
+    f1 = np.array([score.macro_f1 for score in scores])
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": _NAMES[name],
+        "x": [score.layer + _shift(name) for score in scores],
+        "y": values(accuracy),
+        "error_y": {
+            "type": "data",
+            "array": values(high - accuracy),
+            "arrayminus": values(accuracy - low),
+            "thickness": 1.2,
+            "width": 0,
+        },
+        "line": {"color": color, "width": 2.5},
+        "marker": {"size": 8, "symbol": _SYMBOLS[name]},
+        "customdata": np.stack([low, high, f1], axis=1).tolist(),
+        "hovertemplate": _HOVER.replace("%{x}", "%{x:.0f}"),
+    }
+
+
+def _shift(name: str) -> float:
+    """How far to the side the marks of a pooling stand, so that no interval hides another."""
+    return {"mean": -0.06, "cls": 0.0, RECIPE: 0.06}[name]
+
+
+def _level(name: str, accuracy: float, x: list[int], dash: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"{name} {accuracy:.0%}",
+        "x": [x[0] - 0.3, x[-1] + 0.3],
+        "y": [accuracy, accuracy],
+        "line": {"color": NEUTRAL, "width": 1.5, "dash": dash},
+        "hoverinfo": "skip",
+    }

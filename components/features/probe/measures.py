@@ -1,0 +1,152 @@
+"""Logistic regression on vectors: predictions for held-out texts, and their scores.
+
+All vectors and baselines are tested on the same texts, by the folds of `analysis.separation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.separation import RISK, Trial, wilson
+from components.core.schema import FloatArray, IntArray
+
+__all__ = ["WORDS", "Score", "Verdict", "best_of", "held_out", "score_of", "verdict_of"]
+
+Verdict = Literal["better", "like_words", "worse_than_words", "unclear"]
+WORDS = "words"
+"""The name of the baseline that counts words and pairs of words (TF-IDF)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The predictions of one classifier for the tested texts.
+
+    Attributes:
+        name: the pooling, or the name of a baseline.
+        layer: the layer of the vectors; -1 for a baseline.
+        predicted: (n_tested,) the number of the predicted label.
+        chances: (n_tested,) float32, the probability that the classifier gives its prediction.
+        right: the number of texts that are predicted right.
+        macro_f1: the mean F1 of all labels, each counting the same.
+    """
+
+    name: str
+    layer: int
+    predicted: IntArray
+    chances: FloatArray
+    right: int
+    macro_f1: float
+
+    @property
+    def n(self) -> int:
+        """The number of tested texts."""
+        return len(self.predicted)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the tested texts that are predicted right."""
+        return self.right / self.n
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the accuracy."""
+        return wilson(self.right, self.n)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes in memory."""
+        return self.predicted.nbytes + self.chances.nbytes
+
+
+def held_out(
+    features: NDArray[Any] | Sequence[str], trial: Trial, *, seed: int | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return the predicted label of each tested text, and the probability of that label.
+
+    Args:
+        features: (n_texts, n_dims) vectors, or the texts themselves, whose words are counted.
+        trial: the texts to learn from and to test; its `problem` is empty.
+        seed: shuffles the labels that are learned, for a baseline; None leaves them as they are.
+    """
+    predicted = np.full(len(trial.codes), -1, dtype=np.int64)
+    chances = np.zeros(len(trial.codes), dtype=np.float32)
+    for fold in range(trial.n_folds):
+        learned = np.flatnonzero(trial.teaches & (trial.folds != fold))
+        tested = np.flatnonzero(trial.folds == fold)
+        codes = trial.codes[learned]
+        if seed is not None:
+            codes = np.random.default_rng(seed).permutation(codes)
+        classifier = _classifier(of_texts=not isinstance(features, np.ndarray))
+        classifier.fit(_rows(features, learned), codes)
+        probabilities = classifier.predict_proba(_rows(features, tested))
+        predicted[tested] = classifier.classes_[probabilities.argmax(axis=1)]
+        chances[tested] = probabilities.max(axis=1)
+    return predicted[trial.tested], chances[trial.tested]
+
+
+def _rows(features: NDArray[Any] | Sequence[str], rows: IntArray) -> Any:
+    if isinstance(features, np.ndarray):
+        return features[rows]
+    return [features[i] for i in rows.tolist()]
+
+
+def _classifier(*, of_texts: bool) -> Any:
+    """An unfitted scikit-learn pipeline for vectors, or for texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    regression = LogisticRegression(max_iter=1000)
+    if of_texts:  # of any script: a token is a run of letters and digits, even a single one
+        words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+|[^\w\s]")
+        return make_pipeline(words, regression)
+    return make_pipeline(StandardScaler(), regression)
+
+
+def score_of(
+    name: str,
+    features: NDArray[Any] | Sequence[str],
+    trial: Trial,
+    *,
+    layer: int = -1,
+    seed: int | None = None,
+) -> Score:
+    """Return the score of one classifier; the arguments are those of `held_out` and `Score`."""
+    from sklearn.metrics import f1_score
+
+    predicted, chances = held_out(features, trial, seed=seed)
+    codes = trial.codes[trial.tested]
+    f1 = f1_score(codes, predicted, labels=np.unique(codes), average="macro", zero_division=0)
+    return Score(name, layer, predicted, chances, int((predicted == codes).sum()), float(f1))
+
+
+def best_of(scores: Sequence[Score]) -> Score:
+    """Return the score with the most right; of several, the first."""
+    return max(scores, key=lambda score: score.right)
+
+
+def verdict_of(scores: Sequence[Score], words: Score, guessing: float) -> Verdict:
+    """Return how the best of several scores compares with counting words and with guessing.
+
+    The interval of the best allows for its choice: its risk is shared among all scores
+    (Bonferroni).
+
+    Args:
+        scores: those of all layers and poolings.
+        words: that of counting words.
+        guessing: the accuracy of always naming the commonest label.
+    """
+    best = best_of(scores)
+    low, high = wilson(best.right, best.n, risk=RISK / len(scores))
+    if low <= guessing:
+        return "unclear"
+    if low > words.accuracy:
+        return "better"
+    return "worse_than_words" if high < words.accuracy else "like_words"

@@ -1,0 +1,137 @@
+"""The parts of the page of the probe."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.content.language import duration, say
+from components.core import ModelCard
+from components.corpus.corpus import Corpus
+from components.features.probe import controls
+from components.features.probe.compute import (
+    LARGE_SECONDS,
+    MOST_LABELS,
+    LabelledTexts,
+    ProbeResult,
+    label_of,
+    labelled_texts,
+    mistake_rows,
+    probe_arrays,
+    probe_task,
+    score_rows,
+    seconds_of,
+)
+from components.features.probe.explain import FORMULA
+from components.features.probe.figures import accuracy_by_layer
+from components.features.probe.reading import probe_claims, probe_notes, probe_sure, probe_title
+from components.features.probe.snippet import probe_snippet
+from components.ui.corpora.catalogue import titles
+from components.ui.frame import navigation, present
+from components.ui.models import waiting
+from components.ui.models.background import maps
+from components.ui.models.services import uncached
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs, kit
+
+__all__ = ["HEIGHT", "downloads", "explain", "picture", "result_of", "texts_of", "toolbar"]
+
+HEIGHT = 420
+_CHART, _FILE = "probe_chart", "probe"
+_MOST_MISTAKES = 100
+
+
+def toolbar(view: ViewState, corpus: Corpus | None) -> None:
+    """The choice of texts and of the column with their labels."""
+    with kit.controls("probe"):
+        inputs.select(view, controls.SOURCE)
+        if controls.SOURCE.of(view) == "kept":
+            known = titles(view, controls.KEPT.asked(view) or "")
+            inputs.select(view, controls.kept_among(known))
+        if corpus is not None and label_of(corpus).options:
+            inputs.select(view, label_of(corpus))
+
+
+def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> LabelledTexts | None:
+    """Return the labelled texts; if they cannot be tested, say why and return None."""
+    if corpus is None:
+        with st.container(border=True, key="probe_choose_kept"):
+            st.markdown(say("probe.choose"))
+            navigation.link(navigation.row("corpora"), view, label=say("probe.link"))
+        return None
+    column = label_of(corpus).of(view)
+    if not column:
+        st.info(say("probe.no_column", most=MOST_LABELS), icon=":material/label_off:")
+        return None
+    labelled = labelled_texts(corpus, column, card)
+    if labelled.trial.problem:
+        st.info(say(f"probe.untested.{labelled.trial.problem}"), icon=":material/label_off:")
+        return None
+    return labelled
+
+
+def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | None:
+    """Return the scores of these texts; until then show progress or a button, and return None."""
+    seconds = seconds_of(labelled, card, maps().token_seconds(card))
+    cost = say(
+        "probe.waiting.cost",
+        n=len(labelled.texts),
+        duration=duration(seconds),
+        layers=card.n_layers + 1,
+    )
+    stopped = f"{say('probe.waiting.was_stopped')} {cost}"
+    offer = waiting.Offer(
+        cost=cost,
+        cancelled=stopped,
+        stopped=stopped,
+        button=say("probe.waiting.begin"),
+        room=say("probe.waiting.place"),
+    )
+    task = probe_task(labelled, card, uncached(), seconds=seconds)
+    result: ProbeResult | None = waiting.result_of(
+        task, offer, place="probe", height=HEIGHT, most_seconds=LARGE_SECONDS
+    )
+    return result
+
+
+def picture(labelled: LabelledTexts, result: ProbeResult) -> None:
+    """The accuracy at every layer, and what it says."""
+    title = probe_title(result)
+    figure = accuracy_by_layer(result, title=title, height=HEIGHT)
+    kit.chart(figure, key=_CHART, alt=say("probe.alt", title=title))
+    kit.reading(probe_claims(labelled, result), sure=probe_sure(labelled, result))
+    kit.notes(probe_notes(labelled, result))
+    mistakes = mistake_rows(labelled, result, _MOST_MISTAKES)
+    if mistakes and not present.is_on():
+        st.markdown(say("probe.mistakes", shown=len(mistakes), n=result.best.n - result.best.right))
+        kit.table(mistakes, key="probe_mistakes", height=250)
+
+
+def explain(result: ProbeResult, card: ModelCard) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(result), lambda: _hood(result, card), say("probe.limits"))
+
+
+def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerator) -> None:
+    """The page's Download menu: the scores, and the texts with labels, folds and predictions."""
+    passport = result.passport
+    with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: score_rows(result),
+            arrays=lambda: probe_arrays(labelled, result),
+        )
+
+
+def _numbers(result: ProbeResult) -> None:
+    kit.table(score_rows(result), key="probe_scores", after=2)
+
+
+def _hood(result: ProbeResult, card: ModelCard) -> None:
+    snippet = probe_snippet(card, result.best, file=f"{_FILE}.npz")
+    kit.under_the_hood(
+        formula=[FORMULA],
+        snippet=[(say("probe.snippet"), snippet)],
+        passport=result.passport,
+    )

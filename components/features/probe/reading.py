@@ -1,0 +1,75 @@
+"""The sentences of the probe; numbers are compared as computed, with their intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from components.analysis.separation import RISK, wilson
+from components.content.language import Claim, claim, say
+from components.content.wording import quoted
+from components.features.probe.compute import LabelledTexts, ProbeResult
+
+__all__ = ["probe_claims", "probe_notes", "probe_sure", "probe_title"]
+
+_FEW = 100  # tested texts: the 95% interval of an accuracy of 80% is then 16 points wide
+_UNBALANCED = 1.5  # times the share that each label would have if all were equally common
+
+
+def probe_claims(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
+    """How well the best vectors tell the labels apart, compared with simpler ways."""
+    senses = labelled.trial.senses
+    names = {"first": quoted(senses[0]), "second": quoted(senses[1])}
+    several = {"n": len(senses), "column": quoted(labelled.column)}
+    is_two = len(senses) == 2
+    labels = say("probe.two_labels", **names) if is_two else say("probe.all_labels", **several)
+    commonest = quoted(labelled.trial.most_frequent)
+    numbers = {"labels": labels, "n": result.best.n, "commonest": commonest}
+    return [claim(f"probe.claim.{result.verdict}", **numbers, **_numbers(result))]
+
+
+def probe_title(result: ProbeResult) -> str:
+    """The finding in a few words, for the picture."""
+    return say(f"probe.title.{result.verdict}", **_numbers(result))
+
+
+def _numbers(result: ProbeResult) -> dict[str, Any]:
+    best = result.best
+    return {
+        "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
+        "accuracy": best.accuracy,
+        "words": result.words.accuracy,
+        "guessing": result.guessing,
+    }
+
+
+def probe_sure(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
+    """How the test was made, and what else belongs to its numbers."""
+    best, trial, n_choices = result.best, labelled.trial, len(result.scores)
+    low, high = wilson(best.right, best.n, risk=RISK / n_choices)
+    learned = int(np.count_nonzero(trial.teaches))
+    return [
+        claim("probe.sure.interval", low=low, high=high, choices=n_choices),
+        claim(f"probe.sure.{trial.how}", learned=learned, n=best.n, n_folds=trial.n_folds),
+        claim("probe.sure.f1", f1=best.macro_f1),
+        claim("probe.sure.static", static=result.static.accuracy),
+        claim("probe.sure.shuffled", shuffled=result.shuffled.accuracy),
+    ]
+
+
+def probe_notes(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
+    """What makes the test less telling, a line each."""
+    trial, n = labelled.trial, result.best.n
+    counts = {
+        "few": n if n < _FEW else 0,
+        "repeated": labelled.n_repeated,
+        "left_out_labels": len(trial.left_out),
+        "left_out": labelled.n_left_out,
+        "cut": result.n_cut,
+    }
+    notes = [claim(f"probe.notes.{name}", n=count) for name, count in counts.items() if count]
+    if trial.chance > max(0.5, _UNBALANCED / len(trial.senses)):
+        numbers = {"commonest": quoted(trial.most_frequent), "share": trial.chance}
+        notes.append(claim("probe.notes.unbalanced", **numbers))
+    return notes

@@ -1,0 +1,73 @@
+"""A script for the accuracy of the best vectors, from the texts in the page's download."""
+
+from __future__ import annotations
+
+from components.analysis.snippet_start import load_lines, recipe_lines
+from components.core.schema import ModelCard
+from components.features.probe.measures import Score
+from components.maps.vectors import RECIPE, recipe_prompt
+
+__all__ = ["probe_snippet"]
+
+_IMPORTS = """\
+import json
+
+import numpy as np
+{libraries}
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+"""
+
+_STATES = """\
+vectors = []
+for text in texts:
+    batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**batch, output_hidden_states=True).hidden_states[{layer}][0]
+    vectors.append({pooled}.numpy())
+vectors = np.stack(vectors)
+"""
+
+_LEARN = """\
+predicted = np.full(len(codes), -1)
+for number in range(folds.max() + 1):
+    learned, tested = teaches & (folds != number), folds == number
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    predicted[tested] = probe.fit(vectors[learned], codes[learned]).predict(vectors[tested])
+
+tested = folds >= 0
+accuracy = (predicted == codes)[tested].mean()
+f1 = f1_score(codes[tested], predicted[tested], labels=np.unique(codes[tested]), average="macro",
+              zero_division=0)
+print(f"{accuracy:.4f} right of {tested.sum()}, macro-F1 {f1:.4f}")
+"""
+
+_LOAD = """\
+with np.load("{file}") as page:
+    texts = json.loads(str(page["texts"]))
+    codes, folds, teaches = page["label_of_text"], page["fold"], page["teaches"]
+"""
+
+
+def probe_snippet(card: ModelCard, best: Score, *, file: str) -> str:
+    """Return a script that prints the accuracy and macro-F1 of the best vectors.
+
+    Args:
+        card: the model's card.
+        best: the score of the best vectors.
+        file: the name of the page's NPZ.
+    """
+    if best.name == RECIPE:
+        libraries = "from sentence_transformers import SentenceTransformer"
+        prompt = recipe_prompt(card, RECIPE)
+        vectors = f"vectors = model.encode([{prompt!r} + text for text in texts])\n"
+        loaded = recipe_lines(card)
+    else:
+        libraries = "import torch\nfrom transformers import AutoModel, AutoTokenizer"
+        pooled = "states.mean(dim=0)" if best.name == "mean" else "states[0]"
+        vectors = _STATES.format(max_length=card.max_length, layer=best.layer, pooled=pooled)
+        loaded = load_lines(card)
+    imports = _IMPORTS.format(libraries=libraries)
+    return "\n".join([imports, *loaded, "", _LOAD.format(file=file), vectors, _LEARN])

@@ -1,0 +1,20 @@
+"""Probe: whether a simple classifier finds a corpus's labels in the vectors of each layer."""
+
+from components.features.probe import compute, controls, page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
+from components.ui.widgets import kit
+
+view = session.current()
+downloads = shell.header(controls.PAGE, view)
+corpus = compute.corpus_of(view)
+with kit.box():
+    page.toolbar(view, corpus)
+card = runtime.load(view.model, height=page.HEIGHT)
+labelled = page.texts_of(view, corpus, card)
+result = None if labelled is None else page.result_of(labelled, card)
+if labelled is not None and result is not None:
+    page.picture(labelled, result)
+    page.explain(result, card)
+    page.downloads(labelled, result, downloads)
