@@ -52,7 +52,7 @@ from components.features.map.marks import PointSelection
 from components.features.map.reading import frame_claims
 from components.features.map.request import by_chosen_words, most_points, request_of
 from components.features.map.snippet import redraw_snippet
-from components.features.map.widgets import column_choice, file_panel, kept_panel
+from components.features.map.widgets import OWN_FILE, kept_panel
 from components.jobs import Job
 from components.maps.engine import LARGE_SECONDS, last_layer
 from components.maps.plan import Plan
@@ -437,7 +437,7 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
     if source == "sentences":
         sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
     if source == "file":
-        column_choice(view)
+        OWN_FILE.column_choice(view)
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
     if unit == "words" and requested.corpus is not None and requested.corpus.spans is not None:
@@ -672,7 +672,7 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     if requested.problem:
         st.error(escape(requested.problem), icon=":material/error:")
     if controls.SOURCE.of(view) == "file":
-        file_panel(view, requested.corpus)
+        OWN_FILE.panel(view, requested.corpus)
     if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
         kept_panel(view)
     request, first = requested.request, None

@@ -18,11 +18,12 @@ from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
-from components.features.probe.controls import KEPT, LABEL, SOURCE
+from components.features.probe.controls import FILE, KEPT, LABEL, SOURCE
 from components.features.probe.measures import WORDS, Score, Verdict, best_of, score_of, verdict_of
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 from components.ui.corpora.texts import stored_texts
+from components.ui.files import uploads
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 
@@ -95,7 +96,7 @@ class LabelledTexts:
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
-    """The corpus that a view names; None if a stored one must be chosen first.
+    """The corpus that a view names; None if a file or a stored one must be chosen.
 
     Raises:
         CorpusError: the corpus is missing or unusable.
@@ -104,6 +105,9 @@ def corpus_of(view: ViewState) -> Corpus | None:
     if source == "kept":
         name = KEPT.asked(view)
         return stored_texts(name) if name else None
+    if source == "file":
+        upload = uploads.shared(FILE.of(view))
+        return upload if isinstance(upload, Corpus) else None
     return ambiguous_corpus() if source == "ambiguous" else sentiment_corpus()
 
 

@@ -4,17 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.ui.state.controls import Choice, choice
+from components.ui.state.controls import Choice, choice, number, text
 
-__all__ = ["KEPT", "LABEL", "PAGE", "SOURCE", "kept_among"]
+__all__ = [
+    "FILE",
+    "FILE_NAME",
+    "KEPT",
+    "LABEL",
+    "LABELS",
+    "PAGE",
+    "SENTENCE",
+    "SOURCE",
+    "TEXT",
+    "kept_among",
+]
 
 PAGE = "probe"
 
-SOURCE = choice(PAGE, "source", ("sentiment", "ambiguous", "kept"))
+SOURCE = choice(PAGE, "source", ("sentiment", "ambiguous", "file", "kept"))
 KEPT = choice(PAGE, "kept", ("",))
 """A stored corpus by its name; `kept_among` has those that a visit knows."""
 LABEL = choice(PAGE, "label", ("kind",))
 """The column with the labels; the corpus has the options. The ready corpus opens on its kinds."""
+
+# A visitor's file
+
+FILE = text(PAGE, "file")
+FILE_NAME = text(PAGE, "file_name", default="a file")
+TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
+"""The position of the column with the texts; -1 for the guessed one."""
+LABELS = text(PAGE, "labels", default="guessed")
+"""The positions of the label columns, separated by commas."""
+
+SENTENCE = text(PAGE, "sentence")
+"""A sentence to try."""
 
 
 def kept_among(titles: Mapping[str, str]) -> Choice:

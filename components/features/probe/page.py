@@ -27,6 +27,7 @@ from components.features.probe.figures import accuracy_by_layer
 from components.features.probe.reading import probe_claims, probe_notes, probe_sure, probe_title
 from components.features.probe.snippet import probe_snippet
 from components.ui.corpora.catalogue import titles
+from components.ui.corpora.own_file import OwnFile
 from components.ui.frame import navigation, present
 from components.ui.models import waiting
 from components.ui.models.background import maps
@@ -37,6 +38,13 @@ from components.ui.widgets import export, inputs, kit
 __all__ = ["HEIGHT", "downloads", "explain", "picture", "result_of", "texts_of", "toolbar"]
 
 HEIGHT = 420
+OWN_FILE = OwnFile(
+    source=controls.SOURCE,
+    file=controls.FILE,
+    name=controls.FILE_NAME,
+    text=controls.TEXT,
+    labels=controls.LABELS,
+)
 _CHART, _FILE = "probe_chart", "probe"
 _MOST_MISTAKES = 100
 
@@ -50,10 +58,17 @@ def toolbar(view: ViewState, corpus: Corpus | None) -> None:
             inputs.select(view, controls.kept_among(known))
         if corpus is not None and label_of(corpus).options:
             inputs.select(view, label_of(corpus))
+        if controls.SOURCE.of(view) == "file" and corpus is not None:
+            with st.popover(say("probe.columns"), type="tertiary"):
+                OWN_FILE.column_choice(view)
 
 
 def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> LabelledTexts | None:
     """Return the labelled texts; if they cannot be tested, say why and return None."""
+    if controls.SOURCE.of(view) == "file":
+        OWN_FILE.panel(view, corpus)
+        if corpus is None:
+            return None
     if corpus is None:
         with st.container(border=True, key="probe_choose_kept"):
             st.markdown(say("probe.choose"))

@@ -15,13 +15,9 @@ from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.readers import read
 from components.features.map.controls import PAGE
-from components.features.map.corpora import (
-    columns_of,
-    corpus_of,
-    found_again,
-    places,
-    share,
-)
+from components.features.map.corpora import corpus_of
+from components.features.map.widgets import OWN_FILE
+from components.ui.corpora.own_file import places, share
 from components.ui.files.uploads import forget_all, keep, sheet_of
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -31,6 +27,7 @@ TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in pyt
 
 
 ME = "a visit"
+columns_of, found_again = OWN_FILE.columns_of, OWN_FILE.found_again
 
 
 TITLES = ["kind", "text", "where"]

@@ -29,7 +29,9 @@ def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
     assert {"counting words", "word vectors", "guessing"} <= set(drawn)
     assert len(chart(app, "probe_chart")["data"][0]["y"]) == 7
     reading = said(app)
-    assert "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%**" in reading
+    assert (
+        "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%**" in reading
+    )
     assert "(counting words: 45%, always guessing “plain”: 42%)" in reading
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from components.features.map import corpora
 from components.features.map.controls import PAGE
 from components.maps.result import MapResult
+from components.ui.corpora.own_file import share
 from components.ui.files.uploads import keep, sheet_of
 from components.ui.models.background import maps
 from components.ui.state.view import DEFAULT, ViewState
@@ -104,4 +104,4 @@ def shared(name: str, content: bytes) -> str:
     """The digest of a file that another visitor mapped, with the guessed columns."""
     sheet = sheet_of(keep("another visit", name, content))
     assert sheet is not None
-    return corpora.share("another visit", sheet, sheet.text_column, sheet.label_columns)
+    return share("another visit", sheet, sheet.text_column, sheet.label_columns)

@@ -83,7 +83,7 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
 def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     app = framed(map_view(source="file", **QUICK))
     app = settled(press(app, "map_paste_use"))
-    assert "There is no text yet. Paste one text per line, then map them." in plainly_said(app)
+    assert "There is no text yet. Paste one text per line." in plainly_said(app)
     app.text_area(key="map_paste").set_value("x" * 1_000_001).run()
     app = settled(press(app, "map_paste_use"))
     assert "at most 1 MB are read here" in plainly_said(app)
@@ -166,7 +166,7 @@ def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the
         assert_whole(other)
         assert picture(other).corpus.texts == TEXTS
         assert set(picture(other).corpus.labels) == {"kind"}
-        assert "Only the chosen columns are kept with this map" in plainly_said(other)
+        assert "Only the chosen columns are kept" in plainly_said(other)
         assert not [w for w in (*other.selectbox, *other.multiselect)
                     if str(w.key).startswith("map_columns")]  # fmt: skip
         everything = everything_said(other) + json.dumps(figure_of(other, "map_chart"))
