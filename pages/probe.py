@@ -1,6 +1,7 @@
 """Probe: whether a simple classifier finds a corpus's labels in the vectors of each layer."""
 
 from components.features.probe import compute, controls, page
+from components.features.probe.looks import look_closer
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -16,5 +17,6 @@ labelled = page.texts_of(view, corpus, card)
 result = None if labelled is None else page.result_of(labelled, card)
 if labelled is not None and result is not None:
     page.picture(labelled, result)
+    look_closer(view, labelled, result, card)
     page.explain(result, card)
     page.downloads(labelled, result, downloads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.separation import SPLIT, Trial, trial_of
+from components.analysis.separation import SPLIT, Trial, scaled, trial_of
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.features.probe.controls import FILE, KEPT, LABEL, SOURCE
-from components.features.probe.measures import WORDS, Score, Verdict, best_of, score_of, verdict_of
+from components.features.probe.measures import (
+    WORDS,
+    Learned,
+    Score,
+    Verdict,
+    best_of,
+    learned_from,
+    learning_curve,
+    score_of,
+    verdict_of,
+)
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 from components.ui.corpora.texts import stored_texts
@@ -34,16 +45,21 @@ __all__ = [
     "PROBES",
     "LabelledTexts",
     "ProbeResult",
+    "Tried",
     "corpus_of",
     "label_of",
     "labelled_texts",
     "mistake_rows",
     "probe",
     "probe_arrays",
+    "probe_json",
     "probe_task",
     "score_rows",
     "seconds_of",
     "text_vectors",
+    "tried",
+    "vectors_parquet",
+    "vectors_tsv",
 ]
 
 
@@ -79,6 +95,13 @@ class LabelledTexts:
         parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
         content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out])
         return hashlib.sha256(content.encode()).hexdigest()
+
+    @property
+    def n_learned(self) -> int:
+        """The number of texts that are learned from, on average over the folds."""
+        trial = self.trial
+        folds = [trial.teaches & (trial.folds != fold) for fold in range(trial.n_folds)]
+        return round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
 
     @cached_property
     def n_repeated(self) -> int:
@@ -232,6 +255,7 @@ PROBES = JobKind(
 _READING = 0.5  # the share of progress for reading the texts; the rest is for learning
 _FIT_SECONDS = 5e-8  # for each number of each text and label; 677 texts, 18 labels: 0.2 s
 _SHUFFLED_SEED = 0
+_N_MORE = 7  # fits beside those of the layers: the recipe, three yardsticks, fewer texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +268,9 @@ class ProbeResult:
         static: that of the mean row of the word table.
         shuffled: that of the best vectors with shuffled labels.
         guessing: the accuracy of always naming the commonest label of the tested texts.
+        curve: the best vectors' scores after learning from fewer texts, with their numbers.
+        learned: the classifier of the best vectors.
+        vectors: (n_texts, n) float32, the best vectors.
         n_cut: the number of texts whose end did not fit the model.
         passport: the passport of the vectors.
     """
@@ -253,6 +280,9 @@ class ProbeResult:
     static: Score
     shuffled: Score
     guessing: float
+    curve: tuple[tuple[int, Score], ...]
+    learned: Learned
+    vectors: FloatArray
     n_cut: int
     passport: Passport
 
@@ -269,7 +299,8 @@ class ProbeResult:
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        return sum(s.nbytes for s in (*self.scores, self.words, self.static, self.shuffled))
+        scores = (*self.scores, self.words, self.static, self.shuffled)
+        return sum(s.nbytes for s in scores) + self.learned.nbytes + self.vectors.nbytes
 
 
 def probe(
@@ -289,18 +320,21 @@ def probe(
         features.append((RECIPE, card.n_layers, vectors.recipe))
     scores = []
     for i, (name, layer, rows) in enumerate(features):
-        report("Learning the labels", _READING + (1 - _READING) * i / (len(features) + 3))
+        report("Learning the labels", _READING + (1 - _READING) * i / (len(features) + _N_MORE))
         scores.append(score_of(name, rows, trial, layer=layer))
-    report("Comparing with simpler ways", 1 - 3 * (1 - _READING) / (len(features) + 3))
-    best = scores.index(best_of(scores))
+    report("Comparing with simpler ways", 1 - _N_MORE * (1 - _READING) / (len(features) + _N_MORE))
+    best = features[scores.index(best_of(scores))][2]
     passport = vectors.passport
     settings = {**passport.settings, "label": labelled.column, "test": trial.how}
     return ProbeResult(
         scores=tuple(scores),
         words=score_of(WORDS, labelled.texts, trial),
         static=score_of("static", vectors.static, trial),
-        shuffled=score_of("shuffled", features[best][2], trial, seed=_SHUFFLED_SEED),
+        shuffled=score_of("shuffled", best, trial, seed=_SHUFFLED_SEED),
         guessing=trial.chance,
+        curve=learning_curve(best, trial),
+        learned=learned_from(best, trial),
+        vectors=best.copy(),  # without the other layers
         n_cut=vectors.n_cut,
         passport=replace(passport, settings=settings),
     )
@@ -311,7 +345,7 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
     n_reads = 1 if card.recipe is None else 2
     trial = labelled.trial
-    n_fits = trial.n_folds * (2 * (card.n_layers + 1) + 4)
+    n_fits = trial.n_folds * (2 * (card.n_layers + 1) + _N_MORE)
     numbers = len(labelled.texts) * card.n_dims * max(2, len(trial.senses))
     return n_reads * n_tokens * token_seconds + n_fits * (0.03 + numbers * _FIT_SECONDS)
 
@@ -338,7 +372,106 @@ def probe_task(
     return Task(_probe_key(labelled, card), PROBES, work, size=seconds)
 
 
+# --- A sentence of a visitor's own
+
+_N_NEAREST = 3
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the best vectors make of a sentence.
+
+    Attributes:
+        chances: each label with its probability, highest first.
+        nearest: the texts to learn from that are most similar, with label and cosine.
+    """
+
+    chances: tuple[tuple[str, float], ...]
+    nearest: tuple[tuple[str, str, float], ...]
+
+
+def tried(
+    sentence: str,
+    labelled: LabelledTexts,
+    result: ProbeResult,
+    card: ModelCard,
+    service: EncoderService,
+) -> Tried:
+    """Return the probabilities of the labels of a sentence, and the texts most similar to it."""
+    best, trial = result.best, labelled.trial
+    if best.name == RECIPE:
+        prompt = recipe_prompt(card, RECIPE)
+        made = service.sentence_vectors(card.id, [sentence], prompt=prompt, checksum=card.checksum)
+        vector = made[0].vector
+    else:
+        encoding = service.encode(card.id, [sentence], checksum=card.checksum)[0]
+        vector = sentence_vectors(encoding, best.name)[best.layer]
+    chances = result.learned.chances(vector)
+    names = [trial.senses[code] for code in result.learned.codes.tolist()]
+    order = np.argsort(-chances, kind="stable").tolist()
+    rows = np.flatnonzero(trial.teaches)
+    cosines = scaled(result.vectors[rows]) @ scaled(vector[None])[0]
+    nearest = np.argsort(-cosines, kind="stable")[:_N_NEAREST].tolist()
+    return Tried(
+        tuple((names[i], float(chances[i])) for i in order),
+        tuple(
+            (labelled.texts[rows[i]], trial.senses[trial.codes[rows[i]]], float(cosines[i]))
+            for i in nearest
+        ),
+    )
+
+
 # --- The numbers
+
+
+def probe_json(labelled: LabelledTexts, result: ProbeResult) -> bytes:
+    """The classifier of the best vectors as JSON: standardise, multiply, add, then softmax."""
+    learned, best = result.learned, result.best
+    content = {
+        "vectors": {"name": best.name, "layer": best.layer},
+        "labels": [labelled.trial.senses[code] for code in learned.codes.tolist()],
+        "shift": learned.shift.tolist(),
+        "scale": learned.scale.tolist(),
+        "weights": learned.weights.tolist(),
+        "biases": learned.biases.tolist(),
+        "passport": result.passport.as_dict(),
+    }
+    return json.dumps(content).encode()
+
+
+def vectors_parquet(labelled: LabelledTexts, result: ProbeResult) -> bytes:
+    """The texts with their labels and their best vectors as a Parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    flat = pa.array(result.vectors.ravel())
+    table = pa.table(
+        {
+            "text": list(labelled.texts),
+            "label": _labels(labelled),
+            "vector": pa.FixedSizeListArray.from_arrays(flat, result.vectors.shape[1]),
+        },
+        metadata={"passport": json.dumps(result.passport.as_dict())},
+    )
+    file = io.BytesIO()
+    parquet.write_table(table, file)
+    return file.getvalue()
+
+
+def vectors_tsv(labelled: LabelledTexts, result: ProbeResult) -> tuple[bytes, bytes]:
+    """The best vectors, and the labels with the texts, as the Embedding Projector reads them."""
+    vectors = io.StringIO()
+    np.savetxt(vectors, result.vectors, fmt="%.6g", delimiter="\t")
+    plain = (" ".join(text.split()) for text in labelled.texts)
+    rows = zip((" ".join(label.split()) for label in _labels(labelled)), plain, strict=True)
+    names = "\n".join(["label\ttext", *("\t".join(row) for row in rows)])
+    return vectors.getvalue().encode(), f"{names}\n".encode("utf-8", "replace")
+
+
+def _labels(labelled: LabelledTexts) -> list[str]:
+    """The label of each text; "" if it takes no part."""
+    trial = labelled.trial
+    return [trial.senses[code] if code >= 0 else "" for code in trial.codes.tolist()]
 
 
 def score_rows(result: ProbeResult) -> list[dict[str, Any]]:

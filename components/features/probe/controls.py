@@ -13,6 +13,7 @@ __all__ = [
     "LABEL",
     "LABELS",
     "PAGE",
+    "SECTION",
     "SENTENCE",
     "SOURCE",
     "TEXT",
@@ -36,6 +37,7 @@ TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
 LABELS = text(PAGE, "labels", default="guessed")
 """The positions of the label columns, separated by commas."""
 
+SECTION = choice(PAGE, "section", ("mistakes", "mixups", "try", "curve", "calibration"))
 SENTENCE = text(PAGE, "sentence")
 """A sentence to try."""
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.features.probe.compute import POOLINGS, ProbeResult
+from components.features.probe.compute import POOLINGS, LabelledTexts, ProbeResult
 from components.features.probe.measures import Score
 from components.figures.theme import CATEGORICAL, NEUTRAL, figure, values
 from components.maps.vectors import RECIPE
 
-__all__ = ["accuracy_by_layer"]
+__all__ = ["accuracy_by_layer", "calibration_chart", "learning_chart"]
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
@@ -91,3 +91,55 @@ def _level(name: str, accuracy: float, x: list[int], dash: str) -> dict[str, Any
         "line": {"color": NEUTRAL, "width": 1.5, "dash": dash},
         "hoverinfo": "skip",
     }
+
+
+_HEIGHT = 320
+
+
+def learning_chart(labelled: LabelledTexts, result: ProbeResult, *, title: str) -> go.Figure:
+    """The share right by the number of texts learned from, with 95% intervals, and guessing."""
+    curve = [*result.curve, (labelled.n_learned, result.best)]
+    numbers = [n for n, _ in curve]
+    line = _line("mean", [score for _, score in curve], CATEGORICAL[0])
+    line |= {"x": numbers, "name": "learned", "hovertemplate": "%{x} texts<br>%{y:.4f} right"}
+    layout = {
+        "xaxis": {
+            "title": {"text": "texts learned from"},
+            "type": "log",
+            "tickvals": numbers,
+            "ticktext": [f"{n:,}" for n in numbers],
+            "showgrid": False,
+        },
+        "yaxis": {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"},
+        "margin": {"l": 92},
+    }
+    guessing = _level("guessing", result.guessing, numbers, "solid")
+    guessing |= {"x": [numbers[0], numbers[-1]]}
+    return figure([line, guessing], layout, title=title, height=_HEIGHT)
+
+
+def calibration_chart(groups: list[tuple[float, float, int]], *, title: str) -> go.Figure:
+    """The share right by the probability that the classifier gives, beside a perfect match."""
+    chances, shares, numbers = zip(*groups, strict=True)
+    ideal = _level("as sure as right", 0.0, [0, 1], "dash") | {"x": [0, 1], "y": [0, 1]}
+    found = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "found",
+        "x": list(chances),
+        "y": list(shares),
+        "customdata": list(numbers),
+        "line": {"color": CATEGORICAL[0], "width": 2.5},
+        "marker": {"size": 9},
+        "hovertemplate": "probability %{x:.2f}<br>%{y:.4f} right<br>of %{customdata} texts",
+    }
+    layout = {
+        "xaxis": {
+            "title": {"text": "probability given"},
+            "range": [0, 1.02],
+            "tickformat": ".0%",
+        },
+        "yaxis": {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"},
+        "margin": {"l": 92},
+    }
+    return figure([ideal, found], layout, title=title, height=_HEIGHT)

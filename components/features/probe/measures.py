@@ -6,7 +6,7 @@ All vectors and baselines are tested on the same texts, by the folds of `analysi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,7 +16,20 @@ from numpy.typing import NDArray
 from components.analysis.separation import RISK, Trial, wilson
 from components.core.schema import FloatArray, IntArray
 
-__all__ = ["WORDS", "Score", "Verdict", "best_of", "held_out", "score_of", "verdict_of"]
+__all__ = [
+    "WORDS",
+    "Learned",
+    "Score",
+    "Verdict",
+    "best_of",
+    "calibration_of",
+    "confusion_of",
+    "held_out",
+    "learned_from",
+    "learning_curve",
+    "score_of",
+    "verdict_of",
+]
 
 Verdict = Literal["better", "like_words", "worse_than_words", "unclear"]
 WORDS = "words"
@@ -62,6 +75,104 @@ class Score:
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
         return self.predicted.nbytes + self.chances.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A classifier that has learned from all texts to learn from.
+
+    Attributes:
+        codes: (n_labels,) the number of each label that it knows.
+        shift: (n_dims,) what is taken from a vector, and
+        scale: (n_dims,) what it is then divided by.
+        weights: (n_labels, n_dims) float64.
+        biases: (n_labels,) float64.
+    """
+
+    codes: IntArray
+    shift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    biases: NDArray[np.float64]
+
+    def chances(self, vector: NDArray[Any]) -> NDArray[np.float64]:
+        """(n_labels,) the probability of each label for a vector."""
+        scores = self.weights @ ((vector - self.shift) / self.scale) + self.biases
+        powers = np.exp(scores - scores.max())
+        chances: NDArray[np.float64] = powers / powers.sum()
+        return chances
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes in memory."""
+        return self.weights.nbytes + 2 * self.shift.nbytes
+
+
+def learned_from(vectors: FloatArray, trial: Trial) -> Learned:
+    """Return the classifier that learned from all texts to learn from, tested or not."""
+    rows = np.flatnonzero(trial.teaches)
+    scaler, regression = _classifier(of_texts=False).fit(vectors[rows], trial.codes[rows])
+    weights, biases = regression.coef_, regression.intercept_
+    if len(weights) == 1:  # of two labels, scikit-learn keeps the difference
+        weights, biases = np.vstack([0 * weights, weights]), np.append(0, biases)
+    return Learned(
+        codes=regression.classes_,
+        shift=np.asarray(scaler.mean_, np.float64),
+        scale=np.asarray(scaler.scale_, np.float64),
+        weights=np.asarray(weights, np.float64),
+        biases=np.asarray(biases, np.float64),
+    )
+
+
+_SHARES = (1 / 8, 1 / 4, 1 / 2)
+
+
+def learning_curve(vectors: FloatArray, trial: Trial) -> tuple[tuple[int, Score], ...]:
+    """Return the scores after learning from an eighth, a quarter and half of the texts.
+
+    Each number of texts is the mean over the folds. A share that has fewer than two labels is left
+    out.
+    """
+    curve = []
+    for share in _SHARES:
+        part = replace(trial, teaches=trial.teaches & (_places(trial) < share))
+        folds = [part.teaches & (part.folds != fold) for fold in range(part.n_folds)]
+        if min(len(np.unique(part.codes[rows])) for rows in folds) > 1:
+            n = round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
+            curve.append((n, score_of("part", vectors, part)))
+    return tuple(curve)
+
+
+def _places(trial: Trial) -> NDArray[np.float64]:
+    """(n,) each text's place among those of its label and fold in random order, from 0 to 1."""
+    order = np.random.default_rng(0).permutation(len(trial.codes))
+    places = np.ones(len(order))
+    for code, fold in set(zip(trial.codes.tolist(), trial.folds.tolist(), strict=True)):
+        own = order[(trial.codes[order] == code) & (trial.folds[order] == fold)]
+        places[own] = (np.arange(len(own)) + 0.5) / len(own)
+    return places
+
+
+def confusion_of(score: Score, trial: Trial) -> IntArray:
+    """(n_labels, n_labels) how often a label (row) is predicted as another (column)."""
+    counts = np.zeros((len(trial.senses),) * 2, dtype=np.int64)
+    np.add.at(counts, (trial.codes[trial.tested], score.predicted), 1)
+    return counts
+
+
+def calibration_of(score: Score, trial: Trial) -> list[tuple[float, float, int]]:
+    """Return up to five groups of tested texts by the probability of their prediction.
+
+    Each has the mean probability, the share predicted right, and the number of texts; the groups
+    are equally large.
+    """
+    order = np.argsort(score.chances, kind="stable")
+    is_right = score.predicted == trial.codes[trial.tested]
+    return [
+        (float(score.chances[rows].mean()), float(is_right[rows].mean()), len(rows))
+        for rows in np.array_split(order, 5)
+        if len(rows)
+    ]
 
 
 def held_out(

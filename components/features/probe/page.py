@@ -16,11 +16,13 @@ from components.features.probe.compute import (
     ProbeResult,
     label_of,
     labelled_texts,
-    mistake_rows,
     probe_arrays,
+    probe_json,
     probe_task,
     score_rows,
     seconds_of,
+    vectors_parquet,
+    vectors_tsv,
 )
 from components.features.probe.explain import FORMULA
 from components.features.probe.figures import accuracy_by_layer
@@ -28,7 +30,7 @@ from components.features.probe.reading import probe_claims, probe_notes, probe_s
 from components.features.probe.snippet import probe_snippet
 from components.ui.corpora.catalogue import titles
 from components.ui.corpora.own_file import OwnFile
-from components.ui.frame import navigation, present
+from components.ui.frame import navigation
 from components.ui.models import waiting
 from components.ui.models.background import maps
 from components.ui.models.services import uncached
@@ -46,7 +48,7 @@ OWN_FILE = OwnFile(
     labels=controls.LABELS,
 )
 _CHART, _FILE = "probe_chart", "probe"
-_MOST_MISTAKES = 100
+_PARQUET, _TSV = "application/vnd.apache.parquet", "text/tab-separated-values"
 
 
 def toolbar(view: ViewState, corpus: Corpus | None) -> None:
@@ -116,10 +118,6 @@ def picture(labelled: LabelledTexts, result: ProbeResult) -> None:
     kit.chart(figure, key=_CHART, alt=say("probe.alt", title=title))
     kit.reading(probe_claims(labelled, result), sure=probe_sure(labelled, result))
     kit.notes(probe_notes(labelled, result))
-    mistakes = mistake_rows(labelled, result, _MOST_MISTAKES)
-    if mistakes and not present.is_on():
-        st.markdown(say("probe.mistakes", shown=len(mistakes), n=result.best.n - result.best.right))
-        kit.table(mistakes, key="probe_mistakes", height=250)
 
 
 def explain(result: ProbeResult, card: ModelCard) -> None:
@@ -137,6 +135,15 @@ def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerato
             rows=lambda: score_rows(result),
             arrays=lambda: probe_arrays(labelled, result),
         )
+        st.caption(say("probe.downloads"))
+        files = {
+            "probe.json": ("application/json", lambda: probe_json(labelled, result)),
+            "vectors.parquet": (_PARQUET, lambda: vectors_parquet(labelled, result)),
+            "vectors.tsv": (_TSV, lambda: vectors_tsv(labelled, result)[0]),
+            "labels.tsv": (_TSV, lambda: vectors_tsv(labelled, result)[1]),
+        }
+        for file_name, (mime, make) in files.items():
+            kit.download(file_name, mime, make, label=file_name)
 
 
 def _numbers(result: ProbeResult) -> None:

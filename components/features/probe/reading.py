@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,19 @@ import numpy as np
 from components.analysis.separation import RISK, wilson
 from components.content.language import Claim, claim, say
 from components.content.wording import quoted
-from components.features.probe.compute import LabelledTexts, ProbeResult
+from components.core.schema import IntArray
+from components.features.probe.compute import LabelledTexts, ProbeResult, Tried
 
-__all__ = ["probe_claims", "probe_notes", "probe_sure", "probe_title"]
+__all__ = [
+    "calibration_claims",
+    "curve_claims",
+    "mixup_claims",
+    "probe_claims",
+    "probe_notes",
+    "probe_sure",
+    "probe_title",
+    "tried_claims",
+]
 
 _FEW = 100  # tested texts: the 95% interval of an accuracy of 80% is then 16 points wide
 _UNBALANCED = 1.5  # times the share that each label would have if all were equally common
@@ -73,3 +84,41 @@ def probe_notes(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
         numbers = {"commonest": quoted(trial.most_frequent), "share": trial.chance}
         notes.append(claim("probe.notes.unbalanced", **numbers))
     return notes
+
+
+def mixup_claims(confusion: IntArray, senses: Sequence[str]) -> list[Claim]:
+    """The label that is most often taken for another one."""
+    wrong = confusion * (1 - np.eye(len(confusion), dtype=np.int64))
+    if not wrong.any():
+        return [claim("probe.mixups.none")]
+    i, j = divmod(int(wrong.argmax()), len(wrong))
+    numbers = {"n": int(wrong[i, j]), "of": int(confusion[i].sum())}
+    names = {"label": quoted(senses[i]), "other": quoted(senses[j])}
+    return [claim("probe.mixups.most_often", **numbers, **names)]
+
+
+def tried_claims(found: Tried, result: ProbeResult) -> list[Claim]:
+    """The label of a sentence; none if these vectors cannot tell the labels apart."""
+    if result.verdict == "unclear":
+        return [claim("probe.try.unclear")]
+    label, chance = found.chances[0]
+    return [claim("probe.try.label", label=quoted(label), chance=chance)]
+
+
+def curve_claims(result: ProbeResult) -> list[Claim]:
+    """Whether learning from twice as many texts has helped."""
+    if not result.curve:
+        return [claim("probe.curve.short")]
+    n, half = result.curve[-1]
+    low, high = half.interval
+    best = result.best.accuracy
+    verdict = "helps" if best > high else "hurts" if best < low else "unclear"
+    return [claim(f"probe.curve.{verdict}", n=n, half=half.accuracy, best=best)]
+
+
+def calibration_claims(result: ProbeResult) -> list[Claim]:
+    """Whether the probabilities fit the share that is right."""
+    low, high = result.best.interval
+    sure, right = float(result.best.chances.mean()), result.best.accuracy
+    verdict = "too_sure" if sure > high else "too_shy" if sure < low else "fits"
+    return [claim(f"probe.calibration.{verdict}", sure=sure, right=right)]

@@ -22,19 +22,15 @@ from components.figures.theme import (
     MAP_AXIS,
     MUTED,
     NEUTRAL,
-    SEQUENTIAL,
     SMALLEST,
     figure,
     plain,
-    values,
 )
 
 __all__ = [
     "MAX_COLORED",
-    "MAX_CONFUSED",
     "MAX_PLAYED",
     "Spot",
-    "confusion_heatmap",
     "kinds_of",
     "map_order",
     "ranges_of",
@@ -93,8 +89,6 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Color
 
 # --- The separation of senses at every layer
 
-MAX_CONFUSED = 12
-"""Maximum number of senses in the heatmap, which shows the most frequent."""
 _MAX_TICKS = 13
 _LOW = 0.3  # shares whose labels stand above them, clear of the axis
 _BAND = "rgba(0,114,178,0.18)"
@@ -140,44 +134,6 @@ def separation_curve(
         "margin": {"l": 90, "r": 96 if len(curves) > 1 else 20},
     }
     return figure(traces, layout, title=title, height=height)
-
-
-def confusion_heatmap(
-    test: Separation, senses: Sequence[str], *, title: str, height: int = 320
-) -> go.Figure:
-    """Counts of true (down) by predicted senses (across), for the `MAX_CONFUSED` most frequent."""
-    n = min(len(senses), MAX_CONFUSED)
-    counts = test.confusion[:n, :n]
-    names = _different([plain(sense) for sense in senses[:n]])
-    shares = counts / np.maximum(test.confusion[:n].sum(axis=1, keepdims=True), 1)
-    trace: dict[str, Any] = {
-        "type": "heatmap",
-        "x": names,
-        "y": names,
-        "z": [values(row) for row in shares],
-        "zmin": 0.0,
-        "zmax": 1.0,
-        "colorscale": SEQUENTIAL,
-        "xgap": 2,
-        "ygap": 2,
-        "customdata": counts.tolist(),
-        "texttemplate": "%{customdata}",
-        "hovertemplate": (
-            "%{y} is taken for %{x}<br>%{customdata} times, %{z:.4f} of its own<extra></extra>"
-        ),
-        "colorbar": {"title": {"text": "share of the sense"}, "thickness": 8, "len": 0.9},
-    }
-    layout = {
-        "xaxis": {"title": {"text": "taken for"}, "type": "category", "showgrid": False},
-        "yaxis": {
-            "title": {"text": "sense"},
-            "type": "category",
-            "autorange": "reversed",
-            "showgrid": False,
-            "automargin": True,
-        },
-    }
-    return figure([trace], layout, title=title, height=height)
 
 
 def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[str, Any]]:
@@ -249,14 +205,6 @@ def _mark(layer: int) -> dict[str, Any]:
     line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
     ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
     return {"type": "line", **ends, "line": line}
-
-
-def _different(names: Sequence[str]) -> list[str]:
-    """The names, with a number added to those that are the same once they are cut."""
-    return [
-        name if names.count(name) == 1 else f"{name} ({names[: i + 1].count(name)})"
-        for i, name in enumerate(names)
-    ]
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:

@@ -42,8 +42,6 @@ from components.features.senses.controls import (
 )
 from components.features.senses.corpora import corpus_of, first_word, open_stored, suggested
 from components.features.senses.figures import (
-    MAX_CONFUSED,
-    confusion_heatmap,
     map_order,
     senses_map,
     separation_curve,
@@ -75,6 +73,7 @@ from components.features.senses.words import (
     around,
     column_of,
 )
+from components.figures.confusion import MAX_CONFUSED, confusion_heatmap
 from components.ui.corpora.catalogue import titles
 from components.ui.corpora.words import WordRow
 from components.ui.models import runtime, second_model
@@ -877,7 +876,7 @@ def taken_look(result: WordResult) -> None:
     title = say("senses.mixups.title", layer=test.layer, right=test.right, n=test.n)
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        figure = confusion_heatmap(test, trial.senses, title=title)
+        figure = confusion_heatmap(test.confusion, trial.senses, kind="sense", title=title)
         kit.chart(figure, key="senses_taken", alt=say("senses.mixups.alt", title=title))
     with right:
         numbers = {"share": test.accuracy, "right": test.right, "n": test.n}

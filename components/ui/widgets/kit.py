@@ -308,13 +308,14 @@ def download_files(
     arrays: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
     """Draw the buttons "CSV" for a table and "NPZ" for arrays; a click creates the file."""
-    _download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
-    _download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
+    download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
+    download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
 
 
-def _download(file_name: str, mime: str, make: Callable[[], bytes]) -> None:
+def download(file_name: str, mime: str, make: Callable[[], bytes], *, label: str = "") -> None:
+    """Draw a button for one file, by default with its ending; a click creates the file."""
     st.download_button(
-        file_name.rsplit(".", maxsplit=1)[-1].upper(),
+        label or file_name.rsplit(".", maxsplit=1)[-1].upper(),
         make,
         file_name=file_name,
         mime=mime,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib.resources
+import io
+import json
 
 import numpy as np
 import pytest
 import torch
+from pyarrow import parquet
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import confusion_matrix, f1_score
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,9 +30,13 @@ from components.features.probe.compute import (
     labelled_texts,
     mistake_rows,
     probe,
+    probe_json,
     probe_task,
+    tried,
+    vectors_parquet,
+    vectors_tsv,
 )
-from components.features.probe.measures import Score
+from components.features.probe.measures import Learned, Score, calibration_of, confusion_of
 from components.jobs import StoppedError
 
 N = 60
@@ -97,7 +106,10 @@ def test_mistakes_are_all_wrong_texts_the_most_confident_first(card: ModelCard) 
     chances = np.linspace(0.5, 1, len(tested), dtype=np.float32)
     right = len(tested) - 2
     score = Score("mean", 0, predicted, chances, right, 0.5)
-    result = ProbeResult((score,), score, score, score, 0.5, 0, PASSPORT)
+    nothing = np.zeros((2, 3))
+    learned = Learned(np.arange(2), nothing[0], nothing[0], nothing, nothing[:, 0])
+    vectors = np.zeros((6, 3), np.float32)
+    result = ProbeResult((score,), score, score, score, 0.5, (), learned, vectors, 0, PASSPORT)
     rows = mistake_rows(labelled, result, 9)
     assert [row["text"] for row in rows] == [labelled.texts[tested[i]] for i in (4, 1)]
     assert all(row["label"] != row["judged"] for row in rows)
@@ -124,6 +136,63 @@ def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
     assert "word" in label_of(ambiguous_corpus()).options
     many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
     assert list(label_of(many).options) == ["id"]
+
+
+def test_a_sentence_gets_the_chances_that_scikit_learn_gives_it(
+    service: EncoderService, card: ModelCard, found: ProbeResult
+) -> None:
+    labelled = labelled_texts(unsplit(), "mood", card)
+    sentence = "What a lovely evening that was."
+    got = tried(sentence, labelled, found, card, service)
+    one = ("mean", "cls").index(found.best.name)
+    vectors = plain_vectors((*labelled.texts, sentence))[one, found.best.layer]
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    pipeline.fit(vectors[:-1], labelled.trial.codes)
+    expected = pipeline.predict_proba(vectors[-1:])[0]
+    names = dict(got.chances)
+    for code, chance in enumerate(expected):
+        assert names[labelled.trial.senses[code]] == pytest.approx(chance, abs=1e-3)
+    cosines = cosine_similarity(vectors[:-1], vectors[-1:])[:, 0]
+    assert got.nearest[0][0] == labelled.texts[int(cosines.argmax())]
+    assert [cosine for _, _, cosine in got.nearest] == pytest.approx(
+        np.sort(cosines)[::-1][:3], abs=1e-4
+    )
+    saved = json.loads(probe_json(labelled, found))
+    vector = (vectors[-1] - saved["shift"]) / np.array(saved["scale"])
+    scores = np.array(saved["weights"]) @ vector + saved["biases"]
+    assert softmax(scores) == pytest.approx(expected, abs=1e-3)
+    assert saved["labels"] == list(labelled.trial.senses)
+
+
+def test_mix_ups_and_probabilities_count_every_tested_text(
+    card: ModelCard, found: ProbeResult
+) -> None:
+    labelled = labelled_texts(unsplit(), "mood", card)
+    confusion = confusion_of(found.best, labelled.trial)
+    said = labelled.trial.codes[labelled.trial.tested]
+    np.testing.assert_array_equal(confusion, confusion_matrix(said, found.best.predicted))
+    groups = calibration_of(found.best, labelled.trial)
+    assert sum(n for *_, n in groups) == found.best.n
+    assert sum(share * n for _, share, n in groups) == pytest.approx(found.best.right)
+    assert [chance for chance, *_ in groups] == sorted(chance for chance, *_ in groups)
+    numbers = [n for n, _ in found.curve]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] < labelled.n_learned
+    assert all(score.n == found.best.n for _, score in found.curve)
+
+
+def test_vectors_leave_as_parquet_and_for_the_projector(
+    card: ModelCard, found: ProbeResult
+) -> None:
+    labelled = labelled_texts(unsplit(), "mood", card)
+    table = parquet.read_table(io.BytesIO(vectors_parquet(labelled, found)))
+    assert table["text"].to_pylist() == list(labelled.texts)
+    np.testing.assert_array_equal(np.array(table["vector"].to_pylist()), found.vectors)
+    vectors, names = vectors_tsv(labelled, found)
+    np.testing.assert_allclose(np.loadtxt(io.BytesIO(vectors)), found.vectors, rtol=1e-5)
+    lines = names.decode().splitlines()
+    assert lines[0] == "label\ttext"
+    assert [line.split("\t")[0] for line in lines[1:]] == table["label"].to_pylist()
 
 
 def test_cancel_ends_the_work_at_the_next_step(service: EncoderService, card: ModelCard) -> None:

@@ -8,9 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
-from components.features.probe.controls import LABEL, PAGE, SOURCE
+from components.features.probe.controls import LABEL, PAGE, SECTION, SENTENCE, SOURCE
 from components.ui.state.view import DEFAULT, ViewState
-from tests.support.pages import bundled_app, chart, framed, said, settled
+from tests.support.pages import bundled_app, chart, framed, offered_files, said, settled
+
+THINGS, LABELS = ("soup", "film", "room", "bus"), ("bad", "good") * 4
+TEXTS = [f"The {thing} was {mood}" for thing in THINGS for mood in ("bad", "good")]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,6 +36,38 @@ def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
         "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%**" in reading
     )
     assert "(counting words: 45%, always guessing “plain”: 42%)" in reading
+
+
+def test_each_closer_look_has_its_numbers() -> None:
+    assert "taken for" in chart(look("mixups"), "probe_mixups")["layout"]["xaxis"]["title"]["text"]
+    assert len(chart(look("curve"), "probe_curve")["data"][0]["x"]) == 4
+    assert len(chart(look("calibration"), "probe_calibration")["data"][1]["x"]) == 5
+    assert say("probe.try.empty") in [c.value for c in look("try").caption]
+    sentence = "Not bad <b>at all</b>, I have had worse."
+    app = opened(SENTENCE.put(SECTION.put(DEFAULT, "try"), sentence))
+    assert not app.exception
+    assert "The classifier calls it “" in said(app, "reading_try")
+
+
+def look(section: str) -> AppTest:
+    app = opened(SECTION.put(DEFAULT, section))
+    assert not app.exception
+    return app
+
+
+def test_a_file_is_learned_from_and_each_file_is_offered() -> None:
+    rows = [f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True)]
+    with offered_files() as files:
+        app = opened(SOURCE.put(DEFAULT, "file"))
+        own = next(field for field in app.file_uploader if field.key == "probe_upload")
+        content = "\n".join(["text,mood", *rows]).encode()
+        app = settled(own.set_value(("mine.csv", content, "text/csv")).run())
+        app = settled(app.button(key="probe_use").click().run())
+        assert not app.exception
+        assert "“bad” and “good”" in said(app)
+        names = {"probe.csv", "probe.npz", "probe.json", "vectors.parquet", "labels.tsv"}
+        assert names <= set(files)
+        assert files["labels.tsv"]().count(b"\n") == len(TEXTS) + 1
 
 
 def test_another_column_and_corpus_can_be_chosen() -> None:

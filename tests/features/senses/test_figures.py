@@ -13,7 +13,6 @@ from components.features.senses.figures import (
     MAX_COLORED,
     MAX_PLAYED,
     Spot,
-    confusion_heatmap,
     kinds_of,
     map_order,
     ranges_of,
@@ -21,6 +20,7 @@ from components.features.senses.figures import (
     separation_curve,
 )
 from components.features.senses.measures import first_placed, next_placed
+from components.figures.confusion import confusion_heatmap
 from components.figures.theme import CATEGORICAL, NEUTRAL
 from tests.support.senses import clouds
 
@@ -176,7 +176,7 @@ def test_two_curves_stand_in_one_picture_and_many_layers_fit() -> None:
 
 def test_the_heatmap_counts_what_is_taken_for_what() -> None:
     own = curve_of(2)[1]
-    figure = confusion_heatmap(own, ["a", "a", "<c>"], title="T")
+    figure = confusion_heatmap(own.confusion, ["a", "a", "<c>"], kind="sense", title="T")
     (trace,) = figure.data
     assert np.array(trace.customdata).tolist() == own.confusion.tolist()
     np.testing.assert_allclose(np.sum(trace.z, axis=1), 1, atol=1e-4)

@@ -1,0 +1,95 @@
+"""The closer looks of the probe: mistakes, mix-ups, a sentence, fewer texts, calibration."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components.content.language import say
+from components.content.wording import escape, quoted
+from components.core import ModelCard
+from components.features.probe.compute import LabelledTexts, ProbeResult, mistake_rows, tried
+from components.features.probe.controls import SECTION, SENTENCE
+from components.features.probe.figures import calibration_chart, learning_chart
+from components.features.probe.measures import calibration_of, confusion_of
+from components.features.probe.reading import (
+    calibration_claims,
+    curve_claims,
+    mixup_claims,
+    tried_claims,
+)
+from components.figures.confusion import MAX_CONFUSED, confusion_heatmap
+from components.ui.models import runtime
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs, kit
+
+__all__ = ["look_closer"]
+
+_MOST_MISTAKES = 100
+_MOST_CHANCES = 6
+
+
+def look_closer(
+    view: ViewState, labelled: LabelledTexts, result: ProbeResult, card: ModelCard
+) -> None:
+    """Draw the chosen closer look."""
+    looks = {
+        "mistakes": partial(_mistakes, labelled, result),
+        "mixups": partial(_mixups, labelled, result),
+        "try": partial(_try, view, labelled, result, card),
+        "curve": partial(_curve, labelled, result),
+        "calibration": partial(_calibration, labelled, result),
+    }
+    kit.look_closer(view, SECTION, looks)
+
+
+def _mistakes(labelled: LabelledTexts, result: ProbeResult) -> None:
+    rows = mistake_rows(labelled, result, _MOST_MISTAKES)
+    n = result.best.n - result.best.right
+    st.markdown(say("probe.mistakes", shown=len(rows), n=n) if rows else say("probe.no_mistake"))
+    if rows:
+        kit.table(rows, key="probe_mistakes", exact=["probability"], height=300)
+
+
+def _mixups(labelled: LabelledTexts, result: ProbeResult) -> None:
+    senses = labelled.trial.senses
+    confusion = confusion_of(result.best, labelled.trial)
+    title = say("probe.mixups.title", n=result.best.n)
+    figure = confusion_heatmap(confusion, senses, kind="label", title=title)
+    kit.chart(figure, key="probe_mixups", alt=say("probe.mixups.alt", title=title))
+    kit.reading(mixup_claims(confusion, senses), key="reading_mixups")
+    if len(senses) > MAX_CONFUSED:
+        st.caption(say("probe.mixups.most", most=MAX_CONFUSED, n=len(senses)))
+
+
+def _try(view: ViewState, labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
+    sentence = inputs.text(view, SENTENCE).strip()
+    if not sentence:
+        st.caption(say("probe.try.empty"))
+        return
+    found = tried(sentence, labelled, result, card, runtime.service())
+    kit.reading(tried_claims(found, result), key="reading_try")
+    name, number = say("probe.try.column_label"), say("probe.try.column_chance")
+    rows = [{name: label, number: chance} for label, chance in found.chances[:_MOST_CHANCES]]
+    bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")
+    kit.table(rows, key="probe_chances", columns={number: bar})
+    st.markdown(say("probe.try.nearest"))
+    for text, label, cosine in found.nearest:
+        line = say("probe.try.text", text=quoted(text, 200), label=escape(label), cosine=cosine)
+        st.markdown(line)
+
+
+def _curve(labelled: LabelledTexts, result: ProbeResult) -> None:
+    title = say("probe.curve.title")
+    chart = learning_chart(labelled, result, title=title)
+    kit.chart(chart, key="probe_curve", alt=say("probe.curve.alt", title=title))
+    kit.reading(curve_claims(result), key="reading_curve")
+
+
+def _calibration(labelled: LabelledTexts, result: ProbeResult) -> None:
+    found = calibration_of(result.best, labelled.trial)
+    title = say("probe.calibration.title")
+    chart = calibration_chart(found, title=title)
+    kit.chart(chart, key="probe_calibration", alt=say("probe.calibration.alt", title=title))
+    kit.reading(calibration_claims(result), key="reading_calibration")
