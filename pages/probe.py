@@ -18,5 +18,5 @@ result = None if labelled is None else page.result_of(labelled, card)
 if labelled is not None and result is not None:
     page.picture(labelled, result)
     look_closer(view, labelled, result, card)
-    page.explain(result, card)
+    page.explain(labelled, result, card)
     page.downloads(labelled, result, downloads)

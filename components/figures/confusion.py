@@ -43,10 +43,10 @@ def confusion_heatmap(
         "colorscale": SEQUENTIAL,
         "xgap": 2,
         "ygap": 2,
-        "customdata": counts.tolist(),
-        "texttemplate": "%{customdata}",
+        "text": counts.tolist(),
+        "texttemplate": "%{text}",
         "hovertemplate": (
-            "%{y} is taken for %{x}<br>%{customdata} times, %{z:.4f} of its own<extra></extra>"
+            "%{y} is taken for %{x}<br>%{text} times, %{z:.4f} of its own<extra></extra>"
         ),
         "colorbar": {"title": {"text": f"share of the {kind}"}, "thickness": 8, "len": 0.9},
     }

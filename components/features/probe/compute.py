@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from components.analysis.separation import SPLIT, Trial, scaled, trial_of
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
+from components.core.recipe import NormalizeStep, SentenceRecipe
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
@@ -210,16 +211,30 @@ def text_vectors(
                 vectors[:, i] = sentence_vectors(encoding, pooling)
         static += _static_rows(encodings, card, service)
         if card.recipe is not None:
-            made = service.sentence_vectors(
-                card.id, batch, prompt=recipe_prompt(card, RECIPE), checksum=card.checksum
-            )
-            recipe += [one.vector for one in made]
+            recipe += _by_recipe(card.recipe, batch, encodings, card, service)
         n_cut += sum(encoding.n_truncated > 0 for encoding in encodings)
         passport = encodings[-1].passport
     if passport is None:
         raise RequestError("There is no text to read. Choose another corpus.")
     by_recipe = np.stack(recipe) if recipe else None
     return TextVectors(pooled, np.stack(static), by_recipe, n_cut, passport)
+
+
+def _by_recipe(
+    recipe: SentenceRecipe,
+    texts: Sequence[str],
+    encodings: Sequence[Encoding],
+    card: ModelCard,
+    service: EncoderService,
+) -> list[FloatArray]:
+    """The texts' vectors by a recipe; texts that it reads as they were read are not read again."""
+    if recipe.is_plain_mean and max(e.n_tokens for e in encodings) <= recipe.max_length:
+        means = np.stack([sentence_vectors(encoding, "mean")[-1] for encoding in encodings])
+        is_scaled = any(isinstance(step, NormalizeStep) for step in recipe.steps)
+        return list(scaled(means) if is_scaled else means)
+    prompt = recipe_prompt(card, RECIPE)
+    made = service.sentence_vectors(card.id, texts, prompt=prompt, checksum=card.checksum)
+    return [one.vector for one in made]
 
 
 def _static_rows(
@@ -343,7 +358,7 @@ def probe(
 def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -> float:
     """The expected duration of a probe, from the duration of one token."""
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
-    n_reads = 1 if card.recipe is None else 2
+    n_reads = 1 if card.recipe is None or card.recipe.is_plain_mean else 2
     trial = labelled.trial
     n_fits = trial.n_folds * (2 * (card.n_layers + 1) + _N_MORE)
     numbers = len(labelled.texts) * card.n_dims * max(2, len(trial.senses))

@@ -28,6 +28,7 @@ __all__ = [
     "learned_from",
     "learning_curve",
     "score_of",
+    "solver_of",
     "verdict_of",
 ]
 
@@ -111,7 +112,7 @@ class Learned:
 def learned_from(vectors: FloatArray, trial: Trial) -> Learned:
     """Return the classifier that learned from all texts to learn from, tested or not."""
     rows = np.flatnonzero(trial.teaches)
-    scaler, regression = _classifier(of_texts=False).fit(vectors[rows], trial.codes[rows])
+    scaler, regression = _classifier(len(trial.senses)).fit(vectors[rows], trial.codes[rows])
     weights, biases = regression.coef_, regression.intercept_
     if len(weights) == 1:  # of two labels, scikit-learn keeps the difference
         weights, biases = np.vstack([0 * weights, weights]), np.append(0, biases)
@@ -193,7 +194,10 @@ def held_out(
         codes = trial.codes[learned]
         if seed is not None:
             codes = np.random.default_rng(seed).permutation(codes)
-        classifier = _classifier(of_texts=not isinstance(features, np.ndarray))
+        if isinstance(features, np.ndarray):
+            classifier = _classifier(len(trial.senses))
+        else:
+            classifier = _word_counter()
         classifier.fit(_rows(features, learned), codes)
         probabilities = classifier.predict_proba(_rows(features, tested))
         predicted[tested] = classifier.classes_[probabilities.argmax(axis=1)]
@@ -207,18 +211,30 @@ def _rows(features: NDArray[Any] | Sequence[str], rows: IntArray) -> Any:
     return [features[i] for i in rows.tolist()]
 
 
-def _classifier(*, of_texts: bool) -> Any:
-    """An unfitted scikit-learn pipeline for vectors, or for texts."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def _classifier(n_labels: int) -> Any:
+    """An unfitted scikit-learn pipeline for vectors."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    regression = LogisticRegression(max_iter=1000)
-    if of_texts:  # of any script: a token is a run of letters and digits, even a single one
-        words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+|[^\w\s]")
-        return make_pipeline(words, regression)
+    regression = LogisticRegression(max_iter=1000, solver=solver_of(n_labels))
     return make_pipeline(StandardScaler(), regression)
+
+
+def solver_of(n_labels: int) -> str:
+    """Return scikit-learn's name of the quicker solver for a number of labels."""
+    return "newton-cholesky" if n_labels == 2 else "lbfgs"
+
+
+def _word_counter() -> Any:
+    """An unfitted scikit-learn pipeline for texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    # Of any script: a token is a run of letters and digits, even a single one.
+    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+|[^\w\s]")
+    return make_pipeline(words, LogisticRegression(max_iter=1000))
 
 
 def score_of(

@@ -120,9 +120,9 @@ def picture(labelled: LabelledTexts, result: ProbeResult) -> None:
     kit.notes(probe_notes(labelled, result))
 
 
-def explain(result: ProbeResult, card: ModelCard) -> None:
+def explain(labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(result), lambda: _hood(result, card), say("probe.limits"))
+    kit.tabs(lambda: _numbers(result), lambda: _hood(labelled, result, card), say("probe.limits"))
 
 
 def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerator) -> None:
@@ -150,8 +150,9 @@ def _numbers(result: ProbeResult) -> None:
     kit.table(score_rows(result), key="probe_scores", after=2)
 
 
-def _hood(result: ProbeResult, card: ModelCard) -> None:
-    snippet = probe_snippet(card, result.best, file=f"{_FILE}.npz")
+def _hood(labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
+    n_labels = len(labelled.trial.senses)
+    snippet = probe_snippet(card, result.best, n_labels=n_labels, file=f"{_FILE}.npz")
     kit.under_the_hood(
         formula=[FORMULA],
         snippet=[(say("probe.snippet"), snippet)],

@@ -49,6 +49,7 @@ def _numbers(result: ProbeResult) -> dict[str, Any]:
     best = result.best
     return {
         "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
+        "short": say(f"probe.short.{best.name}", layer=best.layer),
         "accuracy": best.accuracy,
         "words": result.words.accuracy,
         "guessing": result.guessing,

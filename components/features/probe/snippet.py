@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.analysis.snippet_start import load_lines, recipe_lines
 from components.core.schema import ModelCard
-from components.features.probe.measures import Score
+from components.features.probe.measures import Score, solver_of
 from components.maps.vectors import RECIPE, recipe_prompt
 
 __all__ = ["probe_snippet"]
@@ -34,14 +34,14 @@ _LEARN = """\
 predicted = np.full(len(codes), -1)
 for number in range(folds.max() + 1):
     learned, tested = teaches & (folds != number), folds == number
-    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, solver="{solver}"))
     predicted[tested] = probe.fit(vectors[learned], codes[learned]).predict(vectors[tested])
 
 tested = folds >= 0
 accuracy = (predicted == codes)[tested].mean()
 f1 = f1_score(codes[tested], predicted[tested], labels=np.unique(codes[tested]), average="macro",
               zero_division=0)
-print(f"{accuracy:.4f} right of {tested.sum()}, macro-F1 {f1:.4f}")
+print(f"{{accuracy:.4f}} right of {{tested.sum()}}, macro-F1 {{f1:.4f}}")
 """
 
 _LOAD = """\
@@ -51,12 +51,13 @@ with np.load("{file}") as page:
 """
 
 
-def probe_snippet(card: ModelCard, best: Score, *, file: str) -> str:
+def probe_snippet(card: ModelCard, best: Score, *, n_labels: int, file: str) -> str:
     """Return a script that prints the accuracy and macro-F1 of the best vectors.
 
     Args:
         card: the model's card.
         best: the score of the best vectors.
+        n_labels: the number of labels.
         file: the name of the page's NPZ.
     """
     if best.name == RECIPE:
@@ -70,4 +71,5 @@ def probe_snippet(card: ModelCard, best: Score, *, file: str) -> str:
         vectors = _STATES.format(max_length=card.max_length, layer=best.layer, pooled=pooled)
         loaded = load_lines(card)
     imports = _IMPORTS.format(libraries=libraries)
-    return "\n".join([imports, *loaded, "", _LOAD.format(file=file), vectors, _LEARN])
+    learn = _LEARN.format(solver=solver_of(n_labels))
+    return "\n".join([imports, *loaded, "", _LOAD.format(file=file), vectors, learn])

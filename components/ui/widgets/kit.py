@@ -31,6 +31,7 @@ __all__ = [
     "box",
     "chart",
     "controls",
+    "download",
     "download_files",
     "downloads",
     "look_closer",

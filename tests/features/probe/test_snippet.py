@@ -27,6 +27,6 @@ def test_the_snippet_gives_the_accuracy_of_any_layer_and_pooling(
     monkeypatch.chdir(tmp_path)
     Path("probe.npz").write_bytes(to_npz(probe_arrays(labelled, result), result.passport))
     for score in (result.scores[3], result.scores[9]):
-        names = run(probe_snippet(card, replace(score), file="probe.npz"))
+        names = run(probe_snippet(card, replace(score), n_labels=2, file="probe.npz"))
         assert names["accuracy"] == pytest.approx(score.accuracy, abs=1.5 / score.n)
         assert names["f1"] == pytest.approx(score.macro_f1, abs=0.05)

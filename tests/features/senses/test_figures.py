@@ -178,6 +178,6 @@ def test_the_heatmap_counts_what_is_taken_for_what() -> None:
     own = curve_of(2)[1]
     figure = confusion_heatmap(own.confusion, ["a", "a", "<c>"], kind="sense", title="T")
     (trace,) = figure.data
-    assert np.array(trace.customdata).tolist() == own.confusion.tolist()
+    assert np.array(trace.text).tolist() == own.confusion.tolist()
     np.testing.assert_allclose(np.sum(trace.z, axis=1), 1, atol=1e-4)
     assert list(trace.x) == ["a (1)", "a (2)", "&lt;c&gt;"]
