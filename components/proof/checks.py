@@ -28,7 +28,7 @@ from components.proof.plain import PlainNumbers, has_library, run_plain
 
 __all__ = ["BERT_BASE", "TEXTS", "WEIGHTS", "Check", "Step", "Verdict", "ready_checks", "rows_of"]
 
-Verdict = Literal["agrees", "differs", "not_run"]
+Verdict = Literal["agrees", "differs", "cannot_tell", "not_run"]
 Step = Callable[[str, float], None]
 
 BERT_BASE = "google-bert/bert-base-uncased"
@@ -60,7 +60,7 @@ class Check:
     Attributes:
         key: its name in `english.toml`, under `proof.check`.
         expected, measured: both sides, in words or numbers.
-        difference: between them; NaN if it could not be measured, None if the check was not run.
+        difference: between them; NaN if it could not be measured, None if there is no comparison.
         tolerance: the largest difference that is allowed.
         why: the reason why it was not run, or what to know about the numbers.
     """
@@ -79,9 +79,9 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the two sides agree; a difference that is no number does not."""
+        """The comparison's result; a difference that is no number counts as one."""
         if self.difference is None:
-            return "not_run"
+            return "cannot_tell" if self.measured else "not_run"
         return "agrees" if self.difference <= self.tolerance else "differs"
 
 
@@ -91,7 +91,7 @@ def rows_of(checks: Iterable[Check]) -> list[dict[str, Any]]:
         {
             "check": check.name,
             "verdict": say(f"proof.verdict.{check.verdict}"),
-            "difference": None if check.verdict == "not_run" else _finite(check.difference),
+            "difference": _finite(check.difference),
             "allowed": check.tolerance,
             "expected": check.expected,
             "measured": check.measured,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from components.content.language import Claim, claim
+import numpy as np
+
+from components.content.language import Claim, claim, say
 from components.proof.checks import Check
 
 __all__ = ["proof_claims", "proof_title", "share"]
@@ -13,7 +15,7 @@ __all__ = ["proof_claims", "proof_title", "share"]
 
 def proof_title(checks: Sequence[Check]) -> Claim:
     """The finding as a title."""
-    run = [check for check in checks if check.verdict != "not_run"]
+    run = [check for check in checks if check.difference is not None]
     wrong = [check for check in run if check.verdict == "differs"]
     if wrong:
         return claim("proof.title.differ", n=len(wrong), n_run=len(run))
@@ -22,7 +24,7 @@ def proof_title(checks: Sequence[Check]) -> Claim:
 
 def proof_claims(checks: Sequence[Check]) -> list[Claim]:
     """The finding with its numbers, wrong checks first, then how many were not run."""
-    run = [check for check in checks if check.verdict != "not_run"]
+    run = [check for check in checks if check.difference is not None]
     wrong = [check for check in run if check.verdict == "differs"]
     n_not_run = len(checks) - len(run)
     if not run:
@@ -48,7 +50,5 @@ def share(check: Check) -> float:
 
 def _short(value: float | None) -> str:
     if value is None or math.isnan(value):
-        return "more than can be measured"
-    return (
-        f"{value:.4f}" if 1e-4 <= value < 1 else f"{value:.0e}" if 0 < value < 1 else f"{value:g}"
-    )
+        return say("proof.beyond")
+    return np.format_float_positional(value, 1, unique=False, fractional=False, trim="-")
