@@ -254,8 +254,8 @@ class _Model:
             yield "base", lambda: Check("bert_base", "", why=say("proof.why.other_model"))
             return
         yield "embeddings", self._printed_embeddings
-        yield "states", self._printed_states
-        yield "pooler", self._printed_pooler
+        yield "states", lambda: self._printed_last("bert_states")
+        yield "pooler", lambda: self._printed_last("bert_pooler")
         yield "cosines", self._printed_cosines
 
     def _printed_embeddings(self) -> Check:
@@ -263,32 +263,24 @@ class _Model:
         (encoding,) = self._service.encode(texts=[fact["text"]], layers=[0], **self._of)
         return self._printed("bert_embeddings", _ends(encoding.hidden[0], fact["rows"]))
 
-    def _printed_states(self) -> Check:
+    def _printed_last(self, key: str) -> Check:
+        """The printed values of the last layer's rows, or of the pooler's output."""
         pairs = list[tuple[float, float]]()
         for fact in _facts()["last_layer"]:
-            (encoding,) = self._service.encode(
-                texts=[fact["text"]], pad_to=fact["pad_to"], **self._of
-            )
-            pairs += _ends(encoding.hidden[-1], fact["rows"])
-        return self._printed("bert_states", pairs)
-
-    def _printed_pooler(self) -> Check:
-        pairs = list[tuple[float, float]]()
-        for fact in _facts()["last_layer"]:
-            (encoding,) = self._service.encode(
-                texts=[fact["text"]], pad_to=fact["pad_to"], **self._of
-            )
-            if encoding.pooler_output is not None:
+            texts, pad_to = [fact["text"]], fact["pad_to"]
+            (encoding,) = self._service.encode(texts=texts, pad_to=pad_to, **self._of)
+            if key == "bert_states":
+                pairs += _ends(encoding.hidden[-1], fact["rows"])
+            elif encoding.pooler_output is not None:
                 pairs += zip(fact["pooler"], encoding.pooler_output.tolist(), strict=False)
-        return self._printed("bert_pooler", pairs or [(0.0, math.nan)])
+        return self._printed(key, pairs or [(0.0, math.nan)])
 
     def _printed_cosines(self) -> Check:
         pairs = list[tuple[float, float]]()
         for one, i, two, j, cosine in _facts()["cosines"]:
             a, b = self._service.encode(texts=[one, two], **self._of)
-            first, second = a.hidden[-1][i].astype(float), b.hidden[-1][j].astype(float)
-            lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
-            pairs.append((cosine, float(first @ second) / lengths))
+            words = np.stack([a.hidden[-1][min(i, len(a.tokens) - 1)], b.hidden[-1][j]])
+            pairs.append((cosine, float(_cosines(words)[0, 1])))
         expected, found = (", ".join(f"{v:.4f}" for v in side) for side in zip(*pairs, strict=True))
         apart = float(np.abs(np.subtract(*np.array(pairs).T)).max())
         return Check("bert_cosines", expected, found, apart, _COSINES)
@@ -348,15 +340,12 @@ class _Model:
 
 
 def _ends(states: NDArray[Any], rows: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """The printed values of some rows, each with the measured one."""
-    return [
-        pair
-        for row, (head, tail) in rows.items()
-        for pair in (
-            *zip(head, states[int(row)][: len(head)].tolist(), strict=True),
-            *zip(tail, states[int(row)][-len(tail) :].tolist(), strict=True),
-        )
-    ]
+    """The printed values of some rows, each with the measured one; NaN for a missing row."""
+    pairs = list[tuple[float, float]]()
+    for row, (head, tail) in rows.items():
+        found = states[int(row)].tolist() if int(row) < len(states) else [math.nan] * len(head)
+        pairs += zip((*head, *tail), (*found[: len(head)], *found[-len(tail) :]), strict=True)
+    return pairs
 
 
 def _first(values: NDArray[Any]) -> str:

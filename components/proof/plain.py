@@ -100,7 +100,7 @@ def plain_script(
         "",
         f"source = {found if bundled else literal(str(folder or name))}",
         f"tokenizer = AutoTokenizer.from_pretrained(source{revision})",
-        f"model = AutoModel.from_pretrained(source{revision}).eval()",
+        f"model = AutoModel.from_pretrained(source{revision}, use_safetensors=True).eval()",
         _STATES.format(
             texts="".join(f"    {literal(text)},\n" for text in texts), max_length=card.max_length
         )

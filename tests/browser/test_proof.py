@@ -37,7 +37,7 @@ def test_proof_is_green_and_a_file_gets_its_figure(visit: Callable[..., Visit]) 
 def a_file_gets_its_figure(here: Visit) -> None:
     with here.rerun():
         here.main.get_by_role("combobox", name="Check").click()
-        here.option("STS-B")
+        here.page.get_by_role("option", name="STS-B").click()
     rows = "".join(f"Text {i},Text {i // 2},{i % 5}.5\n" for i in range(20))
     content = f"sentence1,sentence2,score\n{rows}".encode()
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": content}

@@ -56,6 +56,17 @@ def test_every_family_agrees_wherever_a_check_applies(
     assert found["transformers"] == "not_run"  # no files here
 
 
+def test_another_model_under_the_name_of_bert_base_is_red_in_all_printed_numbers(
+    copied: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    folder = copied.rename(copied.parent / "bert-base-uncased")
+    service = open_with(model_folder=folder.parent)
+    card = service.load(f"folder:{folder.name}")
+    found = verdicts(ready_checks(service, card, None, quiet))
+    red = {"weights", "bert_embeddings", "bert_states", "bert_pooler", "bert_cosines"}
+    assert {key for key, verdict in found.items() if verdict == "differs"} == red
+
+
 @pytest.mark.slow
 def test_one_wrong_weight_turns_red(copied: Path, open_with: Callable[..., EncoderService]) -> None:
     service = open_with(model_folder=copied.parent)
