@@ -245,8 +245,10 @@ class _Model:
         }
         facts = _facts()["parameters"]
         apart = float(sum(abs(counted[name] - facts[name]) for name in facts))
-        said = [say("proof.expected.parameters", **numbers) for numbers in (facts, counted)]
-        return Check("parameters", *said, apart)
+        expected, found = (
+            say("proof.expected.parameters", **numbers) for numbers in (facts, counted)
+        )
+        return Check("parameters", expected, found, apart)
 
     def published(self) -> Iterator[tuple[str, Callable[[], Check]]]:
         """The checks of bert-base-uncased's printed numbers; one that is not run, for others."""
@@ -303,10 +305,10 @@ class _Model:
         vectors = self.vectors(TEXTS)
         own, other = _cosines(vectors), _cosines(numbers.vectors)
         place = np.triu_indices(len(TEXTS), 1)
-        said = [", ".join(f"{v:.4f}" for v in side[place]) for side in (other, own)]
+        expected, found = (", ".join(f"{v:.4f}" for v in side[place]) for side in (other, own))
         by = "library" if numbers.by_library else "by_hand"
         apart = float(np.abs(own - other).max())
-        return Check("cosines", *said, apart, _COSINES, why=say(f"proof.by.{by}"))
+        return Check("cosines", expected, found, apart, _COSINES, why=say(f"proof.by.{by}"))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[Any]:
         if self._card.recipe is not None:

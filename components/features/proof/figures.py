@@ -41,7 +41,7 @@ def checks_figure(checks: Sequence[Check], *, title: str) -> go.Figure:
         "hovertemplate": "%{customdata[0]}<extra></extra>",
         "cliponaxis": False,
     }
-    line = {"type": "line", "layer": "below"}
+    line: dict[str, Any] = {"type": "line", "layer": "below"}
     allowed = {"color": INK, "width": 2, "dash": "dot"}
     layout = {
         "xaxis": {
