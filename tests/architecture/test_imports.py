@@ -24,7 +24,7 @@ from tests.architecture.source import (
 )
 
 PURE = ("core.schema", "core.errors", "core.words", "content.wording")
-SHARED = ("core", "content", "jobs", "analysis", "figures", "corpus", "maps")
+SHARED = ("core", "content", "jobs", "analysis", "figures", "corpus", "maps", "proof")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "core": ("core",),
     "content": ("content",),
@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "figures": (*PURE, "analysis", "figures"),
     "corpus": ("core", "content", "jobs", "corpus"),
     "maps": ("core", "content.wording", "jobs", "analysis", "corpus", "maps"),
+    "proof": ("core", "content", "analysis", "corpus", "proof"),
     "ui": (*SHARED, "ui"),
     "features": (*SHARED, "ui"),  # and its own folder
     "serving": ("core", "corpus", "jobs", "serving"),
@@ -51,6 +52,7 @@ STAYS_OUT: dict[str, set[str]] = {
     "figures": {"streamlit"},
     "corpus": NO_PICTURES,
     "maps": NO_PICTURES,
+    "proof": NO_PICTURES,
     "serving": NO_PICTURES,
     "pages": {"numpy", "pandas"},
     "app": {"numpy", "pandas"},
