@@ -20,10 +20,10 @@ from components.core import ModelCard
 from components.core.byte_cache import remembered
 from components.core.errors import ContextlensError, CorpusError, JobError
 from components.core.schema import FloatArray, IntArray
+from components.corpus.columns import kind_of_column
 from components.corpus.corpus import Corpus
 from components.features.map import group_names
 from components.features.map import marks as map_marks
-from components.features.map.columns import kind_of_column
 from components.features.map.controls import (
     COLOR,
     FIND,

@@ -18,7 +18,7 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.features.map.columns import date_of, kind_of_column, numbers_of
+from components.corpus.columns import date_of, kind_of_column, numbers_of
 from components.features.map.group_names import MAX_NAME
 from components.figures.theme import (
     CATEGORICAL,

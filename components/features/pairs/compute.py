@@ -13,6 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from components.analysis.correlation import (
+    Correlation,
+    Float64Array,
+    correlated,
+    percentiles,
+    shared_words,
+)
 from components.analysis.words import word_vectors
 from components.content.wording import escape
 from components.core import EncoderService, Encoding, ModelCard
@@ -30,13 +37,6 @@ from components.features.pairs.controls import (
     POOLING,
     SOURCE,
     WRONG,
-)
-from components.features.pairs.correlation import (
-    Correlation,
-    Float64Array,
-    correlated,
-    percentiles,
-    shared_words,
 )
 from components.features.pairs.files import (
     PairColumns,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from components.analysis.correlation import Correlation, Float64Array
 from components.core.schema import FloatArray, IntArray
-from components.features.pairs.correlation import Correlation, Float64Array
 from components.features.pairs.measures import DIFFERENT, SAME, Scores
 from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.baseline import Baseline
+from components.analysis.correlation import Correlation
 from components.content.language import duration, say
 from components.content.wording import escape
 from components.core import ModelCard
@@ -44,7 +45,6 @@ from components.features.pairs.controls import (
     SOURCE,
     WRONG,
 )
-from components.features.pairs.correlation import Correlation
 from components.features.pairs.explain import FORMULA, SCORES_FORMULA
 from components.features.pairs.figures import DIFFERENT_TINT, SAME_TINT, score_scatter
 from components.features.pairs.files import (

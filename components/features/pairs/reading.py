@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from components.analysis.correlation import FEWEST, Correlation, Float64Array
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
 from components.core import EncoderService
@@ -14,7 +15,6 @@ from components.core.schema import Tokens
 from components.core.words import Span
 from components.features.pairs.compute import PairsAtLayer, standings
 from components.features.pairs.controls import POOLING
-from components.features.pairs.correlation import FEWEST, Correlation, Float64Array
 from components.features.pairs.measures import SAME, UNKNOWN, Scores
 from components.maps.vectors import RECIPE, is_recipe
 from components.ui.models.recipes import recipe_title

@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from components.analysis.correlation import Float64Array
 from components.analysis.separation import SPLIT, Trial, scaled, trial_of
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.recipe import NormalizeStep, SentenceRecipe
 from components.core.schema import FloatArray, Passport
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from components.corpus.columns import kind_of_column, numbers_of
 from components.corpus.corpus import Corpus
 from components.features.probe.controls import FILE, KEPT, LABEL, SOURCE
+from components.features.probe.grades import GradeResult, grade_score, grade_trial
 from components.features.probe.measures import (
     WORDS,
     Learned,
@@ -81,6 +84,7 @@ class LabelledTexts:
         texts: the texts.
         trial: the texts to learn from and to test.
         n_left_out: the number of labelled texts that are more than the memory for vectors holds.
+        grades: (n_texts,) the labels as numbers, if they are grades; None if they are names.
     """
 
     name: str
@@ -88,12 +92,14 @@ class LabelledTexts:
     texts: tuple[str, ...]
     trial: Trial
     n_left_out: int
+    grades: Float64Array | None = None
 
     @cached_property
     def key(self) -> str:
         """SHA-256, hex: the same for the same name, texts, labels and folds."""
         trial = self.trial
         parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
+        parts.append([] if self.grades is None else self.grades.tolist())
         content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out])
         return hashlib.sha256(content.encode()).hexdigest()
 
@@ -136,13 +142,17 @@ def corpus_of(view: ViewState) -> Corpus | None:
 
 
 def label_of(corpus: Corpus) -> Choice:
-    """The choice of the column with the labels: one with 2 to `MOST_LABELS` different ones."""
+    """The choice of the column with the labels: 2 to `MOST_LABELS` different ones, or grades."""
     titles = [
         title
         for title, labels in corpus.labels.items()
-        if title.casefold() != SPLIT and 2 <= len(set(labels) - {""}) <= MOST_LABELS
+        if title.casefold() != SPLIT and (_is_short(labels) or kind_of_column(labels) == "number")
     ]
     return LABEL.among(titles)
+
+
+def _is_short(labels: Sequence[str]) -> bool:
+    return 2 <= len(set(labels) - {""}) <= MOST_LABELS
 
 
 def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
@@ -151,16 +161,23 @@ def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledText
     Of more than that, some are drawn with a fixed seed.
     """
     labels = corpus.labels[column]
-    rows = np.flatnonzero([label != "" for label in labels])
+    every_grade = numbers_of(labels, "number") if kind_of_column(labels) == "number" else None
+    has_label = [label != "" for label in labels] if every_grade is None else ~np.isnan(every_grade)
+    rows = np.flatnonzero(has_label)
     n = len(rows)
     most = max(1, _MOST_BYTES // (2 * 4 * (card.n_layers + 1) * card.n_dims))
     if n > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     chosen = rows.tolist()
     split = next((c for title, c in corpus.labels.items() if title.casefold() == SPLIT), ())
-    trial = trial_of([labels[i] for i in chosen], [split[i] for i in chosen] if split else ())
+    own_split = [split[i] for i in chosen] if split else []
+    grades = None if every_grade is None else every_grade[rows].astype(np.float64)
+    if grades is None:
+        trial = trial_of([labels[i] for i in chosen], own_split)
+    else:
+        trial = grade_trial(grades, own_split)
     texts = tuple(corpus.texts[i] for i in chosen)
-    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen))
+    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades)
 
 
 # --- Their vectors: each text is encoded once for all layers and poolings
@@ -320,7 +337,7 @@ class ProbeResult:
 
 def probe(
     labelled: LabelledTexts, card: ModelCard, service: EncoderService, report: OnProgress
-) -> ProbeResult:
+) -> ProbeResult | GradeResult:
     """Return the scores of labelled texts; an exception from `report` ends the work."""
     trial = labelled.trial
     vectors = text_vectors(
@@ -333,6 +350,8 @@ def probe(
     ]
     if vectors.recipe is not None:
         features.append((RECIPE, card.n_layers, vectors.recipe))
+    if labelled.grades is not None:
+        return _graded(labelled, labelled.grades, vectors, features, report)
     scores = []
     for i, (name, layer, rows) in enumerate(features):
         report("Learning the labels", _READING + (1 - _READING) * i / (len(features) + _N_MORE))
@@ -355,6 +374,31 @@ def probe(
     )
 
 
+def _graded(
+    labelled: LabelledTexts,
+    grades: Float64Array,
+    vectors: TextVectors,
+    features: Sequence[tuple[str, int, FloatArray]],
+    report: OnProgress,
+) -> GradeResult:
+    """The scores of graded texts."""
+    trial, n, scores = labelled.trial, len(features) + 3, []
+    for i, (name, layer, rows) in enumerate(features):
+        report("Learning the grades", _READING + (1 - _READING) * i / n)
+        scores.append(grade_score(name, rows, trial, grades, layer=layer))
+    report("Comparing with simpler ways", 1 - 3 * (1 - _READING) / n)
+    best = features[int(np.argmax([score.value for score in scores]))][2]
+    settings = {**vectors.passport.settings, "grade": labelled.column, "test": trial.how}
+    return GradeResult(
+        scores=tuple(scores),
+        words=grade_score(WORDS, labelled.texts, trial, grades),
+        static=grade_score("static", vectors.static, trial, grades),
+        shuffled=grade_score("shuffled", best, trial, grades, seed=_SHUFFLED_SEED),
+        n_cut=vectors.n_cut,
+        passport=replace(vectors.passport, settings=settings),
+    )
+
+
 def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -> float:
     """The expected duration of a probe, from the duration of one token."""
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
@@ -372,7 +416,7 @@ def _probe_key(labelled: LabelledTexts, card: ModelCard) -> Hashable:
 def probe_task(
     labelled: LabelledTexts, card: ModelCard, service: EncoderService, *, seconds: float
 ) -> Task:
-    """A task that returns a `ProbeResult`, the same for all who probe the same texts.
+    """A task that returns a result, the same for all who probe the same texts.
 
     Args:
         labelled: the texts and their trial, without a problem.
@@ -381,7 +425,7 @@ def probe_task(
         seconds: the expected duration.
     """
 
-    def work(report: Report) -> ProbeResult:
+    def work(report: Report) -> ProbeResult | GradeResult:
         return probe(labelled, card, service, report)
 
     return Task(_probe_key(labelled, card), PROBES, work, size=seconds)
@@ -489,8 +533,19 @@ def _labels(labelled: LabelledTexts) -> list[str]:
     return [trial.senses[code] if code >= 0 else "" for code in trial.codes.tolist()]
 
 
-def score_rows(result: ProbeResult) -> list[dict[str, Any]]:
-    """A row for each score: what reads the text, its layer, accuracy, interval and macro-F1."""
+def score_rows(result: ProbeResult | GradeResult) -> list[dict[str, Any]]:
+    """A row for each score: what reads the text, its layer, and how well it does."""
+    if isinstance(result, GradeResult):
+        return [
+            {
+                "vectors": score.name,
+                "layer": score.layer if score.layer >= 0 else None,
+                "Spearman": score.value,
+                "from (95%)": score.interval[0],
+                "to (95%)": score.interval[1],
+            }
+            for score in (*result.scores, result.words, result.static, result.shuffled)
+        ]
     every = (*result.scores, result.words, result.static, result.shuffled)
     rows = [
         {
@@ -523,9 +578,20 @@ def mistake_rows(labelled: LabelledTexts, result: ProbeResult, most: int) -> lis
     ]
 
 
-def probe_arrays(labelled: LabelledTexts, result: ProbeResult) -> dict[str, NDArray[Any]]:
+def probe_arrays(
+    labelled: LabelledTexts, result: ProbeResult | GradeResult
+) -> dict[str, NDArray[Any]]:
     """The texts, their labels and folds, and the best predictions, for a script of one's own."""
     trial = labelled.trial
+    if labelled.grades is not None or isinstance(result, GradeResult):
+        return {
+            "texts": np.array(json.dumps(labelled.texts)),
+            "grades": np.array(labelled.grades),
+            "fold": trial.folds,
+            "teaches": trial.teaches,
+            "tested": trial.tested,
+            "predicted": result.best.predicted,
+        }
     return {
         "texts": np.array(json.dumps(labelled.texts)),
         "labels": np.array(trial.senses),

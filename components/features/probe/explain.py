@@ -15,6 +15,10 @@ $$p_k = \frac{e^{w_k \cdot x + b_k}}{\sum_j e^{w_j \cdot x + b_j}}$$
 Weights are learned with scikit-learn's usual strength of regularisation ($C = 1$), from other texts
 than those that are tested: a given split, or up to five folds with as many of each label.
 
+**Grades** (numbers with many values) are predicted by ridge regression on standardised vectors;
+scikit-learn's `RidgeCV` chooses the strength of regularisation. Spearman's correlation compares
+the order of the predictions with that of the grades.
+
 **Counting words.** The same classifier on the TF-IDF of words and pairs of words.
 **Word vectors:** the mean of the rows that the tokens have in the word table.
 **Guessing:** always the commonest label of the tested texts.

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
 
 from components.features.probe.compute import POOLINGS, LabelledTexts, ProbeResult
+from components.features.probe.grades import GradeResult, GradeScore
 from components.features.probe.measures import Score
 from components.figures.theme import CATEGORICAL, NEUTRAL, figure, values
 from components.maps.vectors import RECIPE
 
-__all__ = ["accuracy_by_layer", "calibration_chart", "learning_chart"]
+__all__ = ["calibration_chart", "learning_chart", "value_by_layer"]
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
-    "layer %{x}<br>%{y:.4f} right<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
-    "<br>macro-F1 %{customdata[2]:.4f}<extra>%{fullData.name}</extra>"
+    "layer %{x}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
+    "<extra>%{fullData.name}</extra>"
 )
 
 
-def accuracy_by_layer(result: ProbeResult, *, title: str, height: int) -> go.Figure:
-    """The share right at each layer and pooling, with 95% intervals, and levels of baselines."""
+def value_by_layer(result: ProbeResult | GradeResult, *, title: str, height: int) -> go.Figure:
+    """The score at each layer and pooling, with 95% intervals, and levels of yardsticks.
+
+    The score is the share right for labels, and Spearman's correlation for grades.
+    """
     n_layers = max(score.layer for score in result.scores)
     x = list(range(n_layers + 1))
     lines = [
@@ -31,10 +36,15 @@ def accuracy_by_layer(result: ProbeResult, *, title: str, height: int) -> go.Fig
         for name, color in zip((*POOLINGS, RECIPE), CATEGORICAL, strict=False)
     ]
     levels = [
-        _level("counting words", result.words.accuracy, x, "dash"),
-        _level("word vectors", result.static.accuracy, x, "dot"),
-        _level("guessing", result.guessing, x, "solid"),
+        _level("counting words", result.words, x, "dash"),
+        _level("word vectors", result.static, x, "dot"),
     ]
+    if isinstance(result, ProbeResult):
+        levels.append(_level("guessing", result.guessing, x, "solid"))
+        axis = {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"}
+    else:
+        lowest = min(0.0, *(score.interval[0] for score in result.scores), result.words.value)
+        axis = {"title": {"text": "Spearman"}, "range": [lowest - 0.03, 1.02]}
     layout = {
         "xaxis": {
             "title": {"text": "layer (0 is the embedding layer)"},
@@ -43,7 +53,7 @@ def accuracy_by_layer(result: ProbeResult, *, title: str, height: int) -> go.Fig
             "zeroline": False,
             "showgrid": False,
         },
-        "yaxis": {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"},
+        "yaxis": axis,
         "showlegend": True,
         "legend": {"orientation": "h", "y": -0.3, "x": 0, "itemclick": False},
         "margin": {"b": 120},
@@ -52,26 +62,25 @@ def accuracy_by_layer(result: ProbeResult, *, title: str, height: int) -> go.Fig
     return figure([*drawn, *levels], layout, title=title, height=height)
 
 
-def _line(name: str, scores: list[Score], color: str) -> dict[str, Any]:
-    accuracy = np.array([score.accuracy for score in scores])
+def _line(name: str, scores: Sequence[Score | GradeScore], color: str) -> dict[str, Any]:
+    found = np.array([score.value for score in scores])
     low, high = np.array([score.interval for score in scores]).reshape(-1, 2).T
-    f1 = np.array([score.macro_f1 for score in scores])
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": _NAMES[name],
         "x": [score.layer + _shift(name) for score in scores],
-        "y": values(accuracy),
+        "y": values(found),
         "error_y": {
             "type": "data",
-            "array": values(high - accuracy),
-            "arrayminus": values(accuracy - low),
+            "array": values(high - found),
+            "arrayminus": values(found - low),
             "thickness": 1.2,
             "width": 0,
         },
         "line": {"color": color, "width": 2.5},
         "marker": {"size": 8, "symbol": _SYMBOLS[name]},
-        "customdata": np.stack([low, high, f1], axis=1).tolist(),
+        "customdata": np.stack([low, high], axis=1).tolist(),
         "hovertemplate": _HOVER.replace("%{x}", "%{x:.0f}"),
     }
 
@@ -81,13 +90,18 @@ def _shift(name: str) -> float:
     return {"mean": -0.06, "cls": 0.0, RECIPE: 0.06}[name]
 
 
-def _level(name: str, accuracy: float, x: list[int], dash: str) -> dict[str, Any]:
+def _level(
+    name: str, score: Score | GradeScore | float, x: Sequence[float], dash: str
+) -> dict[str, Any]:
+    """A yardstick's level; a number is a share."""
+    value = score if isinstance(score, float) else score.value
+    shown = f"{value:.2f}" if isinstance(score, GradeScore) else f"{value:.0%}"
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"{name} {accuracy:.0%}",
+        "name": f"{name} {shown}",
         "x": [x[0] - 0.3, x[-1] + 0.3],
-        "y": [accuracy, accuracy],
+        "y": [value, value],
         "line": {"color": NEUTRAL, "width": 1.5, "dash": dash},
         "hoverinfo": "skip",
     }

@@ -6,12 +6,14 @@ from functools import partial
 
 import streamlit as st
 
+from components.analysis.correlation import Float64Array
 from components.content.language import say
 from components.content.wording import escape, quoted
 from components.core import ModelCard
 from components.features.probe.compute import LabelledTexts, ProbeResult, mistake_rows, tried
 from components.features.probe.controls import SECTION, SENTENCE
 from components.features.probe.figures import calibration_chart, learning_chart
+from components.features.probe.grades import GradeResult, largest_errors
 from components.features.probe.measures import calibration_of, confusion_of
 from components.features.probe.reading import (
     calibration_claims,
@@ -20,6 +22,7 @@ from components.features.probe.reading import (
     tried_claims,
 )
 from components.figures.confusion import MAX_CONFUSED, confusion_heatmap
+from components.ui.frame import present
 from components.ui.models import runtime
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
@@ -31,9 +34,13 @@ _MOST_CHANCES = 6
 
 
 def look_closer(
-    view: ViewState, labelled: LabelledTexts, result: ProbeResult, card: ModelCard
+    view: ViewState, labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard
 ) -> None:
-    """Draw the chosen closer look."""
+    """Draw the chosen closer look; for grades, there is one."""
+    if isinstance(result, GradeResult):
+        if labelled.grades is not None and not present.is_on():
+            _errors(labelled, labelled.grades, result)
+        return
     looks = {
         "mistakes": partial(_mistakes, labelled, result),
         "mixups": partial(_mixups, labelled, result),
@@ -42,6 +49,12 @@ def look_closer(
         "calibration": partial(_calibration, labelled, result),
     }
     kit.look_closer(view, SECTION, looks)
+
+
+def _errors(labelled: LabelledTexts, grades: Float64Array, result: GradeResult) -> None:
+    rows = largest_errors(labelled.texts, grades, labelled.trial, result.best, _MOST_MISTAKES)
+    st.markdown(say("probe.grades.errors", shown=len(rows), n=result.best.n))
+    kit.table(rows, key="probe_errors", exact=["predicted"], height=300)
 
 
 def _mistakes(labelled: LabelledTexts, result: ProbeResult) -> None:

@@ -29,7 +29,9 @@ __all__ = [
     "learning_curve",
     "score_of",
     "solver_of",
+    "take_rows",
     "verdict_of",
+    "word_counts",
 ]
 
 Verdict = Literal["better", "like_words", "worse_than_words", "unclear"]
@@ -66,6 +68,11 @@ class Score:
     def accuracy(self) -> float:
         """The share of the tested texts that are predicted right."""
         return self.right / self.n
+
+    @property
+    def value(self) -> float:
+        """The accuracy, as the picture shows it."""
+        return self.accuracy
 
     @cached_property
     def interval(self) -> tuple[float, float]:
@@ -198,14 +205,15 @@ def held_out(
             classifier = _classifier(len(trial.senses))
         else:
             classifier = _word_counter()
-        classifier.fit(_rows(features, learned), codes)
-        probabilities = classifier.predict_proba(_rows(features, tested))
+        classifier.fit(take_rows(features, learned), codes)
+        probabilities = classifier.predict_proba(take_rows(features, tested))
         predicted[tested] = classifier.classes_[probabilities.argmax(axis=1)]
         chances[tested] = probabilities.max(axis=1)
     return predicted[trial.tested], chances[trial.tested]
 
 
-def _rows(features: NDArray[Any] | Sequence[str], rows: IntArray) -> Any:
+def take_rows(features: NDArray[Any] | Sequence[str], rows: IntArray) -> Any:
+    """Return some rows of vectors, or some texts."""
     if isinstance(features, np.ndarray):
         return features[rows]
     return [features[i] for i in rows.tolist()]
@@ -228,13 +236,18 @@ def solver_of(n_labels: int) -> str:
 
 def _word_counter() -> Any:
     """An unfitted scikit-learn pipeline for texts."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    # Of any script: a token is a run of letters and digits, even a single one.
-    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+|[^\w\s]")
-    return make_pipeline(words, LogisticRegression(max_iter=1000))
+    return make_pipeline(word_counts(), LogisticRegression(max_iter=1000))
+
+
+def word_counts() -> Any:
+    """Return scikit-learn's TF-IDF of words and pairs of words, in any script."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    # A token is a run of letters and digits, even a single one.
+    return TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+|[^\w\s]")
 
 
 def score_of(

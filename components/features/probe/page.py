@@ -25,8 +25,17 @@ from components.features.probe.compute import (
     vectors_tsv,
 )
 from components.features.probe.explain import FORMULA
-from components.features.probe.figures import accuracy_by_layer
-from components.features.probe.reading import probe_claims, probe_notes, probe_sure, probe_title
+from components.features.probe.figures import value_by_layer
+from components.features.probe.grades import GradeResult
+from components.features.probe.reading import (
+    grade_claims,
+    grade_sure,
+    grade_title,
+    probe_claims,
+    probe_notes,
+    probe_sure,
+    probe_title,
+)
 from components.features.probe.snippet import probe_snippet
 from components.ui.corpora.catalogue import titles
 from components.ui.corpora.own_file import OwnFile
@@ -87,7 +96,7 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
     return labelled
 
 
-def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | None:
+def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | GradeResult | None:
     """Return the scores of these texts; until then show progress or a button, and return None."""
     seconds = seconds_of(labelled, card, maps().token_seconds(card))
     cost = say(
@@ -105,27 +114,34 @@ def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | None:
         room=say("probe.waiting.place"),
     )
     task = probe_task(labelled, card, uncached(), seconds=seconds)
-    result: ProbeResult | None = waiting.result_of(
+    result: ProbeResult | GradeResult | None = waiting.result_of(
         task, offer, place="probe", height=HEIGHT, most_seconds=LARGE_SECONDS
     )
     return result
 
 
-def picture(labelled: LabelledTexts, result: ProbeResult) -> None:
-    """The accuracy at every layer, and what it says."""
-    title = probe_title(result)
-    figure = accuracy_by_layer(result, title=title, height=HEIGHT)
+def picture(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> None:
+    """The score at every layer, and what it says."""
+    if isinstance(result, GradeResult):
+        title, claims = grade_title(result), grade_claims(labelled, result)
+        sure = grade_sure(labelled, result)
+    else:
+        title, claims = probe_title(result), probe_claims(labelled, result)
+        sure = probe_sure(labelled, result)
+    figure = value_by_layer(result, title=title, height=HEIGHT)
     kit.chart(figure, key=_CHART, alt=say("probe.alt", title=title))
-    kit.reading(probe_claims(labelled, result), sure=probe_sure(labelled, result))
+    kit.reading(claims, sure=sure)
     kit.notes(probe_notes(labelled, result))
 
 
-def explain(labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
+def explain(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> None:
     """The tabs under the picture."""
     kit.tabs(lambda: _numbers(result), lambda: _hood(labelled, result, card), say("probe.limits"))
 
 
-def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerator) -> None:
+def downloads(
+    labelled: LabelledTexts, result: ProbeResult | GradeResult, place: DeltaGenerator
+) -> None:
     """The page's Download menu: the scores, and the texts with labels, folds and predictions."""
     passport = result.passport
     with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
@@ -135,6 +151,8 @@ def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerato
             rows=lambda: score_rows(result),
             arrays=lambda: probe_arrays(labelled, result),
         )
+        if isinstance(result, GradeResult):
+            return
         st.caption(say("probe.downloads"))
         files = {
             "probe.json": ("application/json", lambda: probe_json(labelled, result)),
@@ -146,12 +164,12 @@ def downloads(labelled: LabelledTexts, result: ProbeResult, place: DeltaGenerato
             kit.download(file_name, mime, make, label=file_name)
 
 
-def _numbers(result: ProbeResult) -> None:
+def _numbers(result: ProbeResult | GradeResult) -> None:
     kit.table(score_rows(result), key="probe_scores", after=2)
 
 
-def _hood(labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
-    n_labels = len(labelled.trial.senses)
+def _hood(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> None:
+    n_labels = 0 if labelled.grades is not None else len(labelled.trial.senses)
     snippet = probe_snippet(card, result.best, n_labels=n_labels, file=f"{_FILE}.npz")
     kit.under_the_hood(
         formula=[FORMULA],

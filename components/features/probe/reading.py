@@ -12,10 +12,14 @@ from components.content.language import Claim, claim, say
 from components.content.wording import quoted
 from components.core.schema import IntArray
 from components.features.probe.compute import LabelledTexts, ProbeResult, Tried
+from components.features.probe.grades import GradeResult
 
 __all__ = [
     "calibration_claims",
     "curve_claims",
+    "grade_claims",
+    "grade_sure",
+    "grade_title",
     "mixup_claims",
     "probe_claims",
     "probe_notes",
@@ -70,7 +74,40 @@ def probe_sure(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
     ]
 
 
-def probe_notes(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
+def grade_claims(labelled: LabelledTexts, result: GradeResult) -> list[Claim]:
+    """How well the best vectors predict the grades, compared with simpler ways."""
+    numbers = {"column": quoted(labelled.column), "n": result.best.n, **_grade_numbers(result)}
+    return [claim(f"probe.grades.claim.{result.verdict}", **numbers)]
+
+
+def grade_title(result: GradeResult) -> str:
+    """The finding in a few words, for the picture."""
+    return say(f"probe.grades.title.{result.verdict}", **_grade_numbers(result))
+
+
+def _grade_numbers(result: GradeResult) -> dict[str, Any]:
+    best = result.best
+    return {
+        "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
+        "short": say(f"probe.short.{best.name}", layer=best.layer),
+        "spearman": best.value,
+        "words": result.words.value,
+    }
+
+
+def grade_sure(labelled: LabelledTexts, result: GradeResult) -> list[Claim]:
+    """How the test of grades was made, and what else belongs to its numbers."""
+    trial, (low, high) = labelled.trial, result.wide_interval
+    learned = int(np.count_nonzero(trial.teaches))
+    return [
+        claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
+        claim(f"probe.sure.{trial.how}", learned=learned, n=result.best.n, n_folds=trial.n_folds),
+        claim("probe.grades.sure.static", static=result.static.value),
+        claim("probe.grades.sure.shuffled", shuffled=result.shuffled.value),
+    ]
+
+
+def probe_notes(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> list[Claim]:
     """What makes the test less telling, a line each."""
     trial, n = labelled.trial, result.best.n
     counts = {
@@ -81,7 +118,7 @@ def probe_notes(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
         "cut": result.n_cut,
     }
     notes = [claim(f"probe.notes.{name}", n=count) for name, count in counts.items() if count]
-    if trial.chance > max(0.5, _UNBALANCED / len(trial.senses)):
+    if labelled.grades is None and trial.chance > max(0.5, _UNBALANCED / len(trial.senses)):
         numbers = {"commonest": quoted(trial.most_frequent), "share": trial.chance}
         notes.append(claim("probe.notes.unbalanced", **numbers))
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.analysis.snippet_start import load_lines, recipe_lines
 from components.core.schema import ModelCard
+from components.features.probe.grades import ALPHAS, GradeScore
 from components.features.probe.measures import Score, solver_of
 from components.maps.vectors import RECIPE, recipe_prompt
 
@@ -51,13 +52,39 @@ with np.load("{file}") as page:
 """
 
 
-def probe_snippet(card: ModelCard, best: Score, *, n_labels: int, file: str) -> str:
-    """Return a script that prints the accuracy and macro-F1 of the best vectors.
+_GRADE_IMPORTS = """\
+from scipy.stats import spearmanr
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+"""
+
+_LOAD_GRADES = """\
+with np.load("{file}") as page:
+    texts = json.loads(str(page["texts"]))
+    grades, folds, teaches = page["grades"], page["fold"], page["teaches"]
+"""
+
+_LEARN_GRADES = """\
+predicted = np.full(len(grades), np.nan)
+for number in range(folds.max() + 1):
+    learned, tested = teaches & (folds != number), folds == number
+    probe = make_pipeline(StandardScaler(), RidgeCV(alphas={alphas}))
+    predicted[tested] = probe.fit(vectors[learned], grades[learned]).predict(vectors[tested])
+
+tested = folds >= 0
+spearman = spearmanr(predicted[tested], grades[tested]).statistic
+print(f"Spearman {{spearman:.4f}} of {{tested.sum()}} texts")
+"""
+
+
+def probe_snippet(card: ModelCard, best: Score | GradeScore, *, n_labels: int, file: str) -> str:
+    """Return a script that prints how well the best vectors do: accuracy, or Spearman for grades.
 
     Args:
         card: the model's card.
         best: the score of the best vectors.
-        n_labels: the number of labels.
+        n_labels: the number of labels; 0 for grades.
         file: the name of the page's NPZ.
     """
     if best.name == RECIPE:
@@ -71,5 +98,10 @@ def probe_snippet(card: ModelCard, best: Score, *, n_labels: int, file: str) -> 
         vectors = _STATES.format(max_length=card.max_length, layer=best.layer, pooled=pooled)
         loaded = load_lines(card)
     imports = _IMPORTS.format(libraries=libraries)
+    if not n_labels:
+        imports = imports.partition("from sklearn")[0] + _GRADE_IMPORTS
+        read = _LOAD_GRADES.format(file=file)
+        learn = _LEARN_GRADES.format(alphas=ALPHAS)
+        return "\n".join([imports, *loaded, "", read, vectors, learn])
     learn = _LEARN.format(solver=solver_of(n_labels))
     return "\n".join([imports, *loaded, "", _LOAD.format(file=file), vectors, learn])

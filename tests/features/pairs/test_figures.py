@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plotly import graph_objects as go
 
-from components.features.pairs.correlation import correlated
+from components.analysis.correlation import correlated
 from components.features.pairs.figures import (
     accuracy_lines,
     correlation_lines,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, spearmanr
 
+from components.analysis.correlation import FEWEST, correlated
 from components.content.language import Claim, say
 from components.core.schema import Passport
 from components.features.pairs.compute import (
@@ -24,7 +25,6 @@ from components.features.pairs.compute import (
     to_read,
 )
 from components.features.pairs.controls import PAIR
-from components.features.pairs.correlation import FEWEST, correlated
 from components.features.pairs.files import WHOLE, pair_set
 from components.features.pairs.measures import (
     DIFFERENT,

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from components.analysis.correlation import correlated
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
 from components.features.pairs.compute import compare
-from components.features.pairs.correlation import correlated
 from components.features.pairs.files import WHOLE, bundled_pairs, pair_set
 from components.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
 from components.features.pairs.snippet import (

@@ -70,6 +70,19 @@ def test_a_file_is_learned_from_and_each_file_is_offered() -> None:
         assert files["labels.tsv"]().count(b"\n") == len(TEXTS) + 1
 
 
+def test_numbers_with_many_values_are_predicted_as_grades() -> None:
+    app = opened(SOURCE.put(DEFAULT, "file"))
+    rows = [f"{'very ' * i}good,{i + 0.5}" for i in range(20)]
+    own = next(field for field in app.file_uploader if field.key == "probe_upload")
+    content = "\n".join(["text,score", *rows]).encode()
+    app = settled(own.set_value(("grades.csv", content, "text/csv")).run())
+    app = settled(app.button(key="probe_use").click().run())
+    assert not app.exception
+    assert "Spearman" in said(app)
+    assert chart(app, "probe_chart")["layout"]["yaxis"]["title"]["text"] == "Spearman"
+    assert any("largest errors" in element.value for element in app.markdown)
+
+
 def test_another_column_and_corpus_can_be_chosen() -> None:
     app = opened(LABEL.put(DEFAULT, "sentiment"))
     assert "“negative” and “positive”" in said(app)

@@ -33,6 +33,7 @@ __all__ = [
     "percentiles",
     "shared_words",
     "spearman_interval",
+    "spearman_of",
 ]
 
 Float64Array = NDArray[np.float64]
@@ -107,7 +108,7 @@ def correlated(
     """
     rows = np.flatnonzero(~np.isnan(grades) & ~np.isnan(cosines).any(axis=0))
     scored = grades[rows]
-    ranked = np.array([_spearman(layer[rows], scored) for layer in cosines])
+    ranked = np.array([spearman_of(layer[rows], scored) for layer in cosines])
     linear = np.array([_pearson(layer[rows], scored) for layer in cosines])
     return Correlation(
         rows=rows,
@@ -117,7 +118,7 @@ def correlated(
         pearson=linear[:, 0],
         pearson_low=linear[:, 1],
         pearson_high=linear[:, 2],
-        shared_words=math.nan if shared is None else _spearman(shared[rows], scored)[0],
+        shared_words=math.nan if shared is None else spearman_of(shared[rows], scored)[0],
         has_equal_scores=len(set(scored.tolist())) == 1,
     )
 
@@ -129,7 +130,8 @@ def spearman_interval(r: float, n: int, *, risk: float = RISK) -> tuple[float, f
     return math.tanh(middle - half), math.tanh(middle + half)
 
 
-def _spearman(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
+def spearman_of(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
+    """Return a rank correlation and the ends of its interval; NaN where either are all equal."""
     from scipy.stats import spearmanr
 
     if not _vary(values, grades):

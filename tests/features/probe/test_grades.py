@@ -1,0 +1,100 @@
+"""Graded labels against scikit-learn and SciPy; and what the page says of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from components.analysis.separation import Trial
+from components.core import BUNDLED_ID, EncoderService
+from components.corpus.bundled import sentiment_corpus
+from components.corpus.corpus import Corpus
+from components.features.probe.compute import label_of, labelled_texts, probe, probe_arrays
+from components.features.probe.grades import (
+    ALPHAS,
+    GradeResult,
+    grade_score,
+    grade_trial,
+    largest_errors,
+)
+from components.features.probe.reading import grade_claims, grade_sure, grade_title
+from components.features.probe.snippet import probe_snippet
+from components.ui.widgets.export import to_npz
+from tests.support.snippets import run
+
+N = 60
+
+
+def graded(values: list[str]) -> Corpus:
+    return Corpus("mine", sentiment_corpus().texts[: len(values)], {"length": tuple(values)})
+
+
+def lengths(n: int = N) -> list[str]:
+    return [str(len(text)) for text in sentiment_corpus().texts[:n]]
+
+
+def test_predictions_are_scikit_learn_s() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(50, 8)).astype(np.float32)
+    grades = vectors @ random.normal(size=8) + random.normal(size=50)
+    folds = KFold(5)
+    numbers = np.zeros(50, dtype=np.int64)
+    for fold, (_, tested) in enumerate(folds.split(vectors)):
+        numbers[tested] = fold
+    trial = Trial(("0",), np.zeros(50, np.int64), numbers, np.ones(50, bool), "folds", 5, (), "")
+    found = grade_score("mean", vectors, trial, grades)
+    model = make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))
+    expected = cross_val_predict(model, vectors, grades, cv=folds)
+    np.testing.assert_allclose(found.predicted, expected, rtol=1e-5)
+    assert found.value == pytest.approx(spearmanr(expected, grades).statistic)
+    assert found.interval[0] < found.value < found.interval[1]
+    rows = largest_errors([str(i) for i in range(50)], grades, trial, found, 3)
+    assert [int(row["text"]) for row in rows] == np.argsort(-np.abs(expected - grades))[:3].tolist()
+
+
+def test_folds_have_as_many_of_each_fifth_and_a_split_is_kept() -> None:
+    grades = np.arange(100.0)
+    trial = grade_trial(grades, ())
+    for fold in range(trial.n_folds):
+        assert np.ptp(np.bincount(trial.codes[trial.folds == fold], minlength=5)) <= 1
+    split = ["train"] * 70 + ["test"] * 30
+    assert grade_trial(grades[::-1].copy(), split).how in {"split", "folds"}
+    is_tested = np.arange(100) % 5 == 0
+    one_fold = replace(trial, folds=np.where(is_tested, 0, -1), teaches=~is_tested, n_folds=1)
+    flat = grade_score("mean", np.ones((100, 2), np.float32), one_fold, grades)
+    assert flat.value == 0.0
+    assert not math.isnan(flat.interval[0])
+
+
+@pytest.mark.slow
+def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
+    service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card, corpus = service.load(BUNDLED_ID), graded([*lengths(N - 1), "n/a"])
+    assert list(label_of(corpus).options) == ["length"]
+    labelled = labelled_texts(corpus, "length", card)
+    assert labelled.grades is not None
+    assert len(labelled.texts) == N - 1
+    result = probe(labelled, card, service, lambda *_: None)
+    assert isinstance(result, GradeResult)
+    assert len(result.scores) == 15
+    assert result.best.value > 0.5  # longer texts have other vectors
+    assert abs(result.shuffled.value) < 0.5
+    assert result.verdict in {"better", "like_words"}
+    assert f"{result.best.value:.2f}" in grade_title(result)
+    assert f"**{result.best.value:.2f}**" in str(grade_claims(labelled, result)[0])
+    assert len(grade_sure(labelled, result)) == 4
+    monkeypatch.chdir(tmp_path)
+    Path("probe.npz").write_bytes(to_npz(probe_arrays(labelled, result), result.passport))
+    score = result.scores[3]
+    names = run(probe_snippet(card, score, n_labels=0, file="probe.npz"))
+    assert names["spearman"] == pytest.approx(score.value, abs=0.01)
