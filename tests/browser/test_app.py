@@ -92,7 +92,7 @@ def test_the_keyboard_alone_changes_the_word_the_address_and_the_reading(
         keyboard.press("Space")
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "coding, word 3 of sentence B"]
     assert here.page.url != before
-    assert "“pet” in A and “coding” in B" in here.reading
+    assert "“coding” in B (0.73) than to “pet” in A (0.08)" in here.reading
 
 
 # Any text

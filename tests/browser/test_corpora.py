@@ -64,7 +64,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     expect(card).to_contain_text("ready to be searched", timeout=SECONDS * 1000)
     expect(card).to_contain_text(f"{N} texts · 240 words")
     here.settle()
-    assert here.title == f"Among the most frequent: “python” ({N} times)"
+    assert here.title == f"Among the most frequent, small words aside: “python” ({N} times)"
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
 
     with here.rerun():

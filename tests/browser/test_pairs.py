@@ -66,7 +66,7 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     here.click("Compare these pairs")
     computed(here)
     whole = here.main.locator(".st-key-reading_whole")
-    expect(whole).to_contain_text("of the pairs")
+    expect(whole).to_contain_text("tested pairs")
     title = re.compile("best in training: 100% right")
     expect(here.main.get_by_role("figure", name=title)).to_be_visible()
     assert here.reading.startswith("Right: the model calls these two uses")

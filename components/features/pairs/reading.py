@@ -160,6 +160,7 @@ def pairs_claims(at_layer: PairsAtLayer) -> list[Claim]:
     finding = claim(
         f"pairs.claim.{'better' if low > baseline else 'worse' if high < baseline else 'unclear'}",
         layer=at_layer.layer,
+        n=scores.n,
         accuracy=float(scores.accuracy[row]),
         commonest=scores.commonest,
         baseline=scores.majority,

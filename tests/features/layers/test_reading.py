@@ -469,7 +469,7 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
         "Layer 6: similarity to the starting vectors is 0.31"
     )
     assert str(token_titles(measured, 5, encoding.tokens)[6]) == (
-        "By layer 6, “python” is far from its start: 0.43"
+        "By layer 6, “python” has moved away from its start: 0.43"
     )
     claims, sure = token_reading(
         measured,
@@ -484,7 +484,7 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
         "At layer 6, the similarity of “python” to its starting vector is **0.43** (two different "
         "tokens: about **0.05**).",
         "Of this text's 5 tokens, it has changed least.",
-        "Layer 6 changes it most (similarity before and after: **0.64**).",
+        "Layer 6 changes it most (similarity before and after: **0.64**; unchanged: 1).",
         (
             "Which token it moves towards by layer 6, we cannot tell: no other token's starting "
             "vector stands out."

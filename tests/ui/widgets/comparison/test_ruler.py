@@ -33,7 +33,8 @@ def shown(
 
 def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
     assert str(ruler_reading(shown())) == (
-        "**0.70** alone does not tell: it is usual for uses with one meaning "
+        "**0.70** alone does not tell whether the meaning is the same: it is usual for uses with "
+        "one meaning "
         "(0.65 to 0.95), and usual for uses with two (0.40 to 0.70)."
     )
     sure = Calibration(0.5, 0.9, 83)
