@@ -75,7 +75,7 @@ def a_click_on_a_row_follows_its_token(here: Visit, token: str, *, row: int) -> 
 
 
 def every_closer_look_fits(here: Visit) -> None:
-    names = ("the", "its place", "sum", "rescaled:")
+    names = ("the", "its place", "text", "sum", "rescaled:")
     labels = here.figure.locator(".annotation-text")
     heads = [box(text) for text in labels.all() if text.text_content().startswith(names)]
     assert len(heads) == 5

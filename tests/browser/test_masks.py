@@ -67,7 +67,7 @@ def test_the_menu_leads_to_the_story_and_the_mistakes(visit: Callable) -> None:
     told = here.title, here.reading
     with here.still(FIGURES):
         switch(here)
-    assert here.title == "Mask off (all 1): tokens attend to padding"
+    assert here.title == "Mask off (all 1): tokens read the padding"
     assert "The mask is off: the average vector of sentence A" in here.reading
     off = here.title, here.reading
     here.choose("All positions")
@@ -184,7 +184,7 @@ def test_a_dark_phone_s_reader_edits_switches_and_has_eight_texts(visit: Callabl
     here.type("Second text of A", "A snake, I think.", within=edit)
     here.leave_menu()
     switch(here)
-    assert here.title == "Mask off (all 1): tokens attend to padding"
+    assert here.title == "Mask off (all 1): tokens read the padding"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.follow(address_of(*EIGHT))
     eight_texts_fit_and_their_tokens_can_be_read(here)
