@@ -74,7 +74,7 @@ def test_every_look_fits_a_dark_phone_which_cuts_no_button(visit: Callable[..., 
 
 def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
     height = here.page.viewport_size["height"]
-    assert here.title == say("layers.one.title.far", layer=6, name="“python”")
+    assert here.title == say("layers.one.title.far", layer=6, name="“python”", value=0.43)
     assert box(here.figure)["bottom"] < height
     assert box(here.main.locator(".st-key-reading"))["y"] < height
     if height == DESK["viewport"]["height"]:

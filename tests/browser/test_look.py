@@ -173,7 +173,7 @@ def a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here: Visit
     assert here.chosen[0] == "pet, word 4 of sentence A"
     assert "“pet” in A" in here.reading
     here.to_layer(5)
-    assert "At layer 5" in here.reading
+    assert here.layer == 5
     edit = here.menu("Edit")
     place = box(edit)
     assert place["x"] >= 0
