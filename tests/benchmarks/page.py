@@ -16,6 +16,7 @@ from components.features.attention.controls import HEAD
 from components.features.embedding_layer.controls import SECTION as EMBEDDING_LOOK
 from components.features.layers.controls import SECTION as LAYERS_LOOK
 from components.features.masks.controls import MASK
+from components.features.probe.controls import SECTION as PROBE_LOOK
 from components.features.proof.controls import WHAT
 from components.features.sentences.controls import TEST, TESTS
 from components.features.tokens.controls import SECTION as TOKENS_LOOK
@@ -39,6 +40,7 @@ PAGES: Mapping[str, tuple[float, ViewState, ViewState]] = {
     ),
     "layers": (100, *(LAYERS_LOOK.put(DEFAULT, look) for look in list(LAYERS_LOOK.options)[:2])),
     "attention": (100, *(HEAD.put(DEFAULT, head) for head in ("2.3", "3.4"))),
+    "probe": (100, *(PROBE_LOOK.put(DEFAULT, look) for look in ("mistakes", "mixups"))),
     "sentences": (100, *(TEST.put(DEFAULT, test) for test in TESTS[:2])),
     "anatomy": (100, *(DRAWING.put(DEFAULT, drawing) for drawing in DRAWING.options)),
     "proof": (100, *(WHAT.put(DEFAULT, what) for what in list(WHAT.options)[:2])),
