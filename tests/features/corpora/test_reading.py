@@ -78,7 +78,7 @@ def test_what_is_said_of_words_is_so() -> None:
 
 
 def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
-    assert words_title(WORDS) == "Most frequent, small words aside: “python” (40 times)"
+    assert words_title(WORDS) == "Most frequent, small words aside: “python” (40)"
     once = replace(WORDS, rows=(WordRow("x", 1),))
     assert words_title(once) == "No word shown occurs more than once"
     said = words_claims("mine.csv", 200, WORDS)

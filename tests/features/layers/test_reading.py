@@ -469,7 +469,7 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
         "Layer 6: similarity to the starting vectors is 0.31"
     )
     assert str(token_titles(measured, 5, encoding.tokens)[6]) == (
-        "By layer 6, “python” has moved away from its start: 0.43"
+        "By layer 6, “python” has moved away: 0.43"
     )
     claims, sure = token_reading(
         measured,
