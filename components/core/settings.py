@@ -70,6 +70,15 @@ def _folder(value: Any) -> Any:
     return folder
 
 
+def _file(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    file: Path = _path(value).resolve()
+    if not file.is_file():
+        raise ValueError("be a file that exists")
+    return file
+
+
 # An address must not contain a user name or password: it appears in messages and in the log.
 _HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _PATH = r"(/[A-Za-z0-9._~%/-]*)?"
@@ -78,6 +87,7 @@ _SAFE = rf"(https://{_HOST}|http://(localhost|127\.0\.0\.1|\[::1\]){_PORT}){_PAT
 
 _Bytes = Annotated[int, BeforeValidator(_bytes)]
 _Folder = Annotated[Path, BeforeValidator(_folder)]
+_File = Annotated[Path, BeforeValidator(_file)]
 _Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 _Host = Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]+|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?)$")]
 _Hosts = Annotated[tuple[_Host, ...], BeforeValidator(_names)]
@@ -141,6 +151,9 @@ class Settings(BaseSettings):
     visitor may then use them. No other fetch sends a token."""
     model_folder: _Folder | None = Field(None, validation_alias="CONTEXTLENS_MODEL_FOLDERS")
     """Folder whose sub-folders may be loaded as local models; folders linked into it may not."""
+    word_vectors: _File | None = None
+    """File of word vectors (word2vec or GloVe: .txt, .vec, .bin, .gz) that the Probe page compares
+    the model with."""
     hosts: _Hosts = ()
     """Comma-separated names under which the app is opened, without https://, ports and paths, where
     they are not this machine's own, such as the name of a proxy."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
-__all__ = ["give_way", "limit_threads", "wait_asleep"]
+__all__ = ["give_way", "limit_threads", "one_blas_thread", "wait_asleep"]
 
 _NICE = 10
 """The niceness of background threads, if the system can tell threads apart."""
@@ -42,3 +44,27 @@ def give_way() -> None:
     if sys.platform == "linux":  # on other systems it would affect the whole process
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
+_blas_lock = threading.Lock()
+_blas: list[Any] = []  # the limit, once for each block that is in it
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run NumPy's matrix products with one thread, in the whole process, while any block runs.
+
+    Many small products, as in fitting a classifier, are faster so: threads that wait for each other
+    lose more than they share, above all on a busy machine.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _blas_lock:
+        _blas.append(_blas[0] if _blas else threadpool_limits(1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            limit = _blas.pop()
+            if not _blas:
+                limit.restore_original_limits()

@@ -56,6 +56,7 @@ def test_only_from_env_reads_the_environment(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_variable_is_read_into_one_field(tmp_path: Path) -> None:
+    (words := tmp_path / "glove.txt").touch()
     values: dict[str, tuple[str, Any]] = {
         "CACHE_MB": ("7", 7_000_000),
         "MODEL_MB": ("7", 7_000_000),
@@ -72,6 +73,7 @@ def test_every_variable_is_read_into_one_field(tmp_path: Path) -> None:
         "HUB_ENDPOINT": ("https://hub.example:8080/mirror/", "https://hub.example:8080/mirror"),
         "TOKEN_MODELS": ("a/b", ("a/b",)),
         "MODEL_FOLDERS": (str(tmp_path), tmp_path.resolve()),
+        "WORD_VECTORS": (str(words), words.resolve()),
         "HOSTS": ("lens.example.org, ::1,[::2]", ("lens.example.org", "::1", "[::2]")),
         "SERVICE_URL": ("http://[::1]:8600", "http://[::1]:8600"),
         "SERVICE_TOKEN": (TOKEN, TOKEN),

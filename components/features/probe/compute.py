@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,26 +20,33 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.recipe import NormalizeStep, SentenceRecipe
 from components.core.schema import FloatArray, Passport
+from components.core.threads import one_blas_thread
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.columns import kind_of_column, numbers_of
 from components.corpus.corpus import Corpus
+from components.features.probe import word2vec
 from components.features.probe.controls import FILE, KEPT, LABEL, SOURCE
-from components.features.probe.grades import GradeResult, grade_score, grade_trial
+from components.features.probe.copies import copies_of
+from components.features.probe.grades import (
+    GradeResult,
+    GradeScore,
+    grade_score,
+    grade_trial,
+    learned_grades,
+)
 from components.features.probe.measures import (
     WORDS,
-    Learned,
+    ProbeResult,
     Score,
-    Verdict,
-    best_of,
     learned_from,
     learning_curve,
     score_of,
-    verdict_of,
 )
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 from components.ui.corpora.texts import stored_texts
 from components.ui.files import uploads
+from components.ui.models.services import settings
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 
@@ -48,7 +56,6 @@ __all__ = [
     "POOLINGS",
     "PROBES",
     "LabelledTexts",
-    "ProbeResult",
     "Tried",
     "corpus_of",
     "label_of",
@@ -109,20 +116,6 @@ class LabelledTexts:
         trial = self.trial
         folds = [trial.teaches & (trial.folds != fold) for fold in range(trial.n_folds)]
         return round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
-
-    @cached_property
-    def n_repeated(self) -> int:
-        """The number of tested texts that are also learned from, ignoring case and spaces.
-
-        In cross-validation, a copy in the same fold does not count.
-        """
-        same = [" ".join(text.casefold().split()) for text in self.texts]
-        teaches, folds = self.trial.teaches.tolist(), self.trial.folds.tolist()
-        learned_folds: dict[str, set[int]] = {}
-        for text, fold, taught in zip(same, folds, teaches, strict=True):
-            if taught:
-                learned_folds.setdefault(text, set()).add(fold)
-        return sum(bool(learned_folds.get(same[i], set()) - {folds[i]}) for i in self.trial.tested)
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
@@ -284,62 +277,23 @@ PROBES = JobKind(
     forgotten_seconds=FORGOTTEN_SECONDS,
     first_words="Looking at the texts",
 )
-_READING = 0.5  # the share of progress for reading the texts; the rest is for learning
-_FIT_SECONDS = 5e-8  # for each number of each text and label; 677 texts, 18 labels: 0.2 s
+_READING, _LEARNING = 0.5, 0.55
+"""The progress after which the texts are read, and after which the labels are learned."""
+_FIT_SECONDS = 4e-8, 2e-9  # for each number of each text, and as much more for each label
+_WORD2VEC_SECONDS = 1.4e-5  # for each token
 _SHUFFLED_SEED = 0
 _N_MORE = 7  # fits beside those of the layers: the recipe, three yardsticks, fewer texts
-
-
-@dataclass(frozen=True, eq=False)
-class ProbeResult:
-    """The scores of every layer and pooling, and of baselines, without the texts.
-
-    Attributes:
-        scores: those of "mean" and "cls" at each layer, and of the recipe.
-        words: that of counting words (TF-IDF).
-        static: that of the mean row of the word table.
-        shuffled: that of the best vectors with shuffled labels.
-        guessing: the accuracy of always naming the commonest label of the tested texts.
-        curve: the best vectors' scores after learning from fewer texts, with their numbers.
-        learned: the classifier of the best vectors.
-        vectors: (n_texts, n) float32, the best vectors.
-        n_cut: the number of texts whose end did not fit the model.
-        passport: the passport of the vectors.
-    """
-
-    scores: tuple[Score, ...]
-    words: Score
-    static: Score
-    shuffled: Score
-    guessing: float
-    curve: tuple[tuple[int, Score], ...]
-    learned: Learned
-    vectors: FloatArray
-    n_cut: int
-    passport: Passport
-
-    @property
-    def best(self) -> Score:
-        """The score with the most right."""
-        return best_of(self.scores)
-
-    @property
-    def verdict(self) -> Verdict:
-        """How the best compares with the baselines."""
-        return verdict_of(self.scores, self.words, self.guessing)
-
-    @property
-    def nbytes(self) -> int:
-        """Approximate bytes in memory."""
-        scores = (*self.scores, self.words, self.static, self.shuffled)
-        return sum(s.nbytes for s in scores) + self.learned.nbytes + self.vectors.nbytes
 
 
 def probe(
     labelled: LabelledTexts, card: ModelCard, service: EncoderService, report: OnProgress
 ) -> ProbeResult | GradeResult:
-    """Return the scores of labelled texts; an exception from `report` ends the work."""
-    trial = labelled.trial
+    """Return the scores of labelled texts; an exception from `report` ends the work.
+
+    Raises:
+        RequestError: the server's file of word vectors cannot be read.
+    """
+    trial, grades = labelled.trial, labelled.grades
     vectors = text_vectors(
         labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
     )
@@ -350,52 +304,53 @@ def probe(
     ]
     if vectors.recipe is not None:
         features.append((RECIPE, card.n_layers, vectors.recipe))
-    if labelled.grades is not None:
-        return _graded(labelled, labelled.grades, vectors, features, report)
-    scores = []
-    for i, (name, layer, rows) in enumerate(features):
-        report("Learning the labels", _READING + (1 - _READING) * i / (len(features) + _N_MORE))
-        scores.append(score_of(name, rows, trial, layer=layer))
-    report("Comparing with simpler ways", 1 - _N_MORE * (1 - _READING) / (len(features) + _N_MORE))
-    best = features[scores.index(best_of(scores))][2]
-    passport = vectors.passport
-    settings = {**passport.settings, "label": labelled.column, "test": trial.how}
-    return ProbeResult(
-        scores=tuple(scores),
-        words=score_of(WORDS, labelled.texts, trial),
-        static=score_of("static", vectors.static, trial),
-        shuffled=score_of("shuffled", best, trial, seed=_SHUFFLED_SEED),
-        guessing=trial.chance,
-        curve=learning_curve(best, trial),
-        learned=learned_from(best, trial),
-        vectors=best.copy(),  # without the other layers
-        n_cut=vectors.n_cut,
-        passport=replace(passport, settings=settings),
-    )
+    contextless = {"static": vectors.static, **_word2vec(labelled.texts, report)}
+    score: Callable[..., Any] = partial(score_of, trial=trial)
+    if grades is not None:
+        score = partial(grade_score, trial=trial, grades=grades)
+    per_step = (1 - _LEARNING) / (len(features) + _N_MORE)
+    with one_blas_thread():
+        scores = []
+        for i, (name, layer, rows) in enumerate(features):
+            report("Learning the labels", _LEARNING + per_step * i)
+            scores.append(score(name, rows, layer=layer))
+        report("Comparing with simpler ways", _LEARNING + per_step * len(features))
+        best = features[int(np.argmax([each.value for each in scores]))][2]
+        kind = "label" if grades is None else "grade"
+        about = {**vectors.passport.settings, kind: labelled.column, "test": trial.how}
+        found: dict[str, Any] = {
+            "scores": tuple(scores),
+            "words": score(WORDS, labelled.texts),
+            "contextless": tuple(score(name, rows) for name, rows in contextless.items()),
+            "shuffled": score("shuffled", best, seed=_SHUFFLED_SEED),
+            "vectors": best.copy(),  # without the other layers
+            "n_cut": vectors.n_cut,
+            "n_copies": copies_of(labelled.texts, trial),
+            "passport": replace(vectors.passport, settings=about),
+        }
+        if grades is not None:
+            return GradeResult(**found, learned=learned_grades(best, trial, grades))
+        return ProbeResult(
+            **found,
+            learned=learned_from(best, trial),
+            guessing=trial.chance,
+            curve=learning_curve(best, trial),
+        )
 
 
-def _graded(
-    labelled: LabelledTexts,
-    grades: Float64Array,
-    vectors: TextVectors,
-    features: Sequence[tuple[str, int, FloatArray]],
-    report: OnProgress,
-) -> GradeResult:
-    """The scores of graded texts."""
-    trial, n, scores = labelled.trial, len(features) + 3, []
-    for i, (name, layer, rows) in enumerate(features):
-        report("Learning the grades", _READING + (1 - _READING) * i / n)
-        scores.append(grade_score(name, rows, trial, grades, layer=layer))
-    report("Comparing with simpler ways", 1 - 3 * (1 - _READING) / n)
-    best = features[int(np.argmax([score.value for score in scores]))][2]
-    settings = {**vectors.passport.settings, "grade": labelled.column, "test": trial.how}
-    return GradeResult(
-        scores=tuple(scores),
-        words=grade_score(WORDS, labelled.texts, trial, grades),
-        static=grade_score("static", vectors.static, trial, grades),
-        shuffled=grade_score("shuffled", best, trial, grades, seed=_SHUFFLED_SEED),
-        n_cut=vectors.n_cut,
-        passport=replace(vectors.passport, settings=settings),
+def _word2vec(texts: Sequence[str], report: OnProgress) -> dict[str, FloatArray]:
+    """The texts by word2vec: learned from them, if gensim is there, and from the server's file."""
+
+    def on_progress(share: float) -> None:
+        report("Learning word vectors", _READING + (_LEARNING - _READING) * share)
+
+    file = settings().word_vectors
+    learned = word2vec.vectors_from_texts(texts, on_progress)
+    vectors = {} if learned is None else {"word2vec": learned}
+    return (
+        vectors
+        if file is None
+        else {**vectors, "word2vec_file": word2vec.vectors_from_file(texts, file)}
     )
 
 
@@ -405,8 +360,9 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
     n_reads = 1 if card.recipe is None or card.recipe.is_plain_mean else 2
     trial = labelled.trial
     n_fits = trial.n_folds * (2 * (card.n_layers + 1) + _N_MORE)
-    numbers = len(labelled.texts) * card.n_dims * max(2, len(trial.senses))
-    return n_reads * n_tokens * token_seconds + n_fits * (0.03 + numbers * _FIT_SECONDS)
+    per_number = _FIT_SECONDS[0] + _FIT_SECONDS[1] * len(trial.senses)
+    learning = n_fits * (0.03 + len(labelled.texts) * card.n_dims * per_number)
+    return n_tokens * (n_reads * token_seconds + _WORD2VEC_SECONDS) + learning
 
 
 def _probe_key(labelled: LabelledTexts, card: ModelCard) -> Hashable:
@@ -441,22 +397,24 @@ class Tried:
     """What the best vectors make of a sentence.
 
     Attributes:
-        chances: each label with its probability, highest first.
+        chances: each label with its probability, highest first; empty for grades.
+        grade: the predicted grade; NaN for labels.
         nearest: the texts to learn from that are most similar, with label and cosine.
     """
 
     chances: tuple[tuple[str, float], ...]
+    grade: float
     nearest: tuple[tuple[str, str, float], ...]
 
 
 def tried(
     sentence: str,
     labelled: LabelledTexts,
-    result: ProbeResult,
+    result: ProbeResult | GradeResult,
     card: ModelCard,
     service: EncoderService,
 ) -> Tried:
-    """Return the probabilities of the labels of a sentence, and the texts most similar to it."""
+    """Return the probabilities of the labels of a sentence, or its grade, and similar texts."""
     best, trial = result.best, labelled.trial
     if best.name == RECIPE:
         prompt = recipe_prompt(card, RECIPE)
@@ -465,30 +423,32 @@ def tried(
     else:
         encoding = service.encode(card.id, [sentence], checksum=card.checksum)[0]
         vector = sentence_vectors(encoding, best.name)[best.layer]
-    chances = result.learned.chances(vector)
-    names = [trial.senses[code] for code in result.learned.codes.tolist()]
-    order = np.argsort(-chances, kind="stable").tolist()
     rows = np.flatnonzero(trial.teaches)
     cosines = scaled(result.vectors[rows]) @ scaled(vector[None])[0]
     nearest = np.argsort(-cosines, kind="stable")[:_N_NEAREST].tolist()
-    return Tried(
-        tuple((names[i], float(chances[i])) for i in order),
-        tuple(
-            (labelled.texts[rows[i]], trial.senses[trial.codes[rows[i]]], float(cosines[i]))
-            for i in nearest
-        ),
-    )
+    labels = _labels(labelled)
+    similar = tuple((labelled.texts[rows[i]], labels[rows[i]], float(cosines[i])) for i in nearest)
+    if isinstance(result, GradeResult):
+        return Tried((), float(result.learned.values(vector)[0]), similar)
+    chances = result.learned.chances(vector)
+    names = [trial.senses[code] for code in result.learned.codes.tolist()]
+    order = np.argsort(-chances, kind="stable").tolist()
+    return Tried(tuple((names[i], float(chances[i])) for i in order), math.nan, similar)
 
 
 # --- The numbers
 
 
-def probe_json(labelled: LabelledTexts, result: ProbeResult) -> bytes:
-    """The classifier of the best vectors as JSON: standardise, multiply, add, then softmax."""
+def probe_json(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> bytes:
+    """The classifier of the best vectors as JSON: standardise, multiply, add, then softmax.
+
+    For grades, the sum is the grade.
+    """
     learned, best = result.learned, result.best
+    names = [labelled.trial.senses[code] for code in learned.codes.tolist()]
     content = {
         "vectors": {"name": best.name, "layer": best.layer},
-        "labels": [labelled.trial.senses[code] for code in learned.codes.tolist()],
+        "labels": [labelled.column] if labelled.grades is not None else names,
         "shift": learned.shift.tolist(),
         "scale": learned.scale.tolist(),
         "weights": learned.weights.tolist(),
@@ -498,7 +458,7 @@ def probe_json(labelled: LabelledTexts, result: ProbeResult) -> bytes:
     return json.dumps(content).encode()
 
 
-def vectors_parquet(labelled: LabelledTexts, result: ProbeResult) -> bytes:
+def vectors_parquet(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> bytes:
     """The texts with their labels and their best vectors as a Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -517,7 +477,7 @@ def vectors_parquet(labelled: LabelledTexts, result: ProbeResult) -> bytes:
     return file.getvalue()
 
 
-def vectors_tsv(labelled: LabelledTexts, result: ProbeResult) -> tuple[bytes, bytes]:
+def vectors_tsv(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> tuple[bytes, bytes]:
     """The best vectors, and the labels with the texts, as the Embedding Projector reads them."""
     vectors = io.StringIO()
     np.savetxt(vectors, result.vectors, fmt="%.6g", delimiter="\t")
@@ -528,37 +488,31 @@ def vectors_tsv(labelled: LabelledTexts, result: ProbeResult) -> tuple[bytes, by
 
 
 def _labels(labelled: LabelledTexts) -> list[str]:
-    """The label of each text; "" if it takes no part."""
+    """The label or the grade of each text; "" if it takes no part."""
     trial = labelled.trial
+    if labelled.grades is not None:
+        return [f"{grade:g}" for grade in labelled.grades.tolist()]
     return [trial.senses[code] if code >= 0 else "" for code in trial.codes.tolist()]
 
 
 def score_rows(result: ProbeResult | GradeResult) -> list[dict[str, Any]]:
     """A row for each score: what reads the text, its layer, and how well it does."""
-    if isinstance(result, GradeResult):
-        return [
-            {
-                "vectors": score.name,
-                "layer": score.layer if score.layer >= 0 else None,
-                "Spearman": score.value,
-                "from (95%)": score.interval[0],
-                "to (95%)": score.interval[1],
-            }
-            for score in (*result.scores, result.words, result.static, result.shuffled)
-        ]
-    every = (*result.scores, result.words, result.static, result.shuffled)
-    rows = [
+    is_graded = isinstance(result, GradeResult)
+    every: tuple[Score | GradeScore, ...] = (*result.scores, *result.yardsticks)
+    rows: list[dict[str, Any]] = [
         {
             "vectors": score.name,
             "layer": score.layer if score.layer >= 0 else None,
-            "accuracy": score.accuracy,
+            "Spearman" if is_graded else "accuracy": score.value,
             "from (95%)": score.interval[0],
             "to (95%)": score.interval[1],
-            "macro-F1": score.macro_f1,
+            **({"macro-F1": score.macro_f1} if isinstance(score, Score) else {}),
         }
         for score in every
     ]
-    return [*rows, {"vectors": "commonest label", "layer": None, "accuracy": result.guessing}]
+    if isinstance(result, ProbeResult):
+        rows.append({"vectors": "commonest label", "layer": None, "accuracy": result.guessing})
+    return rows
 
 
 def mistake_rows(labelled: LabelledTexts, result: ProbeResult, most: int) -> list[dict[str, Any]]:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.features.probe.compute import POOLINGS, LabelledTexts, ProbeResult
+from components.features.probe.compute import POOLINGS, LabelledTexts
 from components.features.probe.grades import GradeResult, GradeScore
-from components.features.probe.measures import Score
+from components.features.probe.measures import ProbeResult, Score
 from components.figures.theme import CATEGORICAL, NEUTRAL, figure, values
 from components.maps.vectors import RECIPE
 
 __all__ = ["calibration_chart", "learning_chart", "value_by_layer"]
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
+_LEVELS = {"static": "word vectors", "word2vec": "word2vec", "word2vec_file": "word2vec, a file"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
     "layer %{x}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
@@ -35,9 +36,13 @@ def value_by_layer(result: ProbeResult | GradeResult, *, title: str, height: int
         _line(name, [score for score in result.scores if score.name == name], color)
         for name, color in zip((*POOLINGS, RECIPE), CATEGORICAL, strict=False)
     ]
+    contextless: Sequence[Score | GradeScore] = result.contextless
     levels = [
         _level("counting words", result.words, x, "dash"),
-        _level("word vectors", result.static, x, "dot"),
+        *(
+            _level(_LEVELS[score.name], score, x, dash)
+            for score, dash in zip(contextless, ("dot", "dashdot", "longdash"), strict=False)
+        ),
     ]
     if isinstance(result, ProbeResult):
         levels.append(_level("guessing", result.guessing, x, "solid"))

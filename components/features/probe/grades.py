@@ -16,10 +16,18 @@ from numpy.typing import NDArray
 
 from components.analysis.correlation import Float64Array, spearman_interval, spearman_of
 from components.analysis.separation import RISK, Trial, trial_of
-from components.core.schema import Passport
-from components.features.probe.measures import Verdict, take_rows, word_counts
+from components.core.schema import FloatArray
+from components.features.probe.measures import Found, Learned, Verdict, take_rows, word_counts
 
-__all__ = ["ALPHAS", "GradeResult", "GradeScore", "grade_score", "grade_trial", "largest_errors"]
+__all__ = [
+    "ALPHAS",
+    "GradeResult",
+    "GradeScore",
+    "grade_score",
+    "grade_trial",
+    "largest_errors",
+    "learned_grades",
+]
 
 ALPHAS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 """The strengths of regularisation, of which scikit-learn's `RidgeCV` chooses one in each fold."""
@@ -55,25 +63,9 @@ class GradeScore:
         return self.predicted.nbytes
 
 
-@dataclass(frozen=True, eq=False)
-class GradeResult:
-    """The scores of every layer and pooling, and of yardsticks, for graded labels.
-
-    Attributes:
-        scores: those of "mean" and "cls" at each layer, and of the recipe.
-        words: that of counting words (TF-IDF).
-        static: that of the mean row of the word table.
-        shuffled: that of the best vectors with shuffled grades.
-        n_cut: the number of texts whose end did not fit the model.
-        passport: the passport of the vectors.
-    """
-
-    scores: tuple[GradeScore, ...]
-    words: GradeScore
-    static: GradeScore
-    shuffled: GradeScore
-    n_cut: int
-    passport: Passport
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GradeResult(Found[GradeScore]):
+    """The scores for labels that are grades."""
 
     @property
     def best(self) -> GradeScore:
@@ -98,12 +90,6 @@ class GradeResult:
         """The 95% interval of the best score, which allows for its choice."""
         best = self.best
         return spearman_interval(best.value, best.n, risk=RISK / len(self.scores))
-
-    @property
-    def nbytes(self) -> int:
-        """Approximate bytes in memory."""
-        scores = (*self.scores, self.words, self.static, self.shuffled)
-        return sum(score.nbytes for score in scores)
 
 
 def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:
@@ -163,6 +149,19 @@ def _regression(*, of_texts: bool) -> Any:
     if of_texts:
         return make_pipeline(word_counts(), Ridge())
     return make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))
+
+
+def learned_grades(vectors: FloatArray, trial: Trial, grades: Float64Array) -> Learned:
+    """Return the regression that learned from all texts to learn from, tested or not."""
+    rows = np.flatnonzero(trial.teaches)
+    scaler, ridge = _regression(of_texts=False).fit(vectors[rows], grades[rows])
+    return Learned(
+        codes=np.zeros(1, np.int64),
+        shift=np.asarray(scaler.mean_, np.float64),
+        scale=np.asarray(scaler.scale_, np.float64),
+        weights=np.asarray(ridge.coef_, np.float64)[None],
+        biases=np.array([ridge.intercept_], np.float64),
+    )
 
 
 def largest_errors(

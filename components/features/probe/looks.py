@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from components.analysis.correlation import Float64Array
 from components.content.language import say
 from components.content.wording import escape, quoted
 from components.core import ModelCard
-from components.features.probe.compute import LabelledTexts, ProbeResult, mistake_rows, tried
+from components.features.probe.compute import LabelledTexts, mistake_rows, tried
 from components.features.probe.controls import SECTION, SENTENCE
 from components.features.probe.figures import calibration_chart, learning_chart
 from components.features.probe.grades import GradeResult, largest_errors
-from components.features.probe.measures import calibration_of, confusion_of
+from components.features.probe.measures import ProbeResult, calibration_of, confusion_of
 from components.features.probe.reading import (
     calibration_claims,
     curve_claims,
@@ -22,7 +22,6 @@ from components.features.probe.reading import (
     tried_claims,
 )
 from components.figures.confusion import MAX_CONFUSED, confusion_heatmap
-from components.ui.frame import present
 from components.ui.models import runtime
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
@@ -36,22 +35,25 @@ _MOST_CHANCES = 6
 def look_closer(
     view: ViewState, labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard
 ) -> None:
-    """Draw the chosen closer look; for grades, there is one."""
+    """Draw the chosen closer look; for grades, there are two."""
+    attempt = partial(_try, view, labelled, result, card)
     if isinstance(result, GradeResult):
-        if labelled.grades is not None and not present.is_on():
-            _errors(labelled, labelled.grades, result)
+        few = {name: SECTION.options[name] for name in ("mistakes", "try")}
+        errors = partial(_errors, labelled, result)
+        kit.look_closer(view, SECTION.among(few), {"mistakes": errors, "try": attempt})
         return
     looks = {
         "mistakes": partial(_mistakes, labelled, result),
         "mixups": partial(_mixups, labelled, result),
-        "try": partial(_try, view, labelled, result, card),
+        "try": attempt,
         "curve": partial(_curve, labelled, result),
         "calibration": partial(_calibration, labelled, result),
     }
     kit.look_closer(view, SECTION, looks)
 
 
-def _errors(labelled: LabelledTexts, grades: Float64Array, result: GradeResult) -> None:
+def _errors(labelled: LabelledTexts, result: GradeResult) -> None:
+    grades = np.asarray(labelled.grades)
     rows = largest_errors(labelled.texts, grades, labelled.trial, result.best, _MOST_MISTAKES)
     st.markdown(say("probe.grades.errors", shown=len(rows), n=result.best.n))
     kit.table(rows, key="probe_errors", exact=["predicted"], height=300)
@@ -76,19 +78,25 @@ def _mixups(labelled: LabelledTexts, result: ProbeResult) -> None:
         st.caption(say("probe.mixups.most", most=MAX_CONFUSED, n=len(senses)))
 
 
-def _try(view: ViewState, labelled: LabelledTexts, result: ProbeResult, card: ModelCard) -> None:
+def _try(
+    view: ViewState,
+    labelled: LabelledTexts,
+    result: ProbeResult | GradeResult,
+    card: ModelCard,
+) -> None:
     sentence = inputs.text(view, SENTENCE).strip()
     if not sentence:
         st.caption(say("probe.try.empty"))
         return
-    found = tried(sentence, labelled, result, card, runtime.service())
-    kit.reading(tried_claims(found, result), key="reading_try")
-    name, number = say("probe.try.column_label"), say("probe.try.column_chance")
-    rows = [{name: label, number: chance} for label, chance in found.chances[:_MOST_CHANCES]]
-    bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")
-    kit.table(rows, key="probe_chances", columns={number: bar})
+    attempt = tried(sentence, labelled, result, card, runtime.service())
+    kit.reading(tried_claims(attempt, result), key="reading_try")
+    if attempt.chances:
+        name, number = say("probe.try.column_label"), say("probe.try.column_chance")
+        rows = [{name: label, number: chance} for label, chance in attempt.chances[:_MOST_CHANCES]]
+        bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")
+        kit.table(rows, key="probe_chances", columns={number: bar})
     st.markdown(say("probe.try.nearest"))
-    for text, label, cosine in found.nearest:
+    for text, label, cosine in attempt.nearest:
         line = say("probe.try.text", text=quoted(text, 200), label=escape(label), cosine=cosine)
         st.markdown(line)
 
@@ -101,8 +109,8 @@ def _curve(labelled: LabelledTexts, result: ProbeResult) -> None:
 
 
 def _calibration(labelled: LabelledTexts, result: ProbeResult) -> None:
-    found = calibration_of(result.best, labelled.trial)
+    groups = calibration_of(result.best, labelled.trial)
     title = say("probe.calibration.title")
-    chart = calibration_chart(found, title=title)
+    chart = calibration_chart(groups, title=title)
     kit.chart(chart, key="probe_calibration", alt=say("probe.calibration.alt", title=title))
     kit.reading(calibration_claims(result), key="reading_calibration")

@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.separation import RISK, Trial, wilson
-from components.core.schema import FloatArray, IntArray
+from components.core.schema import FloatArray, IntArray, Passport
 
 __all__ = [
     "WORDS",
+    "Found",
     "Learned",
+    "ProbeResult",
     "Score",
     "Verdict",
     "best_of",
@@ -87,10 +89,10 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A classifier that has learned from all texts to learn from.
+    """A classifier or a regression that has learned from all texts to learn from.
 
     Attributes:
-        codes: (n_labels,) the number of each label that it knows.
+        codes: (n_labels,) the number of each label that it knows; a regression has one row.
         shift: (n_dims,) what is taken from a vector, and
         scale: (n_dims,) what it is then divided by.
         weights: (n_labels, n_dims) float64.
@@ -103,9 +105,16 @@ class Learned:
     weights: NDArray[np.float64]
     biases: NDArray[np.float64]
 
+    def values(self, vector: NDArray[Any]) -> NDArray[np.float64]:
+        """(n_labels,) the logits of the labels for a vector, or its grade."""
+        found: NDArray[np.float64] = (
+            self.weights @ ((vector - self.shift) / self.scale) + self.biases
+        )
+        return found
+
     def chances(self, vector: NDArray[Any]) -> NDArray[np.float64]:
         """(n_labels,) the probability of each label for a vector."""
-        scores = self.weights @ ((vector - self.shift) / self.scale) + self.biases
+        scores = self.values(vector)
         powers = np.exp(scores - scores.max())
         chances: NDArray[np.float64] = powers / powers.sum()
         return chances
@@ -114,6 +123,72 @@ class Learned:
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
         return self.weights.nbytes + 2 * self.shift.nbytes
+
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Found(Generic[S]):
+    """The scores of every layer and pooling, and of yardsticks, without the texts.
+
+    Attributes:
+        scores: those of "mean" and "cls" at each layer, and of the recipe.
+        words: that of counting words (TF-IDF).
+        contextless: those of the mean of a text's word vectors: the model's own rows ("static"),
+            and with gensim "word2vec" and "word2vec_file".
+        shuffled: that of the best vectors with shuffled labels.
+        learned: the classifier or regression of the best vectors.
+        vectors: (n_texts, n) float32, the best vectors.
+        n_cut: the number of texts whose end did not fit the model.
+        n_copies: the number of tested texts that have a copy to learn from, and of those with a
+            near copy.
+        passport: the passport of the vectors.
+    """
+
+    scores: tuple[S, ...]
+    words: S
+    contextless: tuple[S, ...]
+    shuffled: S
+    learned: Learned
+    vectors: FloatArray
+    n_cut: int
+    n_copies: tuple[int, int]
+    passport: Passport
+
+    @property
+    def yardsticks(self) -> tuple[S, ...]:
+        """The scores beside those of the model's layers."""
+        return (self.words, *self.contextless, self.shuffled)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes in memory."""
+        every: tuple[Any, ...] = (*self.scores, *self.yardsticks, self.learned, self.vectors)
+        return sum(each.nbytes for each in every)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProbeResult(Found[Score]):
+    """The scores for labels that are names.
+
+    Attributes:
+        guessing: the accuracy of always naming the commonest label of the tested texts.
+        curve: the best vectors' scores after learning from fewer texts, with their numbers.
+    """
+
+    guessing: float
+    curve: tuple[tuple[int, Score], ...]
+
+    @property
+    def best(self) -> Score:
+        """The score with the most right."""
+        return best_of(self.scores)
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the best compares with the baselines."""
+        return verdict_of(self.scores, self.words, self.guessing)
 
 
 def learned_from(vectors: FloatArray, trial: Trial) -> Learned:

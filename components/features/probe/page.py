@@ -13,7 +13,6 @@ from components.features.probe.compute import (
     LARGE_SECONDS,
     MOST_LABELS,
     LabelledTexts,
-    ProbeResult,
     label_of,
     labelled_texts,
     probe_arrays,
@@ -27,6 +26,7 @@ from components.features.probe.compute import (
 from components.features.probe.explain import FORMULA
 from components.features.probe.figures import value_by_layer
 from components.features.probe.grades import GradeResult
+from components.features.probe.measures import ProbeResult
 from components.features.probe.reading import (
     grade_claims,
     grade_sure,
@@ -151,8 +151,6 @@ def downloads(
             rows=lambda: score_rows(result),
             arrays=lambda: probe_arrays(labelled, result),
         )
-        if isinstance(result, GradeResult):
-            return
         st.caption(say("probe.downloads"))
         files = {
             "probe.json": ("application/json", lambda: probe_json(labelled, result)),

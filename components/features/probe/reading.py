@@ -11,8 +11,9 @@ from components.analysis.separation import RISK, wilson
 from components.content.language import Claim, claim, say
 from components.content.wording import quoted
 from components.core.schema import IntArray
-from components.features.probe.compute import LabelledTexts, ProbeResult, Tried
-from components.features.probe.grades import GradeResult
+from components.features.probe.compute import LabelledTexts, Tried
+from components.features.probe.grades import GradeResult, GradeScore
+from components.features.probe.measures import ProbeResult, Score
 
 __all__ = [
     "calibration_claims",
@@ -50,13 +51,14 @@ def probe_title(result: ProbeResult) -> str:
 
 
 def _numbers(result: ProbeResult) -> dict[str, Any]:
-    best = result.best
+    numbers = {"accuracy": result.best.accuracy, "words": result.words.accuracy}
+    return {**_names(result.best), **numbers, "guessing": result.guessing}
+
+
+def _names(best: Score | GradeScore) -> dict[str, str]:
     return {
         "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
         "short": say(f"probe.short.{best.name}", layer=best.layer),
-        "accuracy": best.accuracy,
-        "words": result.words.accuracy,
-        "guessing": result.guessing,
     }
 
 
@@ -69,7 +71,7 @@ def probe_sure(labelled: LabelledTexts, result: ProbeResult) -> list[Claim]:
         claim("probe.sure.interval", low=low, high=high, choices=n_choices),
         claim(f"probe.sure.{trial.how}", learned=learned, n=best.n, n_folds=trial.n_folds),
         claim("probe.sure.f1", f1=best.macro_f1),
-        claim("probe.sure.static", static=result.static.accuracy),
+        *(claim(f"probe.sure.{s.name}", right=s.accuracy) for s in result.contextless),
         claim("probe.sure.shuffled", shuffled=result.shuffled.accuracy),
     ]
 
@@ -86,13 +88,8 @@ def grade_title(result: GradeResult) -> str:
 
 
 def _grade_numbers(result: GradeResult) -> dict[str, Any]:
-    best = result.best
-    return {
-        "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
-        "short": say(f"probe.short.{best.name}", layer=best.layer),
-        "spearman": best.value,
-        "words": result.words.value,
-    }
+    numbers = {"spearman": result.best.value, "words": result.words.value}
+    return {**_names(result.best), **numbers}
 
 
 def grade_sure(labelled: LabelledTexts, result: GradeResult) -> list[Claim]:
@@ -102,7 +99,7 @@ def grade_sure(labelled: LabelledTexts, result: GradeResult) -> list[Claim]:
     return [
         claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
         claim(f"probe.sure.{trial.how}", learned=learned, n=result.best.n, n_folds=trial.n_folds),
-        claim("probe.grades.sure.static", static=result.static.value),
+        *(claim(f"probe.grades.sure.{s.name}", spearman=s.value) for s in result.contextless),
         claim("probe.grades.sure.shuffled", shuffled=result.shuffled.value),
     ]
 
@@ -112,7 +109,8 @@ def probe_notes(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> l
     trial, n = labelled.trial, result.best.n
     counts = {
         "few": n if n < _FEW else 0,
-        "repeated": labelled.n_repeated,
+        "copies": result.n_copies[0],
+        "near_copies": result.n_copies[1],
         "left_out_labels": len(trial.left_out),
         "left_out": labelled.n_left_out,
         "cut": result.n_cut,
@@ -135,11 +133,13 @@ def mixup_claims(confusion: IntArray, senses: Sequence[str]) -> list[Claim]:
     return [claim("probe.mixups.most_often", **numbers, **names)]
 
 
-def tried_claims(found: Tried, result: ProbeResult) -> list[Claim]:
-    """The label of a sentence; none if these vectors cannot tell the labels apart."""
+def tried_claims(attempt: Tried, result: ProbeResult | GradeResult) -> list[Claim]:
+    """The label or the grade of a sentence; none if these vectors cannot tell."""
     if result.verdict == "unclear":
         return [claim("probe.try.unclear")]
-    label, chance = found.chances[0]
+    if not attempt.chances:
+        return [claim("probe.try.grade", grade=attempt.grade)]
+    label, chance = attempt.chances[0]
     return [claim("probe.try.label", label=quoted(label), chance=chance)]
 
 

@@ -25,7 +25,6 @@ from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.features.probe.compute import (
     PROBES,
-    ProbeResult,
     label_of,
     labelled_texts,
     mistake_rows,
@@ -36,7 +35,14 @@ from components.features.probe.compute import (
     vectors_parquet,
     vectors_tsv,
 )
-from components.features.probe.measures import Learned, Score, calibration_of, confusion_of
+from components.features.probe.copies import copies_of
+from components.features.probe.measures import (
+    Learned,
+    ProbeResult,
+    Score,
+    calibration_of,
+    confusion_of,
+)
 from components.jobs import StoppedError
 
 N = 60
@@ -108,27 +114,57 @@ def test_mistakes_are_all_wrong_texts_the_most_confident_first(card: ModelCard) 
     score = Score("mean", 0, predicted, chances, right, 0.5)
     nothing = np.zeros((2, 3))
     learned = Learned(np.arange(2), nothing[0], nothing[0], nothing, nothing[:, 0])
-    vectors = np.zeros((6, 3), np.float32)
-    result = ProbeResult((score,), score, score, score, 0.5, (), learned, vectors, 0, PASSPORT)
+    result = ProbeResult(
+        scores=(score,),
+        words=score,
+        contextless=(),
+        shuffled=score,
+        learned=learned,
+        vectors=np.zeros((6, 3), np.float32),
+        n_cut=0,
+        n_copies=(0, 0),
+        passport=PASSPORT,
+        guessing=0.5,
+        curve=(),
+    )
     rows = mistake_rows(labelled, result, 9)
     assert [row["text"] for row in rows] == [labelled.texts[tested[i]] for i in (4, 1)]
     assert all(row["label"] != row["judged"] for row in rows)
 
 
-def test_a_given_split_is_respected_and_copies_across_it_are_counted(
-    service: EncoderService, card: ModelCard
-) -> None:
+def test_a_given_split_is_respected(card: ModelCard) -> None:
     whole = sentiment_corpus()
     labelled = labelled_texts(whole, "sentiment", card)
     n_test = whole.labels["split"].count("test")
     assert (labelled.trial.how, len(labelled.trial.tested)) == ("split", n_test)
-    assert labelled.n_repeated == 0
-    copied = Corpus(
-        "copied",
-        ("Good film", "Bad film", "good  film", "A bad film"),
-        {"mood": ("up", "down", "up", "down"), "split": ("train", "train", "test", "test")},
-    )
-    assert labelled_texts(copied, "mood", card).n_repeated == 1
+    assert copies_of(labelled.texts, labelled.trial) == (0, 0)
+
+
+LONG = "one two three four five six"
+
+
+@pytest.mark.parametrize(
+    ("taught", "tested", "counts"),
+    [
+        ("Good film", "good  film!", (1, 0)),
+        ("Good film", "a good film", (0, 0)),
+        (LONG, "six five FOUR three two, one", (1, 0)),
+        (LONG, "one two three four five", (0, 1)),
+        (LONG, f"{LONG} seven", (0, 1)),
+        (LONG, "one two three four five seven", (0, 1)),
+        ("one two three four five", LONG, (0, 1)),
+        (LONG, "one two three four eight seven", (0, 0)),
+        (LONG, f"{LONG} seven eight", (0, 0)),
+        ("", "?", (1, 0)),
+    ],
+)
+def test_copies_and_near_copies_across_a_split_are_counted(
+    card: ModelCard, taught: str, tested: str, counts: tuple[int, int]
+) -> None:
+    texts = (taught, "something else entirely", tested, "and this is unlike all of them")
+    labels = {"mood": ("up", "down", "up", "down"), "split": ("train", "train", "test", "test")}
+    labelled = labelled_texts(Corpus("mine", texts, labels), "mood", card)
+    assert copies_of(labelled.texts, labelled.trial) == counts
 
 
 def test_only_columns_with_a_few_labels_can_be_chosen() -> None:

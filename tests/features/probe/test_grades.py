@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 from scipy.stats import spearmanr
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, cross_val_predict
@@ -18,7 +21,16 @@ from components.analysis.separation import Trial
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.bundled import sentiment_corpus
 from components.corpus.corpus import Corpus
-from components.features.probe.compute import label_of, labelled_texts, probe, probe_arrays
+from components.features.probe.compute import (
+    LabelledTexts,
+    label_of,
+    labelled_texts,
+    probe,
+    probe_arrays,
+    probe_json,
+    tried,
+    vectors_parquet,
+)
 from components.features.probe.grades import (
     ALPHAS,
     GradeResult,
@@ -26,7 +38,7 @@ from components.features.probe.grades import (
     grade_trial,
     largest_errors,
 )
-from components.features.probe.reading import grade_claims, grade_sure, grade_title
+from components.features.probe.reading import grade_claims, grade_sure, grade_title, tried_claims
 from components.features.probe.snippet import probe_snippet
 from components.ui.widgets.export import to_npz
 from tests.support.snippets import run
@@ -75,6 +87,22 @@ def test_folds_have_as_many_of_each_fifth_and_a_split_is_kept() -> None:
     assert not math.isnan(flat.interval[0])
 
 
+def _assert_learned(labelled: LabelledTexts, result: GradeResult, service: EncoderService) -> None:
+    """What leaves the page, and a sentence that is tried, are scikit-learn's fit to all texts."""
+    card, saved = service.load(BUNDLED_ID), json.loads(probe_json(labelled, result))
+    model = make_pipeline(StandardScaler(), RidgeCV(alphas=ALPHAS))
+    model.fit(result.vectors, labelled.grades)
+    vector = (result.vectors - saved["shift"]) / np.array(saved["scale"])
+    grades = vector @ np.array(saved["weights"][0]) + saved["biases"]
+    np.testing.assert_allclose(grades, model.predict(result.vectors), rtol=1e-3)
+    attempt = tried(labelled.texts[7], labelled, result, card, service)
+    assert attempt.grade == pytest.approx(grades[7], rel=1e-3)
+    assert attempt.nearest[0][:2] == (labelled.texts[7], f"{labelled.grades[7]:g}")
+    assert f"**{attempt.grade:.2f}**" in str(tried_claims(attempt, result)[0])
+    table = parquet.read_table(io.BytesIO(vectors_parquet(labelled, result)))
+    assert [float(grade) for grade in table["label"].to_pylist()] == list(labelled.grades)
+
+
 @pytest.mark.slow
 def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
     service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -92,7 +120,9 @@ def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
     assert result.verdict in {"better", "like_words"}
     assert f"{result.best.value:.2f}" in grade_title(result)
     assert f"**{result.best.value:.2f}**" in str(grade_claims(labelled, result)[0])
-    assert len(grade_sure(labelled, result)) == 4
+    assert [score.name for score in result.contextless] == ["static", "word2vec"]
+    assert len(grade_sure(labelled, result)) == 5
+    _assert_learned(labelled, result, service)
     monkeypatch.chdir(tmp_path)
     Path("probe.npz").write_bytes(to_npz(probe_arrays(labelled, result), result.passport))
     score = result.scores[3]
