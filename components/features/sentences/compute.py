@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.separation import scaled
+from components.analysis.separation import SPLIT, scaled
 from components.analysis.similarity import cosine_matrix
 from components.content.bundled_texts import baseline_sentences
 from components.content.examples import SAME_MEANINGS
@@ -22,7 +24,7 @@ from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.store.store import Store
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.features.sentences.controls import READY, SOURCE, TEST, YOURS
+from components.features.sentences.controls import CORPUS, READY, SOURCE, TEST, YOURS
 from components.features.sentences.measures import (
     Accuracy,
     Disagreement,
@@ -37,21 +39,27 @@ from components.features.sentences.measures import (
 from components.features.sentences.search import TextIndex, Texts, index_of, mean_vectors
 from components.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from components.maps.vectors import RECIPE
+from components.ui.corpora.texts import stored_texts
 from components.ui.state.controls import Choice
 from components.ui.state.view import DEFAULT, Sentence, ViewState, letter
 
 __all__ = [
     "LARGE_SECONDS",
     "MOST_TEXTS",
+    "N_DRAWN",
     "N_RANDOM",
     "Compared",
     "CorpusAccuracy",
+    "Drawn",
     "TextVectors",
     "accuracy_of",
     "arrays",
     "compared",
+    "corpus_name",
     "corpus_of",
     "corpus_task",
+    "drawn_from",
+    "drawn_task",
     "encode_texts",
     "index_task",
     "random_task",
@@ -71,6 +79,9 @@ LARGE_SECONDS = 10.0
 """Longer work starts only with a click, not from an address."""
 N_RANDOM = 64
 """Everyday sentences whose pairs say which cosine is usual for unrelated texts."""
+N_DRAWN = 30
+"""Texts of a corpus that are compared."""
+_MOST_LABELS = 20  # different ones, by which drawn texts are put in order
 _N_TEXTS = 64  # texts encoded at a time
 _N_CHARACTERS = 4.0  # of a token, on average
 _N_TOKENS = 25.0  # of a stored text, on average
@@ -186,6 +197,56 @@ def sentences_of(view: ViewState) -> tuple[Sentence, ...]:
     return tuple(Sentence(text) for group in SAME_MEANINGS for text in group)
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Texts of a corpus, drawn at random, in the order of a column of labels.
+
+    Attributes:
+        corpus: the corpus's name.
+        n_texts: the number of its texts.
+        texts: the drawn ones.
+        column: the title of the column; "" if none has a few labels.
+        labels: the texts' labels; empty without a column.
+    """
+
+    corpus: str
+    n_texts: int
+    texts: tuple[str, ...]
+    column: str
+    labels: tuple[str, ...]
+
+
+def corpus_name(view: ViewState) -> str:
+    """The name of the ready or stored corpus to search, or to draw from."""
+    return CORPUS.asked(view) or CORPUS.default
+
+
+def drawn_from(name: str) -> Drawn:
+    """Return `N_DRAWN` texts of a ready or stored corpus, or all of a smaller one; always the same.
+
+    Raises:
+        CorpusError: there is no such corpus, or it is damaged or of a newer version.
+    """
+    corpus = ready_corpus(name) or stored_texts(name)
+    n = len(corpus.texts)
+    places = sorted(np.random.default_rng(0).choice(n, min(n, N_DRAWN), replace=False).tolist())
+    found = {title: [column[i] for i in places] for title, column in corpus.labels.items()}
+    few = (t for t in found if t != SPLIT and 2 <= len(set(found[t])) <= _MOST_LABELS)
+    column = next(few, "")
+    labels = found.get(column, [""] * len(places))
+    order = sorted(range(len(places)), key=labels.__getitem__)
+    texts = tuple(corpus.texts[places[i]] for i in order)
+    return Drawn(corpus.name, n, texts, column, tuple(labels[i] for i in order) if column else ())
+
+
+def drawn_task(
+    drawn: Drawn, card: ModelCard, service: EncoderService, *, token_seconds: float
+) -> Task:
+    """A task that returns the `TextVectors` of drawn texts."""
+    name = hashlib.sha256(json.dumps(drawn.texts).encode()).hexdigest()
+    return vectors_task(name, drawn.texts, card, service, token_seconds=token_seconds)
+
+
 @dataclass(frozen=True, eq=False)
 class Compared:
     """A few sentences, compared by every way.
@@ -196,7 +257,8 @@ class Compared:
         vectors: the sentences' vectors by way.
         cosines: (n_ways, n, n).
         shares: (n_ways, n, n) the share of random pairs below each cosine.
-        meanings: (n,) the number of each ready sentence's meaning; None for a visitor's own.
+        meanings: (n,) the number of each ready sentence's meaning; None for others.
+        drawn: where the sentences are from, if they are texts of a corpus.
     """
 
     card: ModelCard
@@ -205,6 +267,7 @@ class Compared:
     cosines: FloatArray
     shares: FloatArray
     meanings: tuple[int, ...] | None
+    drawn: Drawn | None = None
 
     @property
     def poolings(self) -> tuple[str, ...]:
@@ -213,7 +276,9 @@ class Compared:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The sentences' letters."""
+        """The sentences' letters, or the numbers of a corpus's texts."""
+        if self.drawn is not None:
+            return tuple(say("sentences.drawn.name", i=i + 1) for i in range(len(self.sentences)))
         return tuple(letter(i) for i in range(len(self.sentences)))
 
     @cached_property
@@ -231,21 +296,31 @@ class Compared:
 
 
 def compared(
-    view: ViewState, card: ModelCard, service: EncoderService, random: TextVectors
+    view: ViewState,
+    card: ModelCard,
+    service: EncoderService,
+    random: TextVectors,
+    *,
+    drawn: tuple[Drawn, TextVectors] | None = None,
 ) -> Compared | None:
-    """Compare the view's sentences by every way; None if there is only one.
+    """Compare the view's sentences, or drawn texts, by every way; None if there is only one.
 
     Args:
         view: the view.
         card: the model's card.
         service: encodes the sentences.
         random: the result of `random_task`.
+        drawn: the drawn texts, with the result of `drawn_task`.
     """
-    sentences = sentences_of(view)
+    source = None if drawn is None else drawn[0]
+    sentences = tuple(map(Sentence, source.texts)) if source else sentences_of(view)
     if len(sentences) < 2:
         return None
-    texts, pairs = [s.text for s in sentences], [s.pair for s in sentences]
-    vectors = encode_texts(texts, card, service, pairs=pairs)
+    if drawn is None:
+        texts, pairs = [s.text for s in sentences], [s.pair for s in sentences]
+        vectors = encode_texts(texts, card, service, pairs=pairs)
+    else:
+        vectors = drawn[1]
     cosines = np.stack([cosine_matrix(rows) for rows in vectors.by_pooling.values()])
     shares = [
         shares_below(matrix, cosine_matrix(random.by_pooling[pooling]))
@@ -254,7 +329,7 @@ def compared(
     is_ready = source_of(view).of(view) == READY
     meanings = tuple(i for i, group in enumerate(SAME_MEANINGS) for _ in group)
     return Compared(
-        card, sentences, vectors, cosines, np.stack(shares), meanings if is_ready else None
+        card, sentences, vectors, cosines, np.stack(shares), meanings if is_ready else None, source
     )
 
 

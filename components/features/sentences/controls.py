@@ -9,6 +9,7 @@ from components.ui.state.controls import Choice, choice, text
 __all__ = [
     "COMPARE",
     "CORPUS",
+    "DRAWN",
     "PAGE",
     "QUERY",
     "READY",
@@ -24,8 +25,8 @@ __all__ = [
 PAGE = "sentences"
 COMPARE, SEARCH = "compare", "search"
 SHOW = choice(PAGE, "show", (COMPARE, SEARCH))
-READY, YOURS = "ready", "yours"
-SOURCE = choice(PAGE, "source", (READY, YOURS))
+READY, YOURS, DRAWN = "ready", "yours", "drawn"
+SOURCE = choice(PAGE, "source", (READY, YOURS, DRAWN))
 TESTS = ("sense", "word", "sentiment", "kind")
 """The columns of labels of the corpora that ship with the app."""
 TEST = choice(PAGE, "test", TESTS)

@@ -40,9 +40,13 @@ MATRIX_WIDTH = 300
 _BARE = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 
 
+_MOST_NUMBERED = 8
+"""The most sentences whose cells have numbers, and rows letters."""
+
+
 def matrix_height(n: int) -> int:
     """The height of a matrix of n sentences, in pixels."""
-    return 84 + 32 * n
+    return 84 + 32 * min(n, _MOST_NUMBERED)
 
 
 def matrix_chart(
@@ -62,6 +66,7 @@ def matrix_chart(
         scale: the ends of the colour scale, the same for all ways.
         title: the way.
     """
+    is_numbered = len(letters) <= _MOST_NUMBERED
     places = (cosines - scale[0]) / (scale[1] - scale[0])
     is_high = np.array([[ink_on(place) == GROUND for place in row] for row in places.tolist()])
     traces: list[dict[str, Any]] = [
@@ -76,9 +81,9 @@ def matrix_chart(
             "zmax": scale[1],
             "colorscale": SEQUENTIAL,
             "showscale": False,
-            "xgap": 1,
-            "ygap": 1,
-            "texttemplate": "%{z:.2f}",
+            "xgap": int(is_numbered),
+            "ygap": int(is_numbered),
+            "texttemplate": "%{z:.2f}" if is_numbered else "",
             "textfont": {"color": color},
             "hoverongaps": False,
             "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<br>"
@@ -87,8 +92,8 @@ def matrix_chart(
         for mask, color in ((is_high, GROUND), (~is_high, INK))
     ]  # fmt: skip
     layout = {
-        "xaxis": {**_BARE, "side": "bottom"},
-        "yaxis": {**_BARE, "autorange": "reversed"},
+        "xaxis": {**_BARE, "side": "bottom", "showticklabels": is_numbered},
+        "yaxis": {**_BARE, "autorange": "reversed", "showticklabels": is_numbered},
         "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
     }
     return figure(traces, layout, title=title, height=matrix_height(len(letters)), narrow=True)
@@ -106,7 +111,8 @@ def matrices_drawing(
     for at, title in enumerate(titles):
         left, top = width * (at % n_columns) + 20, height * (at // n_columns) + 34
         parts.append(text_at(left, top - 14, fitted(title, width - 24, 11), 11, 1.0))
-        for i, name in enumerate(letters):
+        names = letters if len(letters) <= _MOST_NUMBERED else [""] * len(letters)
+        for i, name in enumerate(names):
             parts.append(text_at(left - 14, top + side * (i + 0.65), name, 10, 0.7))
             below = top + side * len(letters) + 12
             parts.append(text_at(left + side * (i + 0.4), below, name, 10, 0.7))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,11 @@ from components.features.sentences.compute import (
     accuracy_of,
     arrays,
     compared,
+    corpus_name,
     corpus_of,
     corpus_task,
+    drawn_from,
+    drawn_task,
     index_task,
     random_task,
     ready_corpus,
@@ -31,7 +35,7 @@ from components.features.sentences.compute import (
     texts_of,
 )
 from components.features.sentences.controls import (
-    CORPUS,
+    DRAWN,
     QUERY,
     SEARCH,
     SHOW,
@@ -53,6 +57,7 @@ from components.features.sentences.reading import (
     accuracy_claims,
     accuracy_sure,
     claims,
+    drawn_line,
     pair_title,
     sure,
 )
@@ -92,14 +97,18 @@ def toolbar(view: ViewState) -> None:
         if inputs.choice(view, SHOW) == SEARCH:
             inputs.text(view, QUERY)
             inputs.select(view, _corpora(view))
-        elif inputs.choice(view, source_of(view)) == YOURS:
+            return
+        source = inputs.choice(view, source_of(view))
+        if source == DRAWN:
+            inputs.select(view, _corpora(view))
+        elif source == YOURS:
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
 
 
 def _corpora(view: ViewState) -> Choice:
     """The ready corpora, and the stored ones that the visitor knows or that the address names."""
-    asked = CORPUS.asked(view) or CORPUS.default
+    asked = corpus_name(view)
     if ready_corpus(asked) is not None:
         return corpus_among(titles(view))
     known = titles(view, asked)
@@ -115,7 +124,15 @@ def result_of(view: ViewState, card: ModelCard) -> Compared | None:
     random: TextVectors | None = _awaited(task, "sentences_random", height=HEIGHT)
     if random is None:
         return None
-    result = compared(view, card, runtime.service(), random)
+    drawn = None
+    if source_of(view).of(view) == DRAWN:
+        source = drawn_from(corpus_name(view))
+        task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
+        vectors: TextVectors | None = _awaited(task, "sentences_drawn", height=HEIGHT)
+        if vectors is None:
+            return None
+        drawn = source, vectors
+    result = compared(view, card, runtime.service(), random, drawn=drawn)
     if result is None:
         st.info(say("sentences.one"), icon=":material/add:")
     return result
@@ -138,10 +155,10 @@ def picture(result: Compared) -> None:
     """Draw the sentences, the reading and the pair to read, beside a matrix for each way."""
     left, right = st.columns([4, 7], gap="medium")
     with left:
-        texts = [" / ".join(quoted(t, 100) for t in (s.text, s.pair) if t is not None)
-                 for s in result.sentences]  # fmt: skip
-        lines = (f"**{name}** {text}" for name, text in zip(result.letters, texts, strict=True))
-        st.markdown("  \n".join(lines))
+        if result.drawn is None:
+            st.markdown(_lines(result, range(len(result.sentences))))
+        else:
+            st.markdown(drawn_line(result.drawn))
         kit.reading(claims(result), sure=sure(result))
         _pair(result)
     scale = cosine_range(result.cosines)
@@ -156,11 +173,23 @@ def picture(result: Compared) -> None:
                 kit.chart(chart, key=f"sentences_matrix_{pooling}", alt=alt)
 
 
+def _lines(result: Compared, places: Iterable[int]) -> str:
+    """Some sentences behind their letters, a line each."""
+    lines = []
+    for i in places:
+        s = result.sentences[i]
+        text = " / ".join(quoted(part, 100) for part in (s.text, s.pair) if part is not None)
+        lines.append(f"**{result.letters[i]}** {text}")
+    return "  \n".join(lines)
+
+
 def _pair(result: Compared) -> None:
     """Draw the pair to read: the one about which two ways disagree most."""
     i, j = result.disagreement.pair
     with st.container(border=True, key="sentences_pair"):
         st.markdown(str(pair_title(result)))
+        if result.drawn is not None:
+            st.markdown(_lines(result, (i, j)))
         cosine = say("sentences.pair.cosine")
         table = [
             {
@@ -217,7 +246,7 @@ def search_of(view: ViewState, card: ModelCard) -> SearchResult | None:
         st.info(say("sentences.search.none"), icon=":material/search:")
         return None
     service, seconds = runtime.service(), maps().token_seconds(card)
-    name = CORPUS.asked(view) or CORPUS.default
+    name = corpus_name(view)
     ready = ready_corpus(name)
     with errors.boundary(again=False):
         if ready is not None:
@@ -261,10 +290,11 @@ def _passport(result: Compared) -> Passport:
 
 def _under_the_hood(result: Compared) -> None:
     has_pooler, has_recipe = ("pooler" in result.poolings, RECIPE in result.poolings)
-    plain = cosines_snippet(result.card, result.sentences, has_pooler=has_pooler)
+    texts = result.sentences if result.drawn is None else f"{_FILE}.npz"
+    plain = cosines_snippet(result.card, texts, has_pooler=has_pooler)
     snippets = [(say("sentences.snippet.plain"), plain)]
     if has_recipe:
-        own = recipe_snippet(result.card, result.sentences)
+        own = recipe_snippet(result.card, texts)
         snippets.append((say("sentences.snippet.recipe"), own))
     shapes = [{"array": n, "shape": str(a.shape)} for n, a in arrays(result).items()]
     kit.under_the_hood(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from components.content.language import Claim, claim, say
-from components.content.wording import listed_names
-from components.features.sentences.compute import N_RANDOM, Compared, CorpusAccuracy
+from components.content.wording import listed_names, quoted
+from components.features.sentences.compute import N_RANDOM, Compared, CorpusAccuracy, Drawn
 from components.features.sentences.search import Hit, SearchResult
 
 __all__ = [
     "accuracy_claims",
     "accuracy_sure",
     "claims",
+    "drawn_line",
     "hit_line",
     "pair_title",
     "search_claims",
@@ -50,6 +51,14 @@ def _agreement(result: Compared) -> Claim:
     if found.best == found.worst:
         return claim("sentences.claim.agree", n=found.n_pairs)
     return _of_pair("sentences.claim.disagree", result)
+
+
+def drawn_line(drawn: Drawn) -> str:
+    """How many texts of which corpus are compared, and in which order."""
+    numbers = {"n": len(drawn.texts), "of": drawn.n_texts, "corpus": quoted(drawn.corpus)}
+    key = "sentences.drawn.all" if len(drawn.texts) == drawn.n_texts else "sentences.drawn.some"
+    order = say("sentences.drawn.order", column=quoted(drawn.column)) if drawn.column else ""
+    return f"{say(key, **numbers)} {order}".rstrip()
 
 
 def pair_title(result: Compared) -> Claim:

@@ -76,8 +76,16 @@ def search_snippet(card: ModelCard, query: str, texts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def cosines_snippet(card: ModelCard, sentences: Sequence[Sentence], *, has_pooler: bool) -> str:
-    """A script that leaves `cosines`, (n, n) for each way but the model's own recipe."""
+def cosines_snippet(
+    card: ModelCard, sentences: Sequence[Sentence] | str, *, has_pooler: bool
+) -> str:
+    """A script that leaves `cosines`, (n, n) for each way but the model's own recipe.
+
+    Args:
+        card: the model's card.
+        sentences: the sentences, or the name of the page's NPZ that holds them.
+        has_pooler: True if the model's pooler is one of the ways.
+    """
     made = _VECTORS.format(
         max_length=card.max_length,
         n_layers=len(layers_of(card)),
@@ -98,7 +106,7 @@ def cosines_snippet(card: ModelCard, sentences: Sequence[Sentence], *, has_poole
     return "\n".join(lines)
 
 
-def recipe_snippet(card: ModelCard, sentences: Sequence[Sentence]) -> str:
+def recipe_snippet(card: ModelCard, sentences: Sequence[Sentence] | str) -> str:
     """A script that leaves `cosines` (n, n) by the model's own recipe."""
     lines = [
         "import torch",
@@ -116,6 +124,9 @@ def recipe_snippet(card: ModelCard, sentences: Sequence[Sentence]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _texts(sentences: Sequence[Sentence]) -> list[str]:
+def _texts(sentences: Sequence[Sentence] | str) -> list[str]:
+    if isinstance(sentences, str):
+        load = f'with np.load("{sentences}") as page:'
+        return ["import numpy as np", "", load, '    texts = [(text,) for text in page["texts"]]']
     rows = [[s.text, *([s.pair] if s.pair else [])] for s in sentences]
     return ["texts = [", *(f"    ({', '.join(map(literal, row))},)," for row in rows), "]"]

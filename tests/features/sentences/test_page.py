@@ -14,10 +14,21 @@ from streamlit.testing.v1 import AppTest
 from components.analysis.separation import scaled
 from components.content.language import say
 from components.core import BUNDLED_ID
+from components.corpus.bundled import sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
-from components.features.sentences.compute import encode_texts, source_of
-from components.features.sentences.controls import CORPUS, PAGE, QUERY, SEARCH, SHOW, TEST
+from components.features.sentences.compute import N_DRAWN, drawn_from, encode_texts, source_of
+from components.features.sentences.controls import (
+    CORPUS,
+    DRAWN,
+    PAGE,
+    QUERY,
+    SEARCH,
+    SHOW,
+    SOURCE,
+    TEST,
+)
+from components.features.sentences.snippet import cosines_snippet
 from components.ui.models import runtime
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -31,6 +42,7 @@ from tests.support.pages import (
     said,
     settled,
 )
+from tests.support.snippets import run
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -102,6 +114,41 @@ def test_one_sentence_cannot_be_compared_and_two_cannot_be_ranked() -> None:
     assert say("sentences.claim.one_pair") in said(opened(on("One", "Two")))
     own = on("One", "Two")
     assert "the one that means the same" in said(opened(source_of(own).put(own, "ready")))
+
+
+@pytest.mark.slow
+def test_texts_of_a_corpus_are_drawn_in_the_order_of_a_label_and_their_snippet_agrees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = CORPUS.put(SOURCE.put(DEFAULT, DRAWN), "sentiment")
+    with offered_files() as files:
+        app = opened(view)
+    n = len(sentiment_corpus().texts)
+    assert f"**{N_DRAWN} of {n} texts** of “Sentiment”, drawn at random" in everything_said(app)
+    assert "in the order of “sentiment”." in everything_said(app)
+    assert matrix(app, "mean").shape == (N_DRAWN, N_DRAWN)
+    drawn = drawn_from("sentiment")
+    assert list(drawn.labels) == sorted(drawn.labels)
+    assert {*zip(drawn.texts, drawn.labels, strict=True)} <= {
+        *zip(sentiment_corpus().texts, sentiment_corpus().labels["sentiment"], strict=True)
+    }
+    monkeypatch.chdir(tmp_path)
+    Path("page.npz").write_bytes(files["sentence-vectors.npz"]())
+    card = runtime.service().load(BUNDLED_ID)
+    found = run(cosines_snippet(card, "page.npz", has_pooler=False))["cosines"]
+    np.testing.assert_allclose(found["mean"].numpy(), matrix(app, "mean"), atol=1e-4)
+
+
+def test_a_corpus_that_is_gone_is_named_and_one_text_is_not_compared() -> None:
+    view = SOURCE.put(DEFAULT, DRAWN)
+    gone = settled(framed(CORPUS.put(view, "gone"), PAGE))
+    assert not gone.exception
+    assert len(gone.error) == 1
+    card = runtime.service().load(BUNDLED_ID)
+    kept = store().create(Corpus("one.csv", ("Alone.",)), indexing_of(card, [6], "exact"))
+    app = opened(CORPUS.put(view, kept.name))
+    assert say("sentences.one") in [info.value for info in app.info]
+    store().delete(kept.name)
 
 
 @pytest.mark.slow
