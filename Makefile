@@ -57,19 +57,19 @@ help:
 
 run: port .venv/.app
 	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
-	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
+	@exec $(RUN_PYTHON) -m streamlit run contextlens/app.py --server.port "$$PORT" --server.address "$$HOST" \
 	    --browser.serverAddress "$(URL_HOST)" \
 	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
 
 # Visitors use PORT; the processes take the ports after it.
 serve-app: port .venv/.app
 	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
-	@exec $(RUN_PYTHON) -m components.ui.processes --processes "$$PROCESSES" --port "$$PORT" --host "$$HOST"
+	@exec $(RUN_PYTHON) -m contextlens.ui.processes --processes "$$PROCESSES" --port "$$PORT" --host "$$HOST"
 
 # The service has its own default port; only PORT=... on the command line changes it.
 serve: PORT := $(if $(filter file,$(origin PORT)),8600,$(PORT))
 serve: port .venv/.serve
-	@exec $(RUN_PYTHON) -m components.serving --host "$$HOST" --port "$$PORT" --replicas "$$REPLICAS"
+	@exec $(RUN_PYTHON) -m contextlens.serving --host "$$HOST" --port "$$PORT" --replicas "$$REPLICAS"
 
 port:
 	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"
@@ -87,7 +87,7 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/app.txt
 	@$(COMPLETE_TORCH)
 	@$(RUN_PYTHON) $(PIP_INSTALL) --no-deps --no-build-isolation -e .
-	@$(RUN_PYTHON) -m components.ui.models.prepare || echo "The app will do that when it starts."
+	@$(RUN_PYTHON) -m contextlens.ui.models.prepare || echo "The app will do that when it starts."
 	@touch $@
 
 .venv/.dev: .venv/.app locks/dev.txt

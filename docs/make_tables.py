@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.content.wording import percent
-from components.core import BUNDLED_ID, EncoderService, open_service
-from components.core.cache import CachedService
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.live import LiveCorpus
-from components.features.senses.words import WordUses, course_of, word_in
-from components.features.why.compute import head_costs
+from contextlens.content.wording import percent
+from contextlens.core import BUNDLED_ID, EncoderService, open_service
+from contextlens.core.cache import CachedService
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.features.why.compute import head_costs
 
 WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
 N_HEADS, N_LOSERS = 10, 3

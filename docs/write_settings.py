@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from components.core.settings import markdown_table
+from contextlens.core.settings import markdown_table
 from docs.sections import replace_section
 
 PAGE = Path(__file__).with_name("settings.md")

@@ -27,15 +27,15 @@ def headings(page: Path) -> set[str]:
 
 
 def test_named_files_are_there() -> None:
-    """Paths in backticks from the root; in architecture.md also from `components/` on."""
-    inside = "|".join(p.name for p in (ROOT / "components").iterdir() if p.is_dir())
+    """Paths in backticks from the root; in architecture.md also from `contextlens/` on."""
+    inside = "|".join(p.name for p in (ROOT / "contextlens").iterdir() if p.is_dir())
     wrong = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        paths = re.findall(r"`((?:components|docs|pages|tests)/[\w./-]+)", text)
+        paths = re.findall(r"`((?:contextlens|docs|tests)/[\w./-]+)", text)
         if page.name == "architecture.md":
             paths += [
-                f"components/{path}" for path in re.findall(rf"`((?:{inside})/[\w./-]+)", text)
+                f"contextlens/{path}" for path in re.findall(rf"`((?:{inside})/[\w./-]+)", text)
             ]
         named = [path for path in paths if not re.search("NAME|PAGE", path)]
         wrong += [f"{page.name}: {path}" for path in named if not (ROOT / path).exists()]

@@ -12,14 +12,14 @@ import numba
 import pytest
 from numba.core.caching import NullCache
 
-from components.core import EncoderService
-from components.core.encoder import devices
-from components.core.errors import StateError
-from components.core.hub import fetch
-from components.maps import compiled
-from components.ui.models import tasks
-from components.ui.state.address import from_json, to_json
-from components.ui.state.view import DEFAULT
+from contextlens.core import EncoderService
+from contextlens.core.encoder import devices
+from contextlens.core.errors import StateError
+from contextlens.core.hub import fetch
+from contextlens.maps import compiled
+from contextlens.ui.models import tasks
+from contextlens.ui.state.address import from_json, to_json
+from contextlens.ui.state.view import DEFAULT
 from tests.support.hub_server import hub_server
 
 Use = Callable[[Path], object]

@@ -9,12 +9,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from components.content.wording import percent
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.live import LiveCorpus
-from components.features.senses.words import WordUses, course_of, word_in
-from components.features.why.compute import head_costs
+from contextlens.content.wording import percent
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.features.why.compute import head_costs
 
 DOCS = Path(__file__).parents[1] / "docs"
 MODEL, WORDS = "folder:bert", ("python", "bank")

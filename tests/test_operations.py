@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from components.core import meters
-from components.ui.frame import readings
-from components.ui.frame.logs import FIELDS
+from contextlens.core import meters
+from contextlens.ui.frame import readings
+from contextlens.ui.frame.logs import FIELDS
 
 ROOT = Path(__file__).parents[1]
 DASHBOARD = ROOT / "deploy" / "grafana" / "contextlens.json"

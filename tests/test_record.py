@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.ui.models.background import jobs
+from contextlens.ui.models.background import jobs
 from tests.support.pages import bundled_app, framed, settled
 from tests.support.record import FEW, VIEWS, numbers_of, summary
 

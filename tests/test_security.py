@@ -42,7 +42,7 @@ def test_there_are_threats_of_every_kind() -> None:
 
 
 def test_the_settings_it_names_are_those_of_the_app() -> None:
-    from components.core import settings
+    from contextlens.core import settings
 
     known = {name for name, _, _ in settings.table()}
     assert set(re.findall(r"CONTEXTLENS_\w+", TEXT)) <= known

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.analysis import baseline as module
-from components.analysis.baseline import (
+from contextlens.analysis import baseline as module
+from contextlens.analysis.baseline import (
     KINDS,
     N_PAIRS,
     WORDS_PER_SENTENCE,
@@ -27,10 +27,10 @@ from components.analysis.baseline import (
     sample_words,
     save,
 )
-from components.analysis.words import POOLINGS, word_vectors
-from components.content.bundled_texts import baseline_sentences
-from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.core.words import Span, split_words
+from contextlens.analysis.words import POOLINGS, word_vectors
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding
+from contextlens.core.words import Span, split_words
 
 
 def words_of(
@@ -364,7 +364,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from components.analysis.baseline import Baseline, save
+from contextlens.analysis.baseline import Baseline, save
 
 def some(value, n):
     shape = np.full((3, 3, n), value, np.float32)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, percentileofscore, spearmanr
 
-from components.analysis.correlation import (
+from contextlens.analysis.correlation import (
     FEWEST,
     Correlation,
     correlated,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.analysis.ruler import (
+from contextlens.analysis.ruler import (
     EVERYDAY,
     KINDS,
     ONE_SENSE,
@@ -24,11 +24,11 @@ from components.analysis.ruler import (
     measure,
     save,
 )
-from components.analysis.words import POOLINGS, word_vectors
-from components.content.bundled_texts import ambiguous_words, everyday_words
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import find_word, find_words
-from components.ui.models import tasks
+from contextlens.analysis.words import POOLINGS, word_vectors
+from contextlens.content.bundled_texts import ambiguous_words, everyday_words
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import find_word, find_words
+from contextlens.ui.models import tasks
 
 
 def made(cosines: np.ndarray, kinds: np.ndarray, words: np.ndarray, *, n_words: int) -> Ruler:

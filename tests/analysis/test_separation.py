@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, silhouette_score
 from sklearn.model_selection import StratifiedKFold
 
-from components.analysis.separation import (
+from contextlens.analysis.separation import (
     MAX_TABLE,
     best_of,
     centroids,
@@ -24,7 +24,7 @@ from components.analysis.separation import (
     two_nearest,
     wilson,
 )
-from components.core.errors import RequestError
+from contextlens.core.errors import RequestError
 from tests.support.senses import clouds
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.analysis.baseline import Band
-from components.analysis.similarity import (
+from contextlens.analysis.baseline import Band
+from contextlens.analysis.similarity import (
     Comparison,
     Item,
     Pair,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from components.analysis.tokens import (
+from contextlens.analysis.tokens import (
     cut_words,
     find_pieces,
     kinds,
@@ -19,8 +19,8 @@ from components.analysis.tokens import (
     source,
     token_rows,
 )
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import split_words
 from tests.support.tiny_models import FAMILIES
 
 by_family = pytest.mark.parametrize("family", FAMILIES)

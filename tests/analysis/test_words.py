@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.words import POOLINGS, Pooling, pool, token_positions, word_vectors
-from components.core import BUNDLED_ID, EncoderService, Tokens
-from components.core.errors import RequestError
-from components.core.words import find_word, split_words
+from contextlens.analysis.words import POOLINGS, Pooling, pool, token_positions, word_vectors
+from contextlens.core import BUNDLED_ID, EncoderService, Tokens
+from contextlens.core.errors import RequestError
+from contextlens.core.words import find_word, split_words
 from tests.support.tiny_models import FAMILIES
 
 ENGINEER = "She is a MachineLearning Engineer and works in California"

@@ -26,15 +26,13 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted(
-    [*ROOT.glob("components/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py", ROOT / "main.py"]
-)
+SOURCES = sorted(ROOT.glob("contextlens/**/*.py"))
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
 
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name, absolute: "components.core.words.split_words"."""
+    """One imported name, absolute: "contextlens.core.words.split_words"."""
 
     name: str
     line: int
@@ -71,10 +69,7 @@ def n_lines(path: Path) -> int:
 
 def part_of(path: Path) -> str:
     """The part of the house that a file belongs to: "core", ..., "pages", "app" or "main"."""
-    parts = path.relative_to(ROOT).parts
-    if parts[0] == "components":
-        return parts[1].removesuffix(".py")
-    return parts[0].removesuffix(".py")
+    return path.relative_to(ROOT).parts[1].removesuffix(".py")
 
 
 @cache
@@ -110,7 +105,7 @@ def is_within(name: str, allowed: str) -> bool:
 
 def file_of(module: str) -> Path | None:
     """The file of a module of ours."""
-    if not is_within(module, "components"):
+    if not is_within(module, "contextlens"):
         return None
     base = ROOT.joinpath(*module.split("."))
     found = (path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file())

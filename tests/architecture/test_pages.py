@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from components.ui.frame.controls import PAGE as FRAME
-from components.ui.frame.navigation import PAGES
-from components.ui.state.controls import Control
+from contextlens.ui.frame.controls import PAGE as FRAME
+from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.state.controls import Control
 from tests.architecture.source import (
     ROOT,
     SOURCES,
@@ -21,7 +21,7 @@ from tests.architecture.source import (
     short,
 )
 
-SCRIPTS = [ROOT / "main.py", *sorted((ROOT / "pages").glob("*.py"))]
+SCRIPTS = [ROOT / "contextlens" / "main.py", *sorted((ROOT / "contextlens" / "pages").glob("*.py"))]
 SCRIPT_LINES = 60  # of main.py, and of a page
 
 
@@ -52,8 +52,8 @@ def inner_nodes(node: ast.AST) -> list[ast.AST]:
 
 def test_every_page_has_a_row_a_script_and_a_folder_of_one_name() -> None:
     names = {page.name for page in PAGES}
-    folders = {p.parent.name for p in (ROOT / "components" / "features").glob("*/__init__.py")}
-    assert {page.file for page in PAGES} == {short(path) for path in SCRIPTS[1:]}
+    folders = {p.parent.name for p in (ROOT / "contextlens" / "features").glob("*/__init__.py")}
+    assert {f"contextlens/{page.file}" for page in PAGES} == {short(path) for path in SCRIPTS[1:]}
     assert names == {path.stem for path in SCRIPTS[1:]} == folders
     assert len(names) == len({page.title for page in PAGES}) == len(PAGES)
 
@@ -80,7 +80,7 @@ def declared_controls() -> Iterator[tuple[Path, str, Control]]:
 def test_controls_are_declared_in_one_place_only() -> None:
     """A default that is stated elsewhere, or read past its control, is found here."""
     makers = {"choice", "number", "sentence_choice", "switch", "text"}
-    home = "components.ui.state.controls"
+    home = "contextlens.ui.state.controls"
     raw = {"control", "with_control"}
     assert_none(
         [
@@ -93,7 +93,8 @@ def test_controls_are_declared_in_one_place_only() -> None:
         + [
             f"{short(path)}:{node.lineno} reads or writes past the control"
             for path in SOURCES
-            if short(path) not in {"components/ui/state/view.py", "components/ui/state/controls.py"}
+            if short(path)
+            not in {f"contextlens/ui/state/{name}.py" for name in ("view", "controls")}
             for node in nodes_of(path)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

@@ -27,7 +27,7 @@ def test_the_tests_mirror_the_house() -> None:
 
 def is_room(folder: Path) -> bool:
     """True if there is a folder of that name, or a file with many tests."""
-    room = ROOT / "components" / folder
+    room = ROOT / "contextlens" / folder
     return room.is_dir() or room.with_suffix(".py").is_file()
 
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter, process_time
 
-from components.core import BUNDLED_ID, Settings
-from components.core.caller import Caller, calling
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.caller import Caller, calling
+from contextlens.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
 from tests.benchmarks.workers import interleaved
@@ -80,7 +80,7 @@ def set_up(together: bool) -> Callable[[int], _Took]:
 
 def gpu(rounds: int) -> Outcome:
     """1,000 mixed sentences, all layers, on the graphics card and beside it on the processor."""
-    from components.core.encoder.devices import detect_hardware
+    from contextlens.core.encoder.devices import detect_hardware
 
     found = detect_hardware()
     if not found.n_cuda and not found.has_mps:

@@ -13,16 +13,16 @@ import numpy as np
 import psutil
 import pyarrow as pa
 
-from components.core import BUNDLED_ID, Settings
-from components.core.service import LocalService
-from components.corpus.corpus import Corpus
-from components.corpus.store import indexing
-from components.corpus.store.about import Indexing, indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.rows import schema
-from components.corpus.store.store import Store
-from components.corpus.store.stored_corpus import StoredCorpus
-from components.jobs import Jobs
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.service import LocalService
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store import indexing
+from contextlens.corpus.store.about import Indexing, indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.rows import schema
+from contextlens.corpus.store.store import Store
+from contextlens.corpus.store.stored_corpus import StoredCorpus
+from contextlens.jobs import Jobs
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences
 from tests.benchmarks.workers import peak, seconds, wait_for_quiet, worker

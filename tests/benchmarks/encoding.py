@@ -7,9 +7,9 @@ from collections.abc import Callable
 from statistics import fmean, median
 from typing import Any
 
-from components.core import BUNDLED_ID, Settings, open_service
-from components.core.registry import bundled_folder
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, Settings, open_service
+from contextlens.core.registry import bundled_folder
+from contextlens.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
 from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, workers
@@ -99,7 +99,7 @@ def set_up_floor() -> Callable[[int], float]:
     """The float32 matrix products of the service's own batches, including attention's."""
     import torch
 
-    from components.core.encoder.running import batches
+    from contextlens.core.encoder.running import batches
 
     service = LocalService(Settings())
     card = service.load(BUNDLED_ID)

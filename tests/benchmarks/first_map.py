@@ -12,9 +12,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from components.features.map.controls import PAGE
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.features.map.controls import PAGE
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.benchmarks.browser import ROOT, Server, chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.workers import wait_for_quiet
@@ -71,7 +71,9 @@ def _beyond(raw: dict[str, list[float]], state: str) -> tuple[float, ...]:
 
 def _set_up(data_dir: Path) -> None:
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data_dir)}
-    subprocess.run([sys.executable, "-m", "components.maps.prepare"], cwd=ROOT, env=env, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "contextlens.maps.prepare"], cwd=ROOT, env=env, check=True
+    )
 
 
 def _visits(browser: Browser, data_dir: Path, *, seed: int) -> tuple[float, float]:
@@ -96,4 +98,6 @@ def _tokens(browser: Browser, data_dir: Path) -> float:
 
 
 def _server(data_dir: Path) -> AbstractContextManager[Server]:
-    return served(["streamlit", "run", "app.py"], env={"CONTEXTLENS_DATA_DIR": str(data_dir)})
+    return served(
+        ["streamlit", "run", "contextlens/app.py"], env={"CONTEXTLENS_DATA_DIR": str(data_dir)}
+    )

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from components.core import BUNDLED_ID
-from components.corpus.corpus import Corpus
+from contextlens.core import BUNDLED_ID
+from contextlens.corpus.corpus import Corpus
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences
@@ -46,20 +46,20 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     os.environ["CONTEXTLENS_DATA_DIR"] = folder
     from streamlit.testing.v1 import AppTest
 
-    from components.core.cache import CachedService
-    from components.corpus.store.about import indexing_of
-    from components.corpus.store.indexing import start
-    from components.features.senses.compute import senses_in, word_map_of
-    from components.features.senses.controls import WORD as WORD_CONTROL
-    from components.ui.frame.startup import warm_up
-    from components.ui.models import background, services
-    from components.ui.state.view import DEFAULT
+    from contextlens.core.cache import CachedService
+    from contextlens.corpus.store.about import indexing_of
+    from contextlens.corpus.store.indexing import start
+    from contextlens.features.senses.compute import senses_in, word_map_of
+    from contextlens.features.senses.controls import WORD as WORD_CONTROL
+    from contextlens.ui.frame.startup import warm_up
+    from contextlens.ui.models import background, services
+    from contextlens.ui.state.view import DEFAULT
 
     warm_up()  # as the server does
     service = services.service()
     bare = service.uncached if isinstance(service, CachedService) else service
     card = service.load(BUNDLED_ID)
-    page = AppTest.from_file(ROOT / "pages" / "meaning.py", default_timeout=120)
+    page = AppTest.from_file(ROOT / "contextlens" / "pages" / "meaning.py", default_timeout=120)
     for _ in range(5):
         page.run()
         time.sleep(1.0)  # what it measures of the model is there then

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from components.core import BUNDLED_ID, Settings, open_service
-from components.maps.map_quality import measure
-from components.maps.plan import placing_seconds
-from components.maps.prepare import warm_up
-from components.maps.projection import project
-from components.maps.request import MapSettings
-from components.maps.vector_space import VectorSpace
+from contextlens.core import BUNDLED_ID, Settings, open_service
+from contextlens.maps.map_quality import measure
+from contextlens.maps.plan import placing_seconds
+from contextlens.maps.prepare import warm_up
+from contextlens.maps.projection import project
+from contextlens.maps.request import MapSettings
+from contextlens.maps.vector_space import VectorSpace
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import interleaved, peak
@@ -126,7 +126,7 @@ def saved(vectors: np.ndarray) -> Iterator[Path]:
 def set_up_plain(path: Path) -> Turn:
     import warnings
 
-    from components.maps.compiled import umap_functions
+    from contextlens.maps.compiled import umap_functions
 
     warnings.filterwarnings("ignore", "n_jobs value", UserWarning)
     with umap_functions() as umap:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import cycle
 
-from components.core import BUNDLED_ID, Settings, open_service
+from contextlens.core import BUNDLED_ID, Settings, open_service
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import at_once

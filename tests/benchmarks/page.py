@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
-from components.features.anatomy.controls import DRAWING
-from components.features.attention.controls import HEAD
-from components.features.embedding_layer.controls import SECTION as EMBEDDING_LOOK
-from components.features.layers.controls import SECTION as LAYERS_LOOK
-from components.features.masks.controls import MASK
-from components.features.probe.controls import SECTION as PROBE_LOOK
-from components.features.proof.controls import WHAT
-from components.features.sentences.controls import TEST, TESTS
-from components.features.tokens.controls import SECTION as TOKENS_LOOK
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.anatomy.controls import DRAWING
+from contextlens.features.attention.controls import HEAD
+from contextlens.features.embedding_layer.controls import SECTION as EMBEDDING_LOOK
+from contextlens.features.layers.controls import SECTION as LAYERS_LOOK
+from contextlens.features.masks.controls import MASK
+from contextlens.features.probe.controls import SECTION as PROBE_LOOK
+from contextlens.features.proof.controls import WHAT
+from contextlens.features.sentences.controls import TEST, TESTS
+from contextlens.features.tokens.controls import SECTION as TOKENS_LOOK
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.benchmarks.browser import served
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
@@ -52,7 +52,7 @@ def page_rerun(rounds: int) -> Outcome:
     """Milliseconds of script in a real server, frame included, driven as a browser drives it."""
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times.jsonl"
-        command = ["tests.benchmarks.timed_server", str(times), "run", "app.py"]
+        command = ["tests.benchmarks.timed_server", str(times), "run", "contextlens/app.py"]
         env = {"CONTEXTLENS_DATA_DIR": folder, "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
         with served(command, env=env) as server:
             raw = {

@@ -9,9 +9,9 @@ from os import cpu_count
 from pathlib import Path
 from statistics import median
 
-from components.core import BUNDLED_ID, EncoderService, Settings
-from components.core.remote.service import RemoteService
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, EncoderService, Settings
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import short_sentences
 from tests.benchmarks.workers import interleaved, seconds

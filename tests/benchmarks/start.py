@@ -1,4 +1,4 @@
-"""From `streamlit run app.py` to the chart on screen, beside what a bare start would cost."""
+"""From the start of the server to the chart on screen, beside what a bare start would cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from components.core.registry import bundled_folder
+from contextlens.core.registry import bundled_folder
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.workers import wait_for_quiet, worker
@@ -64,7 +64,7 @@ def start(rounds: int) -> Outcome:
 
 
 def _app(browser: Browser, data_dir: Path) -> dict[str, float]:
-    command = ["streamlit", "run", "app.py"]
+    command = ["streamlit", "run", "contextlens/app.py"]
     with (
         served(command, env={"CONTEXTLENS_DATA_DIR": str(data_dir)}) as server,
         visit(browser, f"{server.address}/meaning") as page,

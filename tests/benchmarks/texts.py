@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from components.content.bundled_texts import baseline_sentences
+from contextlens.content.bundled_texts import baseline_sentences
 
 __all__ = ["WARM_UP", "mixed_sentences", "sentences_of", "short_sentences"]
 

@@ -43,19 +43,19 @@ def why_page(rounds: int) -> Outcome:
 def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     from streamlit.testing.v1 import AppTest
 
-    from components.core import BUNDLED_ID
-    from components.features.why.controls import LOOK
-    from components.features.why.score import NoScore, score_of
-    from components.features.why.work import task_of
-    from components.jobs import Visitor
-    from components.ui.models import background, services
-    from components.ui.state.address import encode
-    from components.ui.state.view import DEFAULT, Sentence, ViewState
+    from contextlens.core import BUNDLED_ID
+    from contextlens.features.why.controls import LOOK
+    from contextlens.features.why.score import NoScore, score_of
+    from contextlens.features.why.work import task_of
+    from contextlens.jobs import Visitor
+    from contextlens.ui.models import background, services
+    from contextlens.ui.state.address import encode
+    from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
     service = services.service()
     card = service.load(BUNDLED_ID)
     why, meaning = (
-        AppTest.from_file(ROOT / "pages" / f"{name}.py", default_timeout=120)
+        AppTest.from_file(ROOT / "contextlens" / "pages" / f"{name}.py", default_timeout=120)
         for name in ("why", "meaning")
     )
     for _ in range(4):

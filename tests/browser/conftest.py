@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from components.ui.state.view import DEFAULT
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.components_page import COMPONENTS_APP, Opened, open_components
 from tests.browser.rest import PATIENCE
 from tests.browser.shared import SharedServer, shared
@@ -160,7 +160,7 @@ def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs
         page.get_by_text("random pairs", exact=False).first.wait_for()
         tabs.leave(tab, keep=True)
 
-    return run_app("app.py", app_settings, ready=visit)
+    return run_app("contextlens/app.py", app_settings, ready=visit)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from components.features.corpora.controls import CORPUS
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.features.corpora.controls import CORPUS
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.browser.rest import settle
 from tests.support.measured import measured_data
 from tests.support.openid import provider, settings_of
@@ -40,7 +40,7 @@ def app(run_app: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -
             "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
             "STREAMLIT_SERVER_BASE_URL_PATH": "lens",
         }
-        yield run_app("app.py", env)
+        yield run_app("contextlens/app.py", env)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from components.content.language import say
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.content.language import say
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 pytestmark = pytest.mark.browser

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from components.content.examples import EXAMPLES
-from components.ui.state.view import DEFAULT
+from contextlens.content.examples import EXAMPLES
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import HOSTILE
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

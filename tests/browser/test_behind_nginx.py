@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, WebSocket, expect
 
-from components.ui.processes.__main__ import COOKIE
+from contextlens.ui.processes.__main__ import COOKIE
 from tests.browser.rest import settle
 from tests.support.app_server import AppServer, launch_several
 from tests.support.measured import measured_data

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
-from components.ui.widgets.component import bundle
+from contextlens.ui.widgets.component import bundle
 from tests.browser.components_page import (
     COMPONENTS_APP,
     Opened,

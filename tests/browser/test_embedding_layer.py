@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.features.embedding_layer.controls import PAGE, SECTION
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.embedding_layer.controls import PAGE, SECTION
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.screens import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

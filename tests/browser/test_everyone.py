@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from components.figures.theme import SMALLEST
-from components.ui.frame.navigation import PAGES
+from contextlens.figures.theme import SMALLEST
+from contextlens.ui.frame.navigation import PAGES
 from tests.browser.screens import DESK, PHONE
 
 if TYPE_CHECKING:

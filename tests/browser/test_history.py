@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from components.ui.state.view import DEFAULT
+from contextlens.ui.state.view import DEFAULT
 
 if TYPE_CHECKING:
     from tests.browser.visit import Visit

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.content.language import say
-from components.core.registry import BUNDLED_ID
-from components.features.layers.controls import SECTION
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.content.language import say
+from contextlens.core.registry import BUNDLED_ID
+from contextlens.features.layers.controls import SECTION
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.screens import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from components.core.registry import BUNDLED_ID
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Value, ViewState
+from contextlens.core.registry import BUNDLED_ID
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Value, ViewState
 from tests.browser.screens import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from components.core import EncoderService
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import EncoderService
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.screens import (
     DESK,
     HOSTILE,

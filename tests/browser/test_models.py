@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.rest import PATIENCE
 from tests.browser.screens import fits, look
 from tests.browser.tabs import Tabs
@@ -137,7 +137,7 @@ def address(
         "HF_HUB_CACHE": str(tmp_path_factory.mktemp("hub")),
         "HF_HUB_OFFLINE": "0",
     }
-    address = run_app("app.py", env)
+    address = run_app("contextlens/app.py", env)
     tab = tabs.open(address)
     tab.page.goto(f"{address}/meaning")
     tab.page.get_by_text("random pairs", exact=False).first.wait_for()

@@ -9,11 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from components.features.layers.controls import SHOW
-from components.ui.frame.controls import PRESENT
-from components.ui.frame.navigation import PAGES
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.features.layers.controls import SHOW
+from contextlens.ui.frame.controls import PRESENT
+from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.ui.state.address import encode
+from contextlens.ui.state.address import encode
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 from tests.support.senses import senses_view
 

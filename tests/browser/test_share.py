@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from components.content.examples import EXAMPLES
-from components.content.language import say
-from components.ui.frame.share import qr_code
-from components.ui.state.address import decode, from_json
+from contextlens.content.examples import EXAMPLES
+from contextlens.content.language import say
+from contextlens.ui.frame.share import qr_code
+from contextlens.ui.state.address import decode, from_json
 from tests.browser.screens import PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

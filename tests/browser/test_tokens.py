@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.core import EncoderService
-from components.core.registry import BUNDLED_ID
-from components.features.tokens.controls import ID_TO_ROW, SECTION, SECTIONS
-from components.features.tokens.examples import TOKEN_EXAMPLES
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core import EncoderService
+from contextlens.core.registry import BUNDLED_ID
+from contextlens.features.tokens.controls import ID_TO_ROW, SECTION, SECTIONS
+from contextlens.features.tokens.examples import TOKEN_EXAMPLES
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.browser.screens import (
     DESK,
     HOSTILE,

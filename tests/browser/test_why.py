@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.features.why.controls import LEAVE_OUT, LOOK
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.features.why.controls import LEAVE_OUT, LOOK
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page
 
-from components.content.language import table
+from contextlens.content.language import table
 from tests.browser.rest import Runs, settle
 from tests.browser.screens import FOLLOW, SEEN, WATCH
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core import EncoderService
-from components.core.cache import CachedService
-from components.core.remote.service import RemoteService
+from contextlens.core import EncoderService
+from contextlens.core.cache import CachedService
+from contextlens.core.remote.service import RemoteService
 from tests.support.contract import CHECKS, Subject
 from tests.support.oracle import Oracle
 from tests.support.ray_service import RayService

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import yaml
 
-from components.core import BUNDLED_ID
-from components.core.errors import ServiceAwayError
-from components.core.remote.service import RemoteService
-from components.core.remote.wire import (
+from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import ServiceAwayError
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.remote.wire import (
     MODEL_HEADER,
     PREFIX,
     REQUEST_TYPE,
@@ -42,7 +42,7 @@ def remote(on_ray: RayService) -> Iterator[RemoteService]:
 def test_the_config_file_is_one_of_ray_serve() -> None:
     from ray.serve.schema import ServeDeploySchema
 
-    from components.serving.deployment import NAME, build
+    from contextlens.serving.deployment import NAME, build
 
     given = yaml.safe_load((ROOT / "deploy" / "serve.yaml").read_text(encoding="utf-8"))
     (application,) = ServeDeploySchema.model_validate(given).applications
@@ -55,7 +55,7 @@ def test_the_config_file_is_one_of_ray_serve() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_config_file_says_what_the_deployment_says() -> None:
-    from components.serving.deployment import build
+    from contextlens.serving.deployment import build
 
     given = yaml.safe_load((ROOT / "deploy" / "serve.yaml").read_text(encoding="utf-8"))
     stated = dict(given["applications"][0]["deployments"][0])

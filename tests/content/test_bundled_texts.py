@@ -14,14 +14,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 
-from components.content.bundled_texts import (
+from contextlens.content.bundled_texts import (
     SentimentSentence,
     ambiguous_words,
     baseline_sentences,
     sentiment_sentences,
 )
-from components.content.examples import EXAMPLES
-from components.core.words import find_words, split_words
+from contextlens.content.examples import EXAMPLES
+from contextlens.core.words import find_words, split_words
 
 AMBIGUOUS, SENTIMENT = ambiguous_words(), sentiment_sentences()
 

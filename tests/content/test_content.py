@@ -8,12 +8,12 @@ from pkgutil import iter_modules
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
-from components import features
-from components.content.examples import EXAMPLES, Example, ExampleSentence
-from components.content.glossary import GLOSSARY
-from components.content.language import table
-from components.core.words import find_word, split_words
-from components.maps.request import METHODS
+from contextlens import features
+from contextlens.content.examples import EXAMPLES, Example, ExampleSentence
+from contextlens.content.glossary import GLOSSARY
+from contextlens.content.language import table
+from contextlens.core.words import find_word, split_words
+from contextlens.maps.request import METHODS
 
 EXPLAIN = [
     import_module(f"{features.__name__}.{page.name}.explain")

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from components.content import language
-from components.content.glossary import explained
-from components.content.language import Claim, claim, say
-from components.ui.state.controls import Control
+from contextlens.content import language
+from contextlens.content.glossary import explained
+from contextlens.content.language import Claim, claim, say
+from contextlens.ui.state.controls import Control
 
-ROOT = Path(__file__).parents[2] / "components"
+ROOT = Path(__file__).parents[2] / "contextlens"
 ENGLISH = tomllib.loads((ROOT / "content/english.toml").read_text(encoding="utf-8"))
 
 

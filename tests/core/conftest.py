@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from transformers import AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from tests.support.tiny_models import FAMILIES, build
 
 

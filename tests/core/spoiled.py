@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from components.core.registry import ModelFiles
+from contextlens.core.registry import ModelFiles
 
 __all__ = ["change_json", "files_of"]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.core import BUNDLED_ID, EncoderService, Encoding
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding
 from tests.support.oracle import Oracle, Plain
 from tests.support.tiny_models import FAMILIES, VARIANTS
 

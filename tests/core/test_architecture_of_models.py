@@ -9,11 +9,11 @@ import pytest
 import torch
 import transformers
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import UnknownModelError
-from components.core.presets import preset_config
-from components.core.registry import PRESETS
-from components.core.schema import Architecture
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import UnknownModelError
+from contextlens.core.presets import preset_config
+from contextlens.core.registry import PRESETS
+from contextlens.core.schema import Architecture
 from tests.support.tiny_models import ALL
 
 BASE = "google-bert/bert-base-uncased"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, registry
-from components.core.bundled_files import SHA256, check_bundled_files
-from components.core.errors import CheckpointError
+from contextlens.core import BUNDLED_ID, EncoderService, registry
+from contextlens.core.bundled_files import SHA256, check_bundled_files
+from contextlens.core.errors import CheckpointError
 
 
 @pytest.fixture

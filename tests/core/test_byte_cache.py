@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.byte_cache import _OVERHEAD, ByteCache, remembered, shared_cache
-from components.core.errors import TextError
+from contextlens.core.byte_cache import _OVERHEAD, ByteCache, remembered, shared_cache
+from contextlens.core.errors import TextError
 from tests.support.together import N_THREADS, SECONDS, together
 
 

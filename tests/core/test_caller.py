@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from components.core import caller as callers
-from components.core.byte_cache import ByteCache
-from components.core.caller import Caller, StoppedError, calling, current, otherwise
-from components.core.errors import BusyError
-from components.corpus.store.run import in_order
+from contextlens.core import caller as callers
+from contextlens.core.byte_cache import ByteCache
+from contextlens.core.caller import Caller, StoppedError, calling, current, otherwise
+from contextlens.core.errors import BusyError
+from contextlens.corpus.store.run import in_order
 
 SECONDS = 60
 

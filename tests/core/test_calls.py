@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import EncoderService
-from components.core.calls import Call
+from contextlens.core import EncoderService
+from contextlens.core.calls import Call
 
 
 class Handed(EncoderService):

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from components.core import ModelCard
-from components.core.errors import CheckpointError
+from contextlens.core import ModelCard
+from contextlens.core.errors import CheckpointError
 from tests.core.spoiled import change_json
 from tests.support.tiny_models import FAMILIES, build
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from components.core import EncoderService
-from components.core.cache import ByteCache, CachedService
-from components.core.remote.service import RemoteService
-from components.serving.api import create_app
+from contextlens.core import EncoderService
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.remote.service import RemoteService
+from contextlens.serving.api import create_app
 from tests.support.contract import CHECKS, Subject
 from tests.support.oracle import Oracle
 from tests.support.remote_server import serving

@@ -10,8 +10,8 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
 from tests.support.tiny_models import ALL, family_of
 
 TEXT = "The python's owner walked by the river"

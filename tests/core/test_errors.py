@@ -3,8 +3,8 @@ from __future__ import annotations
 import inspect
 import re
 
-from components.core import errors
-from components.core.errors import ContextlensError
+from contextlens.core import errors
+from contextlens.core.errors import ContextlensError
 
 CLASSES = {
     name: value

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers.activations import ACT2FN
 
-from components.core import EncoderService
-from components.core.encoder.loading import LoadedModel, load_model
-from components.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
-from components.core.families import FAMILIES, allowed_config, family_of, read_config
-from components.core.schema import FastPrecision, SwitchOff
-from components.core.untrusted import read_json
+from contextlens.core import EncoderService
+from contextlens.core.encoder.loading import LoadedModel, load_model
+from contextlens.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
+from contextlens.core.families import FAMILIES, allowed_config, family_of, read_config
+from contextlens.core.schema import FastPrecision, SwitchOff
+from contextlens.core.untrusted import read_json
 from tests.core.spoiled import change_json, files_of
 from tests.support.tiny_models import build
 

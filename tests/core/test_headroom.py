@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from components.core import EncoderService
-from components.core.encoder import devices, needed_memory
-from components.core.errors import ModelError
+from contextlens.core import EncoderService
+from contextlens.core.encoder import devices, needed_memory
+from contextlens.core.errors import ModelError
 from tests.support.tiny_models import build
 
 SPARE = 200_000_000
@@ -21,7 +21,7 @@ SPARE = 200_000_000
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Says how much memory is free."""
-    return lambda n: monkeypatch.setattr("components.core.encoder.free_memory", lambda: n)
+    return lambda n: monkeypatch.setattr("contextlens.core.encoder.free_memory", lambda: n)
 
 
 def test_what_is_needed_is_what_the_weights_take_in_float32(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_read(
 ) -> None:
     build("bert", tmp_path / "a")
     read: list[object] = []
-    monkeypatch.setattr("components.core.encoder.load_model", lambda *given: read.append(given))
+    monkeypatch.setattr("contextlens.core.encoder.load_model", lambda *given: read.append(given))
     free(150_000_000)
     service = open_with(model_folder=tmp_path)
     with pytest.raises(ModelError, match=r"a needs about 201 MB of memory, and 150 MB can be had"):
@@ -78,12 +78,12 @@ def test_models_that_are_not_used_make_room_only_where_that_helps(
 
     needed = needed_memory(tmp_path / "b")
     held_back = needed - 2 * size  # free memory, less than dropping "a" would make up for
-    monkeypatch.setattr("components.core.encoder.free_memory", lambda: held_back)
+    monkeypatch.setattr("contextlens.core.encoder.free_memory", lambda: held_back)
     with pytest.raises(ModelError, match="needs about"):
         service.load("folder:b")
     assert loaded() == {"a"}, "nobody's model goes for one that does not fit anyway"
     frees = iter([needed - 1, needed])  # before and after "a" has gone
-    monkeypatch.setattr("components.core.encoder.free_memory", lambda: next(frees))
+    monkeypatch.setattr("contextlens.core.encoder.free_memory", lambda: next(frees))
     service.load("folder:b")
     assert loaded() == {"b"}
 

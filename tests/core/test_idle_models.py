@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, Settings
-from components.core.model_store import ModelStore
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.model_store import ModelStore
 
 MINUTE = 60.0
 TINY, OTHER = "folder:bert", "folder:electra"

@@ -8,14 +8,14 @@ import sys
 import numpy as np
 import pytest
 
-from components.core.encoder.devices import set_aside
+from contextlens.core.encoder.devices import set_aside
 
 GROWTH = """
 import gc, psutil, time, torch
 torch.set_num_threads(1)
-from components.core import BUNDLED_ID, open_service, Settings
-from components.core.encoder.devices import LONG_RUN
-from components.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID, open_service, Settings
+from contextlens.core.encoder.devices import LONG_RUN
+from contextlens.content.bundled_texts import baseline_sentences
 texts = [" ".join(baseline_sentences()[i : i + 3]) for i in range(160)]
 service = open_service(Settings(cache_bytes=1))
 service.encode(BUNDLED_ID, ["The first sentence is not counted."])

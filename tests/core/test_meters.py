@@ -13,10 +13,10 @@ from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from components.core import EncoderService, meters, readings
-from components.core.byte_cache import CacheInfo
-from components.core.errors import BusyError, TextError
-from components.jobs import StoppedError
+from contextlens.core import EncoderService, meters, readings
+from contextlens.core.byte_cache import CacheInfo
+from contextlens.core.errors import BusyError, TextError
+from contextlens.jobs import StoppedError
 
 MODEL = "folder:bert"
 

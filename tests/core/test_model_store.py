@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from components.core import EncoderService
-from components.core.encoder.devices import FILE, machine
+from contextlens.core import EncoderService
+from contextlens.core.encoder.devices import FILE, machine
 from tests.support.tiny_models import build
 
 

@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import T5Config
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.core.errors import CheckpointError, UnsupportedModelError
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.core.errors import CheckpointError, UnsupportedModelError
 from tests.core.spoiled import change_json
 from tests.support.tiny_models import ALL, build
 

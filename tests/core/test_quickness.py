@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder.devices import FILE, fast_precision, machine
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.encoder.devices import FILE, fast_precision, machine
 
 TEXT = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
 

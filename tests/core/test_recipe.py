@@ -14,9 +14,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.core.hub.local import choose_files
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.core.hub.local import choose_files
 from tests.core.spoiled import change_json
 from tests.support.recipes import Open, with_recipe
 from tests.support.tiny_models import N_DIMS, TEXT

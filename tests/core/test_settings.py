@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from platformdirs import user_cache_path
 from pydantic import ValidationError
 
-from components.core import BUNDLED_ID
-from components.core.errors import SettingsError
-from components.core.settings import DEMO_MODELS, Settings, markdown_table, table
+from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import SettingsError
+from contextlens.core.settings import DEMO_MODELS, Settings, markdown_table, table
 from docs.sections import section
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.sizes import size_of
+from contextlens.core.sizes import size_of
 
 
 @dataclass(frozen=True)

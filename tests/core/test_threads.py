@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from components.core.threads import one_blas_thread, wait_asleep
+from contextlens.core.threads import one_blas_thread, wait_asleep
 
 
 def test_threads_sleep_while_they_wait_unless_the_environment_says_how(

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from components.core import BUNDLED_ID, Settings
-from components.core.encoder import LoadedModel, load_model
-from components.core.registry import locate
-from components.core.schema import FastPrecision
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.encoder import LoadedModel, load_model
+from contextlens.core.registry import locate
+from contextlens.core.schema import FastPrecision
+from contextlens.core.service import LocalService
 
 TEXTS = ["A python slept under the warm lamp.", "The bank of the river was green."]
 

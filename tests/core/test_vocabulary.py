@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CheckpointError, RequestError
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CheckpointError, RequestError
 from tests.support.tiny_models import ALL, FAMILIES
 
 TEXTS = ["I love my pet python", "Café İstanbul ÜBER", "🤗 漢字", "a  b\tc\n", "", "##ing [SEP]"]

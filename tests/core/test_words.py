@@ -7,8 +7,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core import words as words_module
-from components.core.words import find_word, split_words
+from contextlens.core import words as words_module
+from contextlens.core.words import find_word, split_words
 
 texts = st.text(
     alphabet=st.characters()

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from components.core.errors import CorpusError
-from components.corpus.readers import Sheet, read
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import Sheet, read
 from tests.support.workbooks import HOME, excel, zipped
 
 MAX = 1_000_000

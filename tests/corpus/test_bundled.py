@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import silhouette_score
 
-from components.analysis.words import word_vectors
-from components.content.bundled_texts import ambiguous_words, sentiment_sentences
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CorpusError
-from components.core.words import find_word
-from components.corpus.bundled import (
+from contextlens.analysis.words import word_vectors
+from contextlens.content.bundled_texts import ambiguous_words, sentiment_sentences
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CorpusError
+from contextlens.core.words import find_word
+from contextlens.corpus.bundled import (
     MOST_FILES,
     ambiguous_corpus,
     offered,
@@ -22,8 +22,8 @@ from components.corpus.bundled import (
     sentiment_corpus,
     stored_name,
 )
-from components.corpus.corpus import Corpus
-from components.corpus.store.tables import is_name
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.tables import is_name
 
 CORPUS = ambiguous_corpus()
 WORDS = tuple(dict.fromkeys(CORPUS.labels["word"]))

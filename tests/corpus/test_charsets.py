@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.charsets import charset_of, open_text
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.charsets import charset_of, open_text
 
 RUSSIAN = "Мама мыла раму, а питон спал. Это хорошо."
 JAPANESE = "私はパイソンが大好きです。今日はいい天気ですね。"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from components.corpus.columns import MAX_KINDS, date_of, kind_of_column, numbers_of
+from contextlens.corpus.columns import MAX_KINDS, date_of, kind_of_column, numbers_of
 
 MANY = MAX_KINDS + 1
 DATES = [datetime(2024, 1, 1 + i, tzinfo=UTC) for i in range(20)]

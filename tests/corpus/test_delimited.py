@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.readers import Sheet, read
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import Sheet, read
 
 MAX = 10_000_000
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.json_lines import as_text
-from components.corpus.readers import Sheet, read, to_corpus
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.json_lines import as_text
+from contextlens.corpus.readers import Sheet, read, to_corpus
 
 VALUES = st.recursive(
     st.none()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.corpus.leftovers import cleaned, leftovers_in
+from contextlens.corpus.leftovers import cleaned, leftovers_in
 
 
 @pytest.mark.parametrize(

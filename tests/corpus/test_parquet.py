@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow.parquet import encryption
 
-from components.core.errors import CorpusError
-from components.corpus.readers import Sheet, read
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import Sheet, read
 
 MAX = 10_000_000
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.readers import FORMATS, Sheet, read, to_corpus
-from components.corpus.targets import guess_marks, targets_of
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import FORMATS, Sheet, read, to_corpus
+from contextlens.corpus.targets import guess_marks, targets_of
 
 MAX = 10_000_000
 PACKED = {".parquet", ".xlsx", ".gz", ".zip"}

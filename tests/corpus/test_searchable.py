@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.words import word_vectors
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CorpusError, RequestError
-from components.core.words import Span, find_words
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.corpus.searchable import SearchableCorpus
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.rows import words_of
-from components.corpus.store.store import Store
-from components.corpus.store.stored_corpus import StoredCorpus
+from contextlens.analysis.words import word_vectors
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CorpusError, RequestError
+from contextlens.core.words import Span, find_words
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.rows import words_of
+from contextlens.corpus.store.store import Store
+from contextlens.corpus.store.stored_corpus import StoredCorpus
 from tests.support.corpus_store import MadeUpService, ignore, indexed, made_up_corpus, rows_in
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
@@ -364,7 +364,7 @@ def exported(tmp_path: Path) -> Callable[[Corpus], tuple[Store, str, Any]]:
 
 @pytest.mark.slow
 def test_a_corpus_is_exported_whole(exported: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.corpus.store.stored_corpus._EXPORTED_ROWS", 100)
+    monkeypatch.setattr("contextlens.corpus.store.stored_corpus._EXPORTED_ROWS", 100)
     corpus = made_up_corpus(40)
     store, name, found = exported(corpus)
     rows = rows_in(store, name)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.readers import Sheet, read, to_corpus
-from components.corpus.second_file import joined
-from components.corpus.sheet import sheet_of
-from components.corpus.targets import label_columns
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import Sheet, read, to_corpus
+from contextlens.corpus.second_file import joined
+from contextlens.corpus.sheet import sheet_of
+from contextlens.corpus.targets import label_columns
 
 LINES = "Walk more\nWe are late\n\nWhy would you say that?\nGot the job\n"
 LABELS = ["2", "0", "0", "1", "1"]

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.corpus.corpus import Corpus
-from components.corpus.sheet import ColumnKind, clean, guess_text_column, is_number, kind_of, unique
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.sheet import (
+    ColumnKind,
+    clean,
+    guess_text_column,
+    is_number,
+    kind_of,
+    unique,
+)
 
 SENTENCES = [f"This is sentence number {i}" for i in range(100)]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.words import Span, find_words
-from components.corpus.sheet import sheet_of
-from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
+from contextlens.core.words import Span, find_words
+from contextlens.corpus.sheet import sheet_of
+from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 
 TEXT = "I love my pet python, not Python."
 PYTHON = (14, 20)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import BusyError, CorpusError
-from components.corpus import upload_store
-from components.corpus.upload_store import FileKey, UploadStore
+from contextlens.core.errors import BusyError, CorpusError
+from contextlens.corpus import upload_store
+from contextlens.corpus.upload_store import FileKey, UploadStore
 
 LARGE = 1_000_000
 

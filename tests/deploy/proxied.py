@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from components.ui.processes.__main__ import nginx_path, write_configuration
+from contextlens.ui.processes.__main__ import nginx_path, write_configuration
 from tests.support.ports import free_port
 
 __all__ = ["Answer", "Proxied", "Stub", "get", "proxied", "until_it_listens", "unverified"]

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from components.core import Settings, settings
-from components.ui.processes.__main__ import COOKIE
+from contextlens.core import Settings, settings
+from contextlens.ui.processes.__main__ import COOKIE
 from tests.deploy.deployment import (
     COMPOSE,
     CONTAINERFILE,
@@ -28,7 +28,7 @@ from tests.deploy.deployment import (
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNIT = (DEPLOY / "contextlens.service").read_text(encoding="utf-8")
-NGINX = (ROOT / "components" / "ui" / "processes" / "nginx.conf").read_text(encoding="utf-8")
+NGINX = (ROOT / "contextlens" / "ui" / "processes" / "nginx.conf").read_text(encoding="utf-8")
 MAX_UPLOAD = f"{Settings().max_upload_bytes // 1_000_000 + 1}m"
 
 
@@ -55,12 +55,12 @@ def test_the_image_copies_what_is_there_and_what_the_app_needs() -> None:
         for source in line.split()[:-1]
     ]
     assert [source for source in copied if not (ROOT / source).exists()] == []
-    needed = {"app.py", "main.py", "pages", "components", ".streamlit", "locks", "constraints.txt"}
+    needed = {"contextlens", "locks", "constraints.txt"}
     assert needed <= {source.rstrip("/") for source in copied}
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     allowed = {line[1:] for line in ignored if line.startswith("!")}
     assert allowed == {source.rstrip("/") for source in copied}
-    assert ".streamlit/secrets.toml" in ignored
+    assert "**/secrets.toml" in ignored
 
 
 def test_each_stage_of_the_image_is_one_that_was_begun_before() -> None:
@@ -79,8 +79,8 @@ def test_each_stage_of_the_image_is_one_that_was_begun_before() -> None:
 def test_what_is_started_can_be_found() -> None:
     """Modules, targets of the Makefile and files, by each command of the files."""
     command = " ".join(COMPOSE["services"]["app"]["command"])
-    modules = re.findall(r"python -m (components[\w.]+)", CONTAINERFILE + UNIT + command)
-    assert {"components.ui.models.prepare", "components.ui.processes"} == set(modules)
+    modules = re.findall(r"python -m (contextlens[\w.]+)", CONTAINERFILE + UNIT + command)
+    assert {"contextlens.ui.models.prepare", "contextlens.ui.processes"} == set(modules)
     for module in modules:
         base = ROOT.joinpath(*module.split("."))
         assert base.with_suffix(".py").is_file() or (base / "__main__.py").is_file()
@@ -278,7 +278,7 @@ def test_a_visitor_is_kept_in_one_process_everywhere() -> None:
 def test_no_log_of_a_proxy_has_addresses() -> None:
     """They hold sentences."""
     for path in (
-        ROOT / "components" / "ui" / "processes" / "nginx.conf",
+        ROOT / "contextlens" / "ui" / "processes" / "nginx.conf",
         DEPLOY / "nginx-tls.conf",
     ):
         text = path.read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.asyncio.client import connect
 
-from components.ui.processes.__main__ import COOKIE, nginx_path
+from contextlens.ui.processes.__main__ import COOKIE, nginx_path
 from tests.deploy.proxied import Proxied, Stub, get, proxied, until_it_listens, unverified
 from tests.support.loop import alone
 from tests.support.ports import free_port

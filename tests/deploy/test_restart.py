@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.cache import CachedService
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import About, indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
-from components.features.corpora.controls import CORPUS
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.cache import CachedService
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import About, indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
+from contextlens.features.corpora.controls import CORPUS
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.load.visitor import visit
 from tests.support.app_server import ROOT, AppServer, launch
 from tests.support.corpus_store import assert_same_rows, ignore, rows_in
@@ -90,7 +90,7 @@ def killed_once_some_are_stored(log: Path, data: Path, name: str, query: str) ->
 def begun(log: Path, data: Path) -> AppServer:
     """The app with this data, once it answers."""
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
-    server = launch(ROOT / "app.py", log, env)
+    server = launch(ROOT / "contextlens" / "app.py", log, env)
     server.wait()
     return server
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from components.ui.processes.__main__ import COOKIE
+from contextlens.ui.processes.__main__ import COOKIE
 from tests.deploy.proxied import get
 from tests.load.questions import Question, questions
 from tests.load.visitor import Answer, visit
@@ -78,7 +78,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     own = {"CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_MAX_UPLOAD_MB": "1",
            "TMPDIR": tempfile.gettempdir()}  # fmt: skip
     port, log = free_port(3), folder / "serve.log"
-    command = [sys.executable, "-m", "components.ui.processes"]
+    command = [sys.executable, "-m", "contextlens.ui.processes"]
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "--processes", "2", "--port", str(port)],
@@ -230,7 +230,7 @@ def test_at_the_end_nothing_is_left_and_nothing_was_written_down(served: Served)
 def test_what_is_killed_itself_leaves_nothing_behind(tmp_path: Path) -> None:
     """Linux tells its processes of its end."""
     log, port = tmp_path / "log", free_port(2)
-    command = [sys.executable, "-m", "components.ui.processes", "--processes", "1"]
+    command = [sys.executable, "-m", "contextlens.ui.processes", "--processes", "1"]
     with log.open("wb") as out, subprocess.Popen(
         [*command, "--port", str(port)], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT,
         env={**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path), "TMPDIR": tempfile.gettempdir()},

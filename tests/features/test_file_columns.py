@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.corpus.readers import Sheet, read
-from components.corpus.second_file import joined
-from components.corpus.sheet import counts_up, sheet_of
-from components.corpus.targets import MarkColumns, label_columns
-from components.features.corpora.compute import corpus_from, guess
-from components.features.map.controls import SOURCE as MAP_SOURCE
-from components.features.pairs.controls import SOURCE as PAIRS_SOURCE
-from components.features.pairs.files import PairColumns, guess_columns, pairs_from
-from components.ui.state.view import DEFAULT
+from contextlens.content.language import say
+from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.second_file import joined
+from contextlens.corpus.sheet import counts_up, sheet_of
+from contextlens.corpus.targets import MarkColumns, label_columns
+from contextlens.features.corpora.compute import corpus_from, guess
+from contextlens.features.map.controls import SOURCE as MAP_SOURCE
+from contextlens.features.pairs.controls import SOURCE as PAIRS_SOURCE
+from contextlens.features.pairs.files import PairColumns, guess_columns, pairs_from
+from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field as field_of
 from tests.support.pages import bundled_app, framed, plainly_said, press, settled
 

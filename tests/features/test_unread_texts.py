@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.corpus.readers import read
-from components.features.pairs.compute import share
-from components.features.pairs.controls import FILE, SOURCE
-from components.features.pairs.files import PairColumns
-from components.features.tokens.controls import PICKED
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.content.language import say
+from contextlens.corpus.readers import read
+from contextlens.features.pairs.compute import share
+from contextlens.features.pairs.controls import FILE, SOURCE
+from contextlens.features.pairs.files import PairColumns
+from contextlens.features.tokens.controls import PICKED
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
     bundled_app,
     framed,

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.ruler import Ruler, Verdict, load
-from components.analysis.separation import verdict_of
-from components.analysis.words import word_vectors
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import FloatArray
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.live import LiveCorpus
-from components.features.map.compute import sense_tests
-from components.features.pairs.files import bundled_pairs
-from components.features.pairs.measures import SAME
-from components.features.senses.words import WordUses, course_of, word_in
-from components.maps.vectors import gather
-from components.ui.models import tasks
-from components.ui.widgets.comparison.ruler import pair_on_ruler
+from contextlens.analysis.ruler import Ruler, Verdict, load
+from contextlens.analysis.separation import verdict_of
+from contextlens.analysis.words import word_vectors
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import FloatArray
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.features.map.compute import sense_tests
+from contextlens.features.pairs.files import bundled_pairs
+from contextlens.features.pairs.measures import SAME
+from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.maps.vectors import gather
+from contextlens.ui.models import tasks
+from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
 from tests.support.measured import measured
 
 WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.figures.room import below, beside, width
-from components.figures.theme import SMALLEST, plain
+from contextlens.figures.room import below, beside, width
+from contextlens.figures.theme import SMALLEST, plain
 
 WIDTHS = {  # pixels, of 13-pixel texts as Chromium draws them
     "4": 8,

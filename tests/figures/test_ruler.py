@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.analysis.ruler import KINDS, Range
-from components.figures.ruler import Stretch, line_ruler, ruler_figure
+from contextlens.analysis.ruler import KINDS, Range
+from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
 
 RANGES = [Range(KINDS[0], -0.09, 0.02, 0.24, 9), Range(KINDS[1], 0.63, 0.81, 0.91, 9)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.figures.frames import signed_bound, vector_strips
+from contextlens.figures.frames import signed_bound, vector_strips
 
 ROWS = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float32)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.figures.theme import (
+from contextlens.figures.theme import (
     CATEGORICAL,
     DASHES,
     GROUND,
@@ -26,7 +26,7 @@ from components.figures.theme import (
     plain,
     values,
 )
-from components.ui.state.view import MAX_SENTENCES
+from contextlens.ui.state.view import MAX_SENTENCES
 
 ROOT = Path(__file__).parents[2]
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
@@ -45,7 +45,7 @@ def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_on
 
 
 def _config() -> dict[str, Any]:
-    return tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((ROOT / "contextlens/.streamlit/config.toml").read_text(encoding="utf-8"))
 
 
 def _contrast(one: str, other: str) -> float:

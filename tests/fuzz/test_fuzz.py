@@ -30,17 +30,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.content.examples import EXAMPLES
-from components.content.wording import escape
-from components.core.encoder.vocabulary import readable_folder
-from components.core.errors import CheckpointError, ContextlensError
-from components.core.families import allowed_config, family_of, read_config
-from components.core.registry import ModelFiles
-from components.core.words import split_words
-from components.corpus.readers import MAX_TEXTS, read, to_corpus
-from components.corpus.sheet import MAX_COLUMNS, clean, max_rows
-from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
-from components.ui.state.bounds import (
+from contextlens.content.examples import EXAMPLES
+from contextlens.content.wording import escape
+from contextlens.core.encoder.vocabulary import readable_folder
+from contextlens.core.errors import CheckpointError, ContextlensError
+from contextlens.core.families import allowed_config, family_of, read_config
+from contextlens.core.registry import ModelFiles
+from contextlens.core.words import split_words
+from contextlens.corpus.readers import MAX_TEXTS, read, to_corpus
+from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows
+from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
+from contextlens.ui.state.bounds import (
     MAX_BYTES,
     MAX_CHOICES,
     MAX_PAGES,
@@ -48,8 +48,8 @@ from components.ui.state.bounds import (
     check_size,
     n_characters,
 )
-from components.ui.state.controls import Control
-from components.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState, from_example
+from contextlens.ui.state.controls import Control
+from contextlens.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState, from_example
 from tests.fuzz.changes import damaged, damaged_json
 from tests.support.tiny_models import FAMILIES, build
 from tests.support.workbooks import excel, zipped
@@ -137,7 +137,7 @@ def controls() -> tuple[Control[Any], ...]:
     """Return every control that a feature declares."""
     root = Path(__file__).parents[2]
     names = (
-        path.relative_to(root).with_suffix("") for path in root.glob("components/*/**/controls.py")
+        path.relative_to(root).with_suffix("") for path in root.glob("contextlens/*/**/controls.py")
     )
     modules = [import_module(".".join(name.parts)) for name in sorted(names)]
     values = (value for module in modules for value in vars(module).values())

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
 
-from components.core.schema import Tokens, Vocabulary
-from components.core.words import split_words
-from components.features.attention import widgets
-from components.features.attention.measures import Grid, GridItem
-from components.ui.state.address import from_json, to_json
-from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, retyped
-from components.ui.widgets import chips, layer_bar, token_strip
-from components.ui.widgets.chips import ChipRow
+from contextlens.core.schema import Tokens, Vocabulary
+from contextlens.core.words import split_words
+from contextlens.features.attention import widgets
+from contextlens.features.attention.measures import Grid, GridItem
+from contextlens.ui.state.address import from_json, to_json
+from contextlens.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, retyped
+from contextlens.ui.widgets import chips, layer_bar, token_strip
+from contextlens.ui.widgets.chips import ChipRow
 from tests.fuzz.changes import damaged, damaged_json
 
 TEXTS = ("My pet python sleeps.", "the 🐍 é́ \u202eabc", "", "مرحبا you\0 \ud83d x", "a " * 40)

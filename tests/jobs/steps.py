@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from components.core.errors import CorpusError
-from components.jobs import Report, StoppedError
+from contextlens.core.errors import CorpusError
+from contextlens.jobs import Report, StoppedError
 
 WAIT = 300
 

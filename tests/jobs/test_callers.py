@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from components.core.caller import Caller, StoppedError, current
-from components.jobs import JobKind, Jobs, Report, Task, Visitor
+from contextlens.core.caller import Caller, StoppedError, current
+from contextlens.jobs import JobKind, Jobs, Report, Task, Visitor
 
 SECONDS = 60
 KIND = JobKind("things", n_at_once=2)

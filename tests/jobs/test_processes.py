@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.errors import CorpusError, WorkerError
-from components.jobs import JobKind, Jobs, Processes, Report, Sentences, Task, Visitor
+from contextlens.core.errors import CorpusError, WorkerError
+from contextlens.jobs import JobKind, Jobs, Processes, Report, Sentences, Task, Visitor
 from tests.jobs.steps import WAIT, threads
 
 ROOT = Path(__file__).parents[2]
@@ -236,7 +236,7 @@ def test_closed_ones_end_whatever_they_do_and_stay_closed(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_nothing_is_left_when_the_server_ends(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from components.jobs import Processes\n"
+        "import sys; from pathlib import Path; from contextlens.jobs import Processes\n"
         f"found = Processes(1).run({ABOUT!r}, {{}}, lambda *_: None, folder=Path(sys.argv[1]))\n"
         "print(found['pid'])\n"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.jobs import Status, in_words, time_left
-from components.jobs.progress import Meter
+from contextlens.jobs import Status, in_words, time_left
+from contextlens.jobs.progress import Meter
 from tests.jobs.steps import Clock
 
 HUB = "waiting for the hub"

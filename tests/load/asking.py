@@ -17,15 +17,15 @@ from typing import Any
 import httpx2
 import numpy as np
 
-from components.core.registry import BUNDLED_ID
-from components.core.remote.wire import (
+from contextlens.core.registry import BUNDLED_ID
+from contextlens.core.remote.wire import (
     ANSWER_TYPE,
     PREFIX,
     REQUEST_TYPE,
     pack_request,
     unpack_answer,
 )
-from components.core.schema import Encoding, SwitchOff
+from contextlens.core.schema import Encoding, SwitchOff
 from tests.load.questions import Question
 from tests.load.visitor import Visitor, check_is_here, visit
 

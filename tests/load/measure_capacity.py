@@ -20,8 +20,8 @@ from statistics import fmean, median
 
 import numpy as np
 
-from components.core import BUNDLED_ID, Settings
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.service import LocalService
 from docs.simulate_capacity import KEPT, PAGE, Inputs, Prediction, first_asks, page_of, simulate
 from tests.benchmarks.machine import described, write
 from tests.benchmarks.workers import worker

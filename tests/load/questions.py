@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import count, cycle
 from urllib.parse import urlencode
 
-from components.core.registry import BUNDLED_ID
-from components.core.words import find_word
-from components.ui.state.address import encode
-from components.ui.state.view import Sentence, ViewState
+from contextlens.core.registry import BUNDLED_ID
+from contextlens.core.words import find_word
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import Sentence, ViewState
 
 __all__ = ["Question", "questions"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.neighbors import NearestNeighbors
 
-from components.maps.agreement import Agreement, LabelShare, agreement, share_interval
+from contextlens.maps.agreement import Agreement, LabelShare, agreement, share_interval
 
 RANDOM = np.random.default_rng(7)
 

@@ -11,9 +11,9 @@ from sklearn.cluster import HDBSCAN
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
-from components.content.bundled_texts import baseline_sentences
-from components.core.errors import RequestError
-from components.maps.clusters import (
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core.errors import RequestError
+from contextlens.maps.clusters import (
     LEAST_LIFT,
     LEAST_SHARE,
     MAX_CLUSTERED,
@@ -21,8 +21,8 @@ from components.maps.clusters import (
     cluster,
     cluster_labels,
 )
-from components.maps.points import Points
-from components.maps.typical import count_terms, typical_of
+from contextlens.maps.points import Points
+from contextlens.maps.typical import count_terms, typical_of
 
 
 def typical_words(

@@ -12,24 +12,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.maps.compiled import umap_functions
-from components.maps.projection import project
-from components.maps.request import MapSettings
+from contextlens.maps.compiled import umap_functions
+from contextlens.maps.projection import project
+from contextlens.maps.request import MapSettings
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import hashlib, sys
 from pathlib import Path
 import numpy as np
-from components.maps.prepare import warm_up
-from components.maps.projection import project
-from components.maps.request import MapSettings
+from contextlens.maps.prepare import warm_up
+from contextlens.maps.projection import project
+from contextlens.maps.request import MapSettings
 warm_up(Path(sys.argv[1]))
 vectors = np.random.default_rng(0).normal(size=(90, 6))
 places = project(vectors, MapSettings()).coordinates
 from umap.umap_ import compute_membership_strengths as theirs
 from pynndescent.utils import tau_rand_int as on_import
-from components.maps.kernels import move as ours
+from contextlens.maps.kernels import move as ours
 functions = (theirs, on_import, ours)
 counts = [getattr(f.stats, c) for f in functions for c in ("cache_hits", "cache_misses")]
 print(hashlib.sha256(places).hexdigest(), *[sum(count.values()) for count in counts])
@@ -66,7 +66,7 @@ def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_elsewhere(tmp_
         there = Path(umap.numba.config.CACHE_DIR)
     for own in there.glob("pynndescent_*"):  # compiled as it is imported, and places no point
         shutil.copytree(own, tmp_path / "compiled" / there.name / own.name)
-    run("-m", "components.maps.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
+    run("-m", "contextlens.maps.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
     read, counts = started(tmp_path / "compiled")
     hits, misses = counts[::2], counts[1::2]
     assert min(hits) > 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.words import word_vectors
-from components.core import EncoderService, Encoding
-from components.core.errors import RequestError
-from components.core.words import split_words
-from components.maps.points import context
-from components.maps.vectors import SENTENCE_POOLINGS, gather, sentence_vectors
+from contextlens.analysis.words import word_vectors
+from contextlens.core import EncoderService, Encoding
+from contextlens.core.errors import RequestError
+from contextlens.core.words import split_words
+from contextlens.maps.points import context
+from contextlens.maps.vectors import SENTENCE_POOLINGS, gather, sentence_vectors
 
 TEXTS = ("I love my pet python.", "I love coding in python, unbelievably!", "Ça va 👍🏽 mañana?")
 

@@ -7,11 +7,11 @@ import pytest
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from components.core.errors import RequestError
-from components.maps import map_quality
-from components.maps.map_quality import MapQuality, measure
-from components.maps.neighbors import nearest
-from components.maps.vector_space import METRICS, Metric, VectorSpace
+from contextlens.core.errors import RequestError
+from contextlens.maps import map_quality
+from contextlens.maps.map_quality import MapQuality, measure
+from contextlens.maps.neighbors import nearest
+from contextlens.maps.vector_space import METRICS, Metric, VectorSpace
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
 RANDOM = np.random.default_rng(3)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from components.core.errors import RequestError
-from components.maps import neighbors as module
-from components.maps.neighbors import map_neighbors, nearest, neighbors_of
-from components.maps.vector_space import METRICS, Metric, VectorSpace
+from contextlens.core.errors import RequestError
+from contextlens.maps import neighbors as module
+from contextlens.maps.neighbors import map_neighbors, nearest, neighbors_of
+from contextlens.maps.vector_space import METRICS, Metric, VectorSpace
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
 

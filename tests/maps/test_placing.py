@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import Settings
-from components.core.errors import RequestError, WorkerError
-from components.maps import projection, stability
-from components.maps.placing import Placing
-from components.maps.prepare import compiled_folder
-from components.maps.request import MapSettings
+from contextlens.core import Settings
+from contextlens.core.errors import RequestError, WorkerError
+from contextlens.maps import projection, stability
+from contextlens.maps.placing import Placing
+from contextlens.maps.prepare import compiled_folder
+from contextlens.maps.request import MapSettings
 
 pytestmark = pytest.mark.slow  # starts a process that draws maps
 
@@ -179,9 +179,9 @@ def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:
         "import numpy as np\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "from components.core.errors import JobError\n"
-        "from components.maps.placing import Placing\n"
-        "from components.maps.request import MapSettings\n"
+        "from contextlens.core.errors import JobError\n"
+        "from contextlens.maps.placing import Placing\n"
+        "from contextlens.maps.request import MapSettings\n"
         "tempfile.tempdir = sys.argv[1]\n"
         "try:\n"
         "    Placing().project(np.ones((100, 100), 'f4'), MapSettings())\n"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.corpus import Corpus
-from components.maps.plan import Plan, plan, usual_token_seconds
-from components.maps.points import UNITS
-from components.maps.request import MapRequest, MapSettings
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.maps.plan import Plan, plan, usual_token_seconds
+from contextlens.maps.points import UNITS
+from contextlens.maps.request import MapRequest, MapSettings
 
 FEW = Corpus(
     "few",

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from components.core import Settings
-from components.maps import prepare
-from components.maps.compiled import umap_functions
-from components.maps.prepare import compiled_folder, keep_compiled
+from contextlens.core import Settings
+from contextlens.maps import prepare
+from contextlens.maps.compiled import umap_functions
+from contextlens.maps.prepare import compiled_folder, keep_compiled
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_a_setting_that_cannot_be_is_said() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "components.maps.prepare"],
+        [sys.executable, "-m", "contextlens.maps.prepare"],
         cwd=ROOT,
         env={**os.environ, "CONTEXTLENS_CACHE_MB": "much"},
         capture_output=True,

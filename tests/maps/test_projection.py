@@ -16,19 +16,19 @@ from scipy.spatial import procrustes
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE, trustworthiness
 
-from components.content.bundled_texts import baseline_sentences
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.maps import layouts
-from components.maps.compiled import WAITING, umap_functions
-from components.maps.layouts import optimize, pca
-from components.maps.map_quality import measure
-from components.maps.neighbors import nearest
-from components.maps.plan import placing_bytes, placing_seconds, stage_seconds
-from components.maps.progress import Stages
-from components.maps.projection import Map, project
-from components.maps.request import METHODS, MapSettings, Method
-from components.maps.vector_space import METRICS, Metric, VectorSpace
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.maps import layouts
+from contextlens.maps.compiled import WAITING, umap_functions
+from contextlens.maps.layouts import optimize, pca
+from contextlens.maps.map_quality import measure
+from contextlens.maps.neighbors import nearest
+from contextlens.maps.plan import placing_bytes, placing_seconds, stage_seconds
+from contextlens.maps.progress import Stages
+from contextlens.maps.projection import Map, project
+from contextlens.maps.request import METHODS, MapSettings, Method
+from contextlens.maps.vector_space import METRICS, Metric, VectorSpace
 
 N_LAYERS = 4
 by_method = pytest.mark.parametrize("method", METHODS)

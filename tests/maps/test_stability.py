@@ -10,10 +10,10 @@ import pytest
 from scipy.spatial import procrustes
 from sklearn.neighbors import NearestNeighbors
 
-from components.core.errors import RequestError
-from components.maps.projection import project
-from components.maps.request import MapSettings
-from components.maps.stability import stability
+from contextlens.core.errors import RequestError
+from contextlens.maps.projection import project
+from contextlens.maps.request import MapSettings
+from contextlens.maps.stability import stability
 
 RANDOM = np.random.default_rng(0)
 VECTORS = RANDOM.normal(size=(8, 10))[RANDOM.integers(0, 8, 150)] * 4 + RANDOM.normal(

@@ -8,8 +8,8 @@ from queue import Queue
 
 import pytest
 
-from components.jobs import Job, JobKind, Jobs, Report, Task, Visitor
-from components.maps.engine import LARGE_SECONDS, MAPS, READINGS
+from contextlens.jobs import Job, JobKind, Jobs, Report, Task, Visitor
+from contextlens.maps.engine import LARGE_SECONDS, MAPS, READINGS
 
 WAIT = 300
 ME, YOU = Visitor("me"), Visitor("you")

@@ -10,15 +10,15 @@ from scipy.sparse import coo_matrix
 from scipy.spatial import procrustes
 from sklearn.datasets import load_digits, make_swiss_roll
 
-from components.core import EncoderService
-from components.maps import layouts
-from components.maps.compiled import umap_functions
-from components.maps.layouts import optimize
-from components.maps.map_quality import measure
-from components.maps.neighbors import map_neighbors, nearest
-from components.maps.projection import project
-from components.maps.request import MapSettings
-from components.maps.vector_space import VectorSpace
+from contextlens.core import EncoderService
+from contextlens.maps import layouts
+from contextlens.maps.compiled import umap_functions
+from contextlens.maps.layouts import optimize
+from contextlens.maps.map_quality import measure
+from contextlens.maps.neighbors import map_neighbors, nearest
+from contextlens.maps.projection import project
+from contextlens.maps.request import MapSettings
+from contextlens.maps.vector_space import VectorSpace
 from tests.support.maps import QUICK, drawn_map, map_view
 
 CURVE = {"a": 1.577, "b": 0.895}  # of min_dist 0.1

@@ -18,15 +18,15 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from transformers import AutoModel, AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CorpusError
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.readers import read
-from components.corpus.sheet import Sheet
-from components.proof import benchmarks
-from components.proof.__main__ import main
-from components.proof.benchmarks import BENCHMARKS, MAX_ROWS, expected_figure, measure, rows_from
-from components.proof.checks import Check
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.readers import read
+from contextlens.corpus.sheet import Sheet
+from contextlens.proof import benchmarks
+from contextlens.proof.__main__ import main
+from contextlens.proof.benchmarks import BENCHMARKS, MAX_ROWS, expected_figure, measure, rows_from
+from contextlens.proof.checks import Check
 
 CORPUS = ambiguous_corpus()
 SPANS = CORPUS.spans or ()

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from components.core import BUNDLED_ID, EncoderService
-from components.proof.__main__ import main
-from components.proof.checks import TEXTS, Check, ready_checks
-from components.proof.plain import plain_script
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.proof.__main__ import main
+from contextlens.proof.checks import TEXTS, Check, ready_checks
+from contextlens.proof.plain import plain_script
 from tests.support.snippets import run
 from tests.support.tiny_models import ALL
 

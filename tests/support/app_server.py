@@ -98,13 +98,13 @@ def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = RO
     port = free_port(1 + n)
     env = {name: value.replace("{port}", str(port)) for name, value in env.items()}
     flags = ["--processes", str(n), "--port", str(port)]
-    return _started("serve-app", port, ["components.ui.processes", *flags], log, env, root)
+    return _started("serve-app", port, ["contextlens.ui.processes", *flags], log, env, root)
 
 
 def launch_service(log: Path, env: Mapping[str, str]) -> AppServer:
     """Starts the service that runs models apart, in one process; it may not answer yet."""
     port = free_port()
-    factory = ["--factory", "components.serving.api:from_env"]
+    factory = ["--factory", "contextlens.serving.api:from_env"]
     module = ["uvicorn", *factory, "--port", str(port), "--log-level", "warning"]
     return replace(_started("service", port, module, log, env, ROOT), health="/healthz")
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from components.content.language import Claim, table
+from contextlens.content.language import Claim, table
 
 __all__ = ["read", "unreached"]
 
-COMPONENTS = Path(__file__).parents[2] / "components"
+COMPONENTS = Path(__file__).parents[2] / "contextlens"
 
 
 def read(claims: Iterable[Claim]) -> set[str]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.caller import Caller, calling
-from components.core.errors import ContextlensError
-from components.core.schema import Average, Block, Patch, ProgressEvent, SwitchOff
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.caller import Caller, calling
+from contextlens.core.errors import ContextlensError
+from contextlens.core.schema import Average, Block, Patch, ProgressEvent, SwitchOff
 from tests.support.oracle import Oracle
 
 __all__ = ["CHECKS", "Subject"]

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from components.core.schema import Encoding, Passport
-from components.core.words import split_words
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import About, Indexing
-from components.corpus.store.indexing import index, start
-from components.corpus.store.store import Store
-from components.jobs import Jobs, Visitor
+from contextlens.core.schema import Encoding, Passport
+from contextlens.core.words import split_words
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import About, Indexing
+from contextlens.corpus.store.indexing import index, start
+from contextlens.corpus.store.store import Store
+from contextlens.jobs import Jobs, Visitor
 
 __all__ = [
     "CHECKSUM",

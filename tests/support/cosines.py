@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.core import EncoderService
-from components.ui.state.view import ViewState
+from contextlens.core import EncoderService
+from contextlens.ui.state.view import ViewState
 
 __all__ = ["expected"]
 

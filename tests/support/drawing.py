@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.jobs import Processes, Sentences
-from components.jobs.process import Process
+from contextlens.jobs import Processes, Sentences
+from contextlens.jobs.process import Process
 
 __all__ = ["KeptProcesses"]
 

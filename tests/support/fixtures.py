@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from components.core import EncoderService, Settings, open_service
-from components.maps.prepare import compiled_folder, keep_compiled
-from components.ui.widgets import kit
+from contextlens.core import EncoderService, Settings, open_service
+from contextlens.maps.prepare import compiled_folder, keep_compiled
+from contextlens.ui.widgets import kit
 from tests.support.ray_service import RayService, ray_service
 from tests.support.tiny_models import ALL, build
 

@@ -19,8 +19,8 @@ from typing import Any
 
 __all__ = ["main", "serve"]
 
-_READY = ("lance_namespace", "pandas", "pyarrow.dataset", "components.corpus.store.indexing",
-          "components.corpus.store.store", "tests.support.corpus_store")  # fmt: skip
+_READY = ("lance_namespace", "pandas", "pyarrow.dataset", "contextlens.corpus.store.indexing",
+          "contextlens.corpus.store.store", "tests.support.corpus_store")  # fmt: skip
 """Modules that take long to import and start no thread."""
 
 
@@ -29,7 +29,7 @@ def main(task: dict[str, Any]) -> None:
     say(f"pid {os.getpid()}")
     import lancedb  # noqa: F401 - has threads, so not before the fork; and not while it is killed
 
-    from components.corpus.store import indexing, run, store
+    from contextlens.corpus.store import indexing, run, store
 
     run._MOST_TEXTS = 4
     run._COMMIT_SECONDS = 0.0
@@ -79,7 +79,7 @@ def _read(store: Any, name: str, over: threading.Event) -> None:
 
 def _service(task: dict[str, Any]) -> Any:
     if task.get("model"):
-        from components.core import Settings, open_service
+        from contextlens.core import Settings, open_service
 
         service = open_service(Settings(allow_downloads=False))
         service.load(task["model"])
@@ -118,7 +118,7 @@ def serve() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         if task.get("model"):
-            import_module("components.core.encoder")
+            import_module("contextlens.core.encoder")
         child = os.fork()
         if not child:
             status = 1

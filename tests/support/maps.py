@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.core import EncoderService
-from components.corpus.corpus import Corpus
-from components.features.map.controls import PAGE
-from components.features.map.corpora import corpus_of
-from components.features.map.request import request_of
-from components.maps.plan import plan, usual_token_seconds
-from components.maps.projection import project
-from components.maps.result import MapResult
-from components.maps.vectors import read_points
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map.controls import PAGE
+from contextlens.features.map.corpora import corpus_of
+from contextlens.features.map.request import request_of
+from contextlens.maps.plan import plan, usual_token_seconds
+from contextlens.maps.projection import project
+from contextlens.maps.result import MapResult
+from contextlens.maps.vectors import read_points
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["QUICK", "TEXTS", "drawn_map", "map_view"]
 

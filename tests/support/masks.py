@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.masks.compute import encode_both
-from components.features.masks.measures import PaddedBatch, PaddedText
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.masks.compute import encode_both
+from contextlens.features.masks.measures import PaddedBatch, PaddedText
 
 
 def lab_of(

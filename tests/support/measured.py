@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from components.core import BUNDLED_ID, Settings, open_service
-from components.ui.models import tasks
+from contextlens.core import BUNDLED_ID, Settings, open_service
+from contextlens.ui.models import tasks
 
 __all__ = ["folder_of_the_run", "measured", "measured_data"]
 

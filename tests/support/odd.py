@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.content.language import Claim, table
+from contextlens.content.language import Claim, table
 
 __all__ = ["ODD_NAMES", "Said", "assert_plain", "assert_said", "odd_names"]
 

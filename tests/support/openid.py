@@ -19,8 +19,8 @@ from streamlit.auth_util import encode_provider_token
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from components.core import Settings
-from components.ui.access.roles import person_of
+from contextlens.core import Settings
+from contextlens.ui.access.roles import person_of
 from tests.support.ports import free_port
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from components.content.bundled_texts import baseline_sentences
+from contextlens.content.bundled_texts import baseline_sentences
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,15 @@ import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
-from components.core.byte_cache import shared_cache
-from components.core.words import find_word
-from components.maps import placing
-from components.ui.models import runtime
-from components.ui.models.background import jobs
-from components.ui.models.tasks import BASELINES, FETCHES, LOADS, RULERS, TOKENIZERS
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import BUNDLED_ID
+from contextlens.core.byte_cache import shared_cache
+from contextlens.core.words import find_word
+from contextlens.maps import placing
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import jobs
+from contextlens.ui.models.tasks import BASELINES, FETCHES, LOADS, RULERS, TOKENIZERS
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.drawing import KeptProcesses
 from tests.support.fields import field
 from tests.support.measured import measured_data
@@ -111,7 +111,7 @@ def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> I
 
 def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
     """A page inside `main.py`, opened on a view or on any text as the address's parameter."""
-    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=SECONDS)
     parameter = view if isinstance(view, str) else encode(view)
     if parameter:
         app.query_params["s"] = parameter
@@ -120,7 +120,7 @@ def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
 
 def alone(view: ViewState = DEFAULT, page: str = "meaning") -> AppTest:
     """A page's script by itself."""
-    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / f"contextlens/pages/{page}.py"), default_timeout=SECONDS)
     if view != DEFAULT:
         app.query_params["s"] = encode(view)
     return arrived(app.run())

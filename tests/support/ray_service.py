@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from components.serving.__main__ import MISSING
+from contextlens.serving.__main__ import MISSING
 from tests.support.ports import free_port
 
 __all__ = ["MISSING", "RayService", "has_ray", "ray_service"]
@@ -26,7 +26,7 @@ _SHRINK = """
 import sys
 import ray
 from ray import serve
-from components.serving.deployment import NAME, build
+from contextlens.serving.deployment import NAME, build
 
 ray.init(address=sys.argv[1], log_to_driver=False)
 print("ready", flush=True)
@@ -118,7 +118,7 @@ def ray_service(
     own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "components.serving", *flags],
+            [sys.executable, "-m", "contextlens.serving", *flags],
             cwd=ROOT,
             env={**own, **(env or {})},
             stdin=subprocess.DEVNULL,

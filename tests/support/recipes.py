@@ -9,7 +9,7 @@ from typing import Any
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 
-from components.core import EncoderService
+from contextlens.core import EncoderService
 from tests.support.tiny_models import build
 
 __all__ = ["Open", "with_recipe"]

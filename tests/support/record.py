@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import BUNDLED_ID
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["FEW", "VIEWS", "differences", "numbers_of", "summary"]
 

@@ -9,10 +9,10 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from components.core.remote.service import RemoteService
-from components.core.service import LocalService
-from components.core.settings import Settings
-from components.serving.api import create_app
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
+from contextlens.serving.api import create_app
 from tests.support.remote_server import serving
 from tests.support.tiny_models import build
 

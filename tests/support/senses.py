@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.separation import scaled, trial_of
-from components.core import EncoderService
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.corpus.searchable import Occurrences
-from components.features.senses.compute import Senses, senses_in
-from components.features.senses.controls import PAGE
-from components.features.senses.words import MissingWord, WordUses
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.analysis.separation import scaled, trial_of
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.corpus.searchable import Occurrences
+from contextlens.features.senses.compute import Senses, senses_in
+from contextlens.features.senses.controls import PAGE
+from contextlens.features.senses.words import MissingWord, WordUses
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = [
     "HALF",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from components.core.errors import ContextlensError
+from contextlens.core.errors import ContextlensError
 
 __all__ = ["N_THREADS", "SECONDS", "together"]
 

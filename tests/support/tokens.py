@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
-from components.ui.state.view import Sentence, ViewState
+from contextlens.core import BUNDLED_ID
+from contextlens.ui.state.view import Sentence, ViewState
 from tests.support import pages
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from components.core.registry import bundled_folder
+from contextlens.core.registry import bundled_folder
 from tests.benchmarks.encoding import (
     set_up_loop,
     set_up_sentence_transformers,

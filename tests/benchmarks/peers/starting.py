@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from components.core.registry import bundled_folder
+from contextlens.core.registry import bundled_folder
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.peers.rows import Group, Row
 from tests.benchmarks.workers import wait_for_quiet
@@ -19,7 +19,7 @@ TEXT = "She sat on the bank of the river."
 SLACK_SECONDS = 0.5
 SLACK_MB = 25.0
 OURS = """
-from components.core import BUNDLED_ID, open_service
+from contextlens.core import BUNDLED_ID, open_service
 open_service().encode(BUNDLED_ID, [TEXT])
 """
 TRANSFORMERS = """

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from components.core import BUNDLED_ID, Settings
-from components.core.service import LocalService
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.service import LocalService
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import bare_model
 from tests.benchmarks.peers.rows import Group, Missing, Row

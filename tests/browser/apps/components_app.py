@@ -6,13 +6,13 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.core.schema import Tokens, Vocabulary
-from components.core.words import Span
-from components.features.attention.measures import Grid, GridItem
-from components.features.attention.widgets import HabitBar, attention_heads, attention_lines
-from components.ui.widgets.chips import ChipRow, word_chips
-from components.ui.widgets.kit import picture_buttons
-from components.ui.widgets.token_strip import token_strip
+from contextlens.core.schema import Tokens, Vocabulary
+from contextlens.core.words import Span
+from contextlens.features.attention.measures import Grid, GridItem
+from contextlens.features.attention.widgets import HabitBar, attention_heads, attention_lines
+from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.widgets.kit import picture_buttons
+from contextlens.ui.widgets.token_strip import token_strip
 
 LONG = " ".join(f"word{i}" for i in range(600))
 START = {

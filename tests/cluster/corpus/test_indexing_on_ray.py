@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from components.core import EncoderService
-from components.core.errors import CorpusError
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
-from components.jobs import StoppedError
-from components.serving import indexing as on_ray
-from components.serving.indexing import Workers, index_on_ray
+from contextlens.core import EncoderService
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
+from contextlens.jobs import StoppedError
+from contextlens.serving import indexing as on_ray
+from contextlens.serving.indexing import Workers, index_on_ray
 from tests.cluster.corpus.ray_workers import Held
 from tests.cluster.object_store import BUCKET, ObjectStore
 from tests.support.corpus_store import (
@@ -49,9 +49,9 @@ MADE_UP: Any = MadeUpService
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Chunks of four texts, each of which is stored at once."""
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 4)
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.tables._STALE", timedelta(0))
+    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("contextlens.corpus.store.tables._STALE", timedelta(0))
     return Store(str(tmp_path / "corpora"))
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import BusyError, CorpusError
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
+from contextlens.core.errors import BusyError, CorpusError
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
 from tests.cluster.object_store import BUCKET, ObjectStore, overdue
 from tests.support.corpus_store import (
     MadeUpService,
@@ -36,9 +36,9 @@ NAME = "a" * 16
 def root(
     object_store: ObjectStore, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 4)
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.lease._POLL_SECONDS", 0.1)
+    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("contextlens.corpus.store.lease._POLL_SECONDS", 0.1)
     return f"s3://{BUCKET}/{request.node.name}"
 
 
@@ -55,7 +55,7 @@ def service(before: Any = lambda: None) -> Any:
 def test_one_of_two_servers_indexes_a_corpus_and_both_read_it(
     root: str, whole: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.corpus.store.lease._RENEW_SECONDS", 0.2)
+    monkeypatch.setattr("contextlens.corpus.store.lease._RENEW_SECONDS", 0.2)
     first, second = Store(root), Store(root)
     first.create(made_up_corpus(40), indexing(), name=NAME)
     told: list[str] = []
@@ -110,7 +110,7 @@ def test_who_was_stopped_too_long_adds_nothing_any_more(
     """The other takes over after the commit has begun, or just before it."""
     first, second = Store(root), Store(root)
     first.create(made_up_corpus(40), indexing(), name=NAME)
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
     n_appended = 0
     append = first._tables.append
 

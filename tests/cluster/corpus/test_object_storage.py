@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from components.core.errors import CorpusError
-from components.corpus.store import indexing as store_indexing
-from components.corpus.store.indexing import index, pause, unfinished
-from components.corpus.store.store import Store
-from components.jobs import Jobs
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.store import indexing as store_indexing
+from contextlens.corpus.store.indexing import index, pause, unfinished
+from contextlens.corpus.store.store import Store
+from contextlens.jobs import Jobs
 from tests.cluster.object_store import BUCKET, ObjectStore, overdue
 from tests.support.corpus_store import (
     MadeUpService,
@@ -48,8 +48,8 @@ def service(before: Any = lambda: None) -> Any:
 
 
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 4)
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
 
 
 # Its life
@@ -226,7 +226,7 @@ def test_storage_that_goes_away_while_a_corpus_grows_is_told_and_loses_nothing(
     store: Store, object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     small_chunks(monkeypatch)
-    monkeypatch.setattr("components.corpus.store.tables._AWAY_SECONDS", 60)
+    monkeypatch.setattr("contextlens.corpus.store.tables._AWAY_SECONDS", 60)
     corpus = made_up_corpus(40)
     store.create(corpus, indexing(), name=NAME)
     n_asked = 0

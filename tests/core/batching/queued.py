@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.batching import Processors, Streams
-from components.core.caller import Caller, calling
+from contextlens.core.batching import Processors, Streams
+from contextlens.core.caller import Caller, calling
 
 __all__ = ["SECONDS", "Plain", "Recorded", "clients", "streams_of", "wait_until_queued"]
 

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from components.core.batching import Batch, Queue, Ticket
-from components.core.errors import BusyError
+from contextlens.core.batching import Batch, Queue, Ticket
+from contextlens.core.errors import BusyError
 from tests.core.batching.queued import Plain
 
 PLAIN = Plain()

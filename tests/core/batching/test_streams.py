@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from components.core import meters
-from components.core.batching import Batch, Processors, Queue, Streams
-from components.core.caller import StoppedError
-from components.core.errors import BusyError
+from contextlens.core import meters
+from contextlens.core.batching import Batch, Processors, Queue, Streams
+from contextlens.core.caller import StoppedError
+from contextlens.core.errors import BusyError
 from tests.core.batching.queued import SECONDS, Recorded, clients, streams_of, wait_until_queued
 
 KIND = Recorded()

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from components.core.caller import Caller, StoppedError, calling
+from contextlens.core.caller import Caller, StoppedError, calling
 from tests.core.batching.queued import SECONDS, Recorded, clients, streams_of, wait_until_queued
 
 KIND = Recorded()

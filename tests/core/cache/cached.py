@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from components.core.calls import Call
-from components.core.schema import Tokens
-from components.core.service import LocalService
-from components.core.settings import Settings
+from contextlens.core.calls import Call
+from contextlens.core.schema import Tokens
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
 
 __all__ = ["MODEL", "TEXT", "CountingService", "assert_same"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core.cache import ByteCache, CachedService
-from components.core.service import LocalService
-from components.core.settings import Settings
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
 from tests.core.cache.cached import MODEL, CountingService
 
 

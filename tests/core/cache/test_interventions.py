@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
-from components.core.errors import RequestError
-from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
-from components.core.service import LocalService
+from contextlens.core.cache import CachedService
+from contextlens.core.errors import RequestError
+from contextlens.core.schema import Average, Block, Intervention, Patch, SwitchOff
+from contextlens.core.service import LocalService
 from tests.core.cache.cached import MODEL, TEXT, CountingService
 
 OTHER = "The bank of the river was green"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
-from components.core.errors import RequestError, TextError
-from components.core.service import LocalService
+from contextlens.core.cache import CachedService
+from contextlens.core.errors import RequestError, TextError
+from contextlens.core.service import LocalService
 from tests.core.cache.cached import MODEL, TEXT, assert_same
 from tests.support.together import together
 

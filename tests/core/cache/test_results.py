@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.core.cache import ByteCache, CachedService
+from contextlens.core.cache import ByteCache, CachedService
 from tests.core.cache.cached import MODEL, TEXT, CountingService
 from tests.support.together import N_THREADS, together
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder import devices
-from components.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, Hardware, choose
-from components.core.errors import SettingsError
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.encoder import devices
+from contextlens.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, Hardware, choose
+from contextlens.core.errors import SettingsError
 
 NOTHING = Hardware()
 CARDS = Hardware(n_cuda=2, cuda_bfloat16=True)

@@ -11,10 +11,10 @@ import pytest
 import torch
 from captum.attr import IntegratedGradients
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder import gradients
-from components.core.errors import RequestError, TextError
-from components.core.schema import Attribution
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.encoder import gradients
+from contextlens.core.errors import RequestError, TextError
+from contextlens.core.schema import Attribution
 from tests.core.encoder import hooked
 from tests.support.oracle import Oracle
 from tests.support.tiny_models import FAMILIES

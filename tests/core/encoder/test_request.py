@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError, TextError
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError, TextError
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService, Encoding, Settings
-from components.core.caller import Caller, StoppedError, calling
-from components.core.encoder import LoadedModel, Request, load_model
-from components.core.encoder.running import WEIGHT_BYTES, BatchKey, PreparedText, prepare_texts
-from components.core.registry import locate
-from components.core.schema import FastPrecision, SwitchOff
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding, Settings
+from contextlens.core.caller import Caller, StoppedError, calling
+from contextlens.core.encoder import LoadedModel, Request, load_model
+from contextlens.core.encoder.running import WEIGHT_BYTES, BatchKey, PreparedText, prepare_texts
+from contextlens.core.registry import locate
+from contextlens.core.schema import FastPrecision, SwitchOff
+from contextlens.core.service import LocalService
 from tests.support.tiny_models import FAMILIES
 
 WORDS = tuple("a python slept under the warm lamp while its owner wrote programs".split())  # noqa: SIM905

@@ -12,11 +12,11 @@ import pytest
 import transformers
 from tokenizers import Regex, pre_tokenizers
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder import tokenizer_trial
-from components.core.encoder.vocabulary import panics_told, readable_folder
-from components.core.errors import CheckpointError
-from components.core.families import read_config
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.encoder import tokenizer_trial
+from contextlens.core.encoder.vocabulary import panics_told, readable_folder
+from contextlens.core.errors import CheckpointError
+from contextlens.core.families import read_config
 from tests.core.spoiled import change_json, files_of
 from tests.support.tiny_models import build
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from components.core.encoder import tokenizer_trial
-from components.core.encoder.tokenizer_trial import RefusedError, try_tokenizer
+from contextlens.core.encoder import tokenizer_trial
+from contextlens.core.encoder.tokenizer_trial import RefusedError, try_tokenizer
 
 Rule = dict[str, Any]
 SECONDS = 60.0  # of the clock on a busy machine; on its own each takes at most four

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from components.core.hub import Fetched, fetch
-from components.core.schema import ProgressEvent
+from contextlens.core.hub import Fetched, fetch
+from contextlens.core.schema import ProgressEvent
 from tests.support.hub_server import HubServer
 
 __all__ = ["ID", "LARGE", "STEP", "WEIGHTS", "asked", "assert_good", "get", "names"]

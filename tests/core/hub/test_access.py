@@ -13,11 +13,11 @@ import pytest
 from huggingface_hub import constants, set_client_factory
 from huggingface_hub.utils import build_hf_headers
 
-from components.core import registry
-from components.core.errors import FetchError
-from components.core.hub import Fetched, fetch
-from components.core.hub.client import BoundedClient, use_client
-from components.core.settings import Settings
+from contextlens.core import registry
+from contextlens.core.errors import FetchError
+from contextlens.core.hub import Fetched, fetch
+from contextlens.core.hub.client import BoundedClient, use_client
+from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS
 from tests.support.hub_server import HubServer, Reply, Request, error
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from components.core import registry
-from components.core.errors import CheckpointError, FetchError
-from components.core.hub import Limits, cached
-from components.core.hub.fetching import check_sizes, room_for
-from components.core.settings import Settings
+from contextlens.core import registry
+from contextlens.core.errors import CheckpointError, FetchError
+from contextlens.core.hub import Limits, cached
+from contextlens.core.hub.fetching import check_sizes, room_for
+from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS, asked, get
 from tests.support.hub_server import Faults, HubServer, Reply, Request, error
 
@@ -269,7 +269,7 @@ def test_an_answer_without_end_is_cut_off(
 def test_a_list_of_files_without_a_last_page_is_given_up(
     server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from components.core.hub import client
+    from contextlens.core.hub import client
 
     monkeypatch.setattr(client, "_MOST_ANSWERS", 5)
 
@@ -347,7 +347,7 @@ def test_a_hub_cannot_put_a_fetch_to_sleep(
 def test_a_list_that_never_comes_is_not_waited_for(
     server: HubServer, hasty: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from components.core.hub import client
+    from contextlens.core.hub import client
 
     monkeypatch.setattr(client, "_SECONDS", 0.1)
     server.faults = lambda request, reply: (

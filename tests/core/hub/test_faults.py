@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core.errors import FetchError, ModelError, UnknownModelError
-from components.core.hub import cached, client, fetch, fetching
-from components.core.schema import ProgressEvent
+from contextlens.core.errors import FetchError, ModelError, UnknownModelError
+from contextlens.core.hub import cached, client, fetch, fetching
+from contextlens.core.schema import ProgressEvent
 from tests.core.hub.fetches import ID, WEIGHTS, asked, assert_good, get
 from tests.support.hub_server import Faults, HubServer, Reply, error
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from components.core import registry
-from components.core.errors import (
+from contextlens.core import registry
+from contextlens.core.errors import (
     CheckpointError,
     FetchError,
     ModelError,
     UnknownModelError,
     UnsupportedModelError,
 )
-from components.core.hub import Fetched, cached, fetch
-from components.core.schema import ProgressEvent
-from components.core.service import open_service
-from components.core.settings import Settings
+from contextlens.core.hub import Fetched, cached, fetch
+from contextlens.core.schema import ProgressEvent
+from contextlens.core.service import open_service
+from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS, asked, assert_good, get, names
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.tiny_models import build
@@ -315,10 +315,10 @@ def test_good_ids_pass() -> None:
 @pytest.mark.slow
 def test_disk_full_is_said_and_a_retry_works(server: HubServer, cache: Path) -> None:
     code = (
-        "import resource, sys, components.core.hub as hub\n"
+        "import resource, sys, contextlens.core.hub as hub\n"
         "slow = {'huggingface_hub', 'torch', 'transformers', 'streamlit'} & set(sys.modules)\n"
         "print(sorted(slow))\n"
-        "from components.core.errors import FetchError\n"
+        "from contextlens.core.errors import FetchError\n"
         "hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))\n"
         "try:\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core.errors import FetchError
-from components.core.hub import cached
-from components.core.schema import ProgressEvent
+from contextlens.core.errors import FetchError
+from contextlens.core.hub import cached
+from contextlens.core.schema import ProgressEvent
 from tests.core.hub.fetches import ID, LARGE, STEP, WEIGHTS, assert_good, get, names
 from tests.support.hub_server import Faults, HubServer, Reply, Request, error, hub_server
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, open_service, registry
-from components.core.errors import UnknownModelError
-from components.core.hub import CachedFiles
-from components.core.registry import PRESETS, check_model, list_models
-from components.core.settings import Settings
+from contextlens.core import BUNDLED_ID, open_service, registry
+from contextlens.core.errors import UnknownModelError
+from contextlens.core.hub import CachedFiles
+from contextlens.core.registry import PRESETS, check_model, list_models
+from contextlens.core.settings import Settings
 from tests.support.hub_server import hub_server
 from tests.support.tiny_models import build
 
@@ -124,7 +124,7 @@ def test_what_is_on_this_machine_is_said_and_noticed_soon(
 
 def test_the_list_of_models_reads_folders_once_in_a_while(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from components.core import *; looks = []\n"
+        "import sys; from pathlib import Path; from contextlens.core import *; looks = []\n"
         "reading = {'os.scandir', 'os.listdir'}\n"
         "sys.addaudithook(lambda event, _: looks.append(event) if event in reading else None)\n"
         f"service = open_service(Settings(model_folder=Path({str(tmp_path)!r})))\n"
@@ -138,7 +138,7 @@ def test_the_list_of_models_reads_folders_once_in_a_while(tmp_path: Path) -> Non
 
 def test_looking_for_models_that_are_not_here_imports_nothing_slow(tmp_path: Path) -> None:
     code = (
-        "import sys; from components.core import open_service; open_service().models(); "
+        "import sys; from contextlens.core import open_service; open_service().models(); "
         "print(*({'huggingface_hub.hf_api', 'httpx2', 'torch'} & set(sys.modules)), 'done')"
     )
     env = {**os.environ, "HF_HUB_CACHE": str(tmp_path)}

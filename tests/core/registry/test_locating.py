@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, registry
-from components.core.encoder import load_model
-from components.core.errors import CheckpointError, UnknownModelError
-from components.core.registry import BUNDLED_SHA256, check_model, list_models, locate
-from components.core.schema import FastPrecision
-from components.core.settings import Settings
+from contextlens.core import BUNDLED_ID, registry
+from contextlens.core.encoder import load_model
+from contextlens.core.errors import CheckpointError, UnknownModelError
+from contextlens.core.registry import BUNDLED_SHA256, check_model, list_models, locate
+from contextlens.core.schema import FastPrecision
+from contextlens.core.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 
@@ -121,7 +121,7 @@ def test_weights_with_another_checksum_are_not_used(tmp_path: Path) -> None:
 
 def test_finding_the_bundled_model_imports_neither_its_package_nor_torch() -> None:
     code = (
-        "import sys, json; from components.core import registry, Settings; "
+        "import sys, json; from contextlens.core import registry, Settings; "
         "files = registry.locate(registry.BUNDLED_ID, Settings()); "
         "print(json.dumps([str(files.folder), sorted(sys.modules)]))"
     )

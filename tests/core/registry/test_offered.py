@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, registry
-from components.core.errors import ContextlensError, UnknownModelError
-from components.core.registry import PRESETS, check_model, is_open
-from components.core.service import LocalService
-from components.core.settings import Settings
+from contextlens.core import BUNDLED_ID, registry
+from contextlens.core.errors import ContextlensError, UnknownModelError
+from contextlens.core.registry import PRESETS, check_model, is_open
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.tiny_models import build
 

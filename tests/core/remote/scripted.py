@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.remote.wire import ANSWER_TYPE, pack_answer
+from contextlens.core.remote.wire import ANSWER_TYPE, pack_answer
 
 __all__ = ["Asked", "Line", "Scripted", "answers", "cut_off", "silent", "status"]
 

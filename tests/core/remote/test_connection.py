@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from components.core.caller import Caller, calling
-from components.core.errors import (
+from contextlens.core.caller import Caller, calling
+from contextlens.core.errors import (
     BusyError,
     JobError,
     RequestError,
@@ -24,9 +24,9 @@ from components.core.errors import (
     TextError,
     WorkerError,
 )
-from components.core.remote import service
-from components.core.remote.service import Connection
-from components.core.remote.wire import (
+from contextlens.core.remote import service
+from contextlens.core.remote.service import Connection
+from contextlens.core.remote.wire import (
     ANSWER_TYPE,
     REQUEST_TYPE,
     STREAM_TYPE,
@@ -35,7 +35,7 @@ from components.core.remote.wire import (
     pack_answer,
     unpack_request,
 )
-from components.core.schema import ModelSpec, ProgressEvent
+from contextlens.core.schema import ModelSpec, ProgressEvent
 from tests.core.remote.scripted import Asked, Line, Scripted, answers, cut_off, silent, status
 from tests.support.remote_server import serving
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.cache import ByteCache, CachedService
-from components.core.errors import RevisionError
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.errors import RevisionError
 from tests.support.revisions import MODEL, TwoRevisions, two_revisions
 
 TEXTS = [f"The python slept {i} hours" for i in range(8)]

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.cache import ByteCache, CachedService
-from components.core.errors import ServiceAwayError, UnknownModelError
-from components.core.remote import service as remote_service
-from components.core.remote import wire
-from components.core.remote.service import RemoteService
-from components.core.schema import SwitchOff
-from components.core.service import LocalService, open_service
-from components.core.settings import Settings
-from components.serving.api import create_app
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.errors import ServiceAwayError, UnknownModelError
+from contextlens.core.remote import service as remote_service
+from contextlens.core.remote import wire
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.schema import SwitchOff
+from contextlens.core.service import LocalService, open_service
+from contextlens.core.settings import Settings
+from contextlens.serving.api import create_app
 from tests.support.remote_server import serving
 
 

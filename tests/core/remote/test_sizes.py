@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder import parameters
-from components.core.errors import RequestError
-from components.core.remote import wire
-from components.core.remote.wire import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.encoder import parameters
+from contextlens.core.errors import RequestError
+from contextlens.core.remote import wire
+from contextlens.core.remote.wire import (
     CARD_BY,
     MOST_BYTES,
     check_answer,
@@ -22,7 +22,7 @@ from components.core.remote.wire import (
     parts_of,
     result_bytes,
 )
-from components.core.schema import SwitchOff
+from contextlens.core.schema import SwitchOff
 
 TEXTS = ["", "a", "I love my pet python", "她在河边的银行取钱", "\ufdfa" * 9, "1 " * 700]
 OFF = [SwitchOff("head", 1, 1)]

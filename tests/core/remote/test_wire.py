@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from safetensors.numpy import load, save
 
-from components.core import errors, schema
-from components.core.errors import (
+from contextlens.core import errors, schema
+from contextlens.core.errors import (
     ContextlensError,
     RequestError,
     TextError,
     UnknownModelError,
 )
-from components.core.protocol import EncoderService
-from components.core.remote.wire import (
+from contextlens.core.protocol import EncoderService
+from contextlens.core.remote.wire import (
     ANSWERS,
     REQUESTS,
     Fault,
@@ -36,7 +36,7 @@ from components.core.remote.wire import (
     unpack_answer,
     unpack_request,
 )
-from components.core.schema import Average, Block, Patch, SwitchOff
+from contextlens.core.schema import Average, Block, Patch, SwitchOff
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=8)

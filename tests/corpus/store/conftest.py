@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from components.corpus.store import run
-from components.corpus.store.store import Store
-from components.jobs import Jobs
+from contextlens.corpus.store import run
+from contextlens.corpus.store.store import Store
+from contextlens.jobs import Jobs
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.store.about import (
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.store.about import (
     VERSION,
     About,
     first_about,
@@ -19,7 +19,7 @@ from components.corpus.store.about import (
     to_json,
     version_of,
 )
-from components.corpus.store.tables import checked_name, is_name, new_name
+from contextlens.corpus.store.tables import checked_name, is_name, new_name
 from tests.support.corpus_store import indexing, made_up_corpus
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import BusyError, ContextlensError, CorpusError
-from components.corpus.store import store as module
-from components.corpus.store.indexing import index, unfinished
-from components.corpus.store.store import Store
-from components.corpus.store.tables import Part, Tables
-from components.jobs import Jobs
+from contextlens.core.errors import BusyError, ContextlensError, CorpusError
+from contextlens.corpus.store import store as module
+from contextlens.corpus.store.indexing import index, unfinished
+from contextlens.corpus.store.store import Store
+from contextlens.corpus.store.tables import Part, Tables
+from contextlens.jobs import Jobs
 from tests.support.corpus_store import (
     MadeUpService,
     held,

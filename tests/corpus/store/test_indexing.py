@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from components.core import Settings, open_service
-from components.core.cache import ByteCache, CachedService
-from components.core.errors import CorpusError, JobError, RevisionError
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.corpus.store import indexing as store_indexing
-from components.corpus.store import run
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import (
+from contextlens.core import Settings, open_service
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.errors import CorpusError, JobError, RevisionError
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.corpus.store import indexing as store_indexing
+from contextlens.corpus.store import run
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import (
     go_on,
     index,
     index_key,
@@ -29,9 +29,9 @@ from components.corpus.store.indexing import (
     start,
     unfinished,
 )
-from components.corpus.store.rows import schema
-from components.corpus.store.store import Store
-from components.jobs import Jobs
+from contextlens.corpus.store.rows import schema
+from contextlens.corpus.store.store import Store
+from contextlens.jobs import Jobs
 from tests.support.corpus_store import (
     ME,
     YOU,
@@ -220,7 +220,7 @@ def test_a_corpus_that_grows_too_large_stops_and_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(str(tmp_path), max_corpus_bytes=60_000)
-    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 0)
+    monkeypatch.setattr("contextlens.corpus.store.store.estimated_bytes", lambda *_: 0)
     about = create(store, 200)
     with pytest.raises(CorpusError, match=r"one corpus may take 0\.1 MB"):
         index(store, service(), about.name, ignore)

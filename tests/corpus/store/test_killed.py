@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from components.core import EncoderService
-from components.corpus.corpus import Corpus
-from components.corpus.store import run
-from components.corpus.store.about import About, indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store import run
+from contextlens.corpus.store.about import About, indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
 from tests.support.corpus_store import (
     MadeUpService,
     assert_same_rows,

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from components.core.errors import BusyError
-from components.corpus.store import lease
-from components.corpus.store.indexing import index
-from components.corpus.store.lease import (
+from contextlens.core.errors import BusyError
+from contextlens.corpus.store import lease
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.lease import (
     Lease,
     fence,
     file_is_held,
@@ -23,7 +23,7 @@ from components.corpus.store.lease import (
     is_held,
     lease_table,
 )
-from components.corpus.store.store import Store
+from contextlens.corpus.store.store import Store
 from tests.support.corpus_store import MadeUpService, ignore, indexing, made_up_corpus, rows_in
 from tests.support.together import together
 

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from lancedb.table import LanceTable
 
-from components.core.errors import BusyError, CorpusError
-from components.corpus.store import tables
-from components.corpus.store.about import gone_with_it, overwrite
-from components.corpus.store.indexing import go_on, index, index_key, pause, start, unfinished
-from components.corpus.store.store import Store
-from components.corpus.store.tables import Part
-from components.jobs import Jobs
+from contextlens.core.errors import BusyError, CorpusError
+from contextlens.corpus.store import tables
+from contextlens.corpus.store.about import gone_with_it, overwrite
+from contextlens.corpus.store.indexing import go_on, index, index_key, pause, start, unfinished
+from contextlens.corpus.store.store import Store
+from contextlens.corpus.store.tables import Part
+from contextlens.jobs import Jobs
 from tests.support.corpus_store import (
     ME,
     YOU,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.words import word_vectors
-from components.core import EncoderService
-from components.core.errors import CorpusError, RequestError
-from components.core.schema import Encoding
-from components.core.words import Span, split_words
-from components.corpus.store.rows import Chunk, mean_vectors, numbered, rows_of, words_of
+from contextlens.analysis.words import word_vectors
+from contextlens.core import EncoderService
+from contextlens.core.errors import CorpusError, RequestError
+from contextlens.core.schema import Encoding
+from contextlens.core.words import Span, split_words
+from contextlens.corpus.store.rows import Chunk, mean_vectors, numbered, rows_of, words_of
 from tests.support.corpus_store import MadeUpService, indexing
 from tests.support.tiny_models import FAMILIES
 

@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.threads import limit_threads
-from components.corpus.store.run import N_STREAMS, cut_into_chunks, in_order, most_tokens
+from contextlens.core.threads import limit_threads
+from contextlens.corpus.store.run import N_STREAMS, cut_into_chunks, in_order, most_tokens
 
 TEXTS = st.lists(st.text(max_size=80), max_size=60)
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import CorpusError
-from components.corpus.corpus import Corpus
-from components.corpus.store.indexing import index
-from components.corpus.store.space import (
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.space import (
     FREE_BYTES,
     Space,
     check_export_space,
     estimated_bytes,
     export_folder,
 )
-from components.corpus.store.store import Store
+from contextlens.corpus.store.store import Store
 from tests.support.corpus_store import (
     MadeUpService,
     ignore,
@@ -50,11 +50,11 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def low_estimates(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Says what every corpus is estimated to take; commits are small."""
-    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
+    monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 20)
 
     def say(n_bytes: int) -> None:
-        monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: n_bytes)
+        monkeypatch.setattr("contextlens.corpus.store.store.estimated_bytes", lambda *_: n_bytes)
 
     return say
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import Settings
-from components.core.errors import BusyError, CorpusError
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import VERSION, overwrite
-from components.corpus.store.store import Store, open_store
-from components.corpus.store.tables import is_name
+from contextlens.core import Settings
+from contextlens.core.errors import BusyError, CorpusError
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import VERSION, overwrite
+from contextlens.corpus.store.store import Store, open_store
+from contextlens.corpus.store.tables import is_name
 from tests.support.corpus_store import indexed, indexing, made_up_corpus, rows_in
 
 NAME = "a" * 16

@@ -8,11 +8,11 @@ from typing import Any
 
 import transformers
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Architecture
-from components.features.anatomy.compute import AnatomyView, anatomy_view
-from components.features.anatomy.controls import PAGE
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Architecture
+from contextlens.features.anatomy.compute import AnatomyView, anatomy_view
+from contextlens.features.anatomy.controls import PAGE
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.anatomy import compute
-from components.features.anatomy.compute import compared_architectures, measure, subjects, summary
-from components.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.anatomy import compute
+from contextlens.features.anatomy.compute import compared_architectures, measure, subjects, summary
+from contextlens.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.anatomy.shown import BASE, LARGE, on, seen
 
 

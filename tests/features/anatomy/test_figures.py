@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.anatomy.figures import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.anatomy.figures import (
     ROOT,
     model_bars,
     part_map,
     singular_values,
     weight_histogram,
 )
-from components.features.anatomy.measures import Node, build_tree, search, weight_statistics
+from contextlens.features.anatomy.measures import Node, build_tree, search, weight_statistics
 from tests.features.anatomy.shown import BASE
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from components.content.language import table
-from components.core import EncoderService
-from components.core.registry import PRESETS
-from components.core.schema import Parameter
-from components.features.anatomy.measures import (
+from contextlens.content.language import table
+from contextlens.core import EncoderService
+from contextlens.core.registry import PRESETS
+from contextlens.core.schema import Parameter
+from contextlens.features.anatomy.measures import (
     build_tree,
     comparison_row,
     evenly_spaced,

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import EncoderService
-from components.features.anatomy.compute import measure
-from components.features.anatomy.controls import ARRAY, PAGE, PART, SEARCH, TOKENS, WEIGHTS
-from components.ui.frame.navigation import PAGES
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.content.language import say
+from contextlens.core import EncoderService
+from contextlens.features.anatomy.compute import measure
+from contextlens.features.anatomy.controls import ARRAY, PAGE, PART, SEARCH, TOKENS, WEIGHTS
+from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.features.anatomy.shown import on, seen, view_with
 from tests.support.fields import field
 from tests.support.pages import (

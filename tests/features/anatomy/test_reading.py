@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.content.language import Claim, table
-from components.content.wording import escape, quoted
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.core.registry import PRESETS
-from components.core.schema import Architecture, Parameter
-from components.features.anatomy import reading
-from components.features.anatomy.explain import QUOTED_MILLIONS
-from components.features.anatomy.measures import (
+from contextlens.content.language import Claim, table
+from contextlens.content.wording import escape, quoted
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.core.registry import PRESETS
+from contextlens.core.schema import Architecture, Parameter
+from contextlens.features.anatomy import reading
+from contextlens.features.anatomy.explain import QUOTED_MILLIONS
+from contextlens.features.anatomy.measures import (
     Node,
     build_tree,
     search,

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.presets import preset_config
-from components.features.anatomy.measures import build_tree, operations, totals, weight_statistics
-from components.features.anatomy.snippet import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.presets import preset_config
+from contextlens.features.anatomy.measures import build_tree, operations, totals, weight_statistics
+from contextlens.features.anatomy.snippet import (
     anatomy_snippet,
     card_lines,
     config_lines,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.attention.compute import AttentionView, attention_view
-from components.features.attention.controls import PAGE
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.attention.compute import AttentionView, attention_view
+from contextlens.features.attention.controls import PAGE
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 PAIR = Sentence("My teacher's python is ill", "What does a snake eat")
 LONG = " ".join(f"The bank of the river was steep but python {i} swam on." for i in range(60))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.tokens import labels as token_labels
-from components.core import BUNDLED_ID, EncoderService
-from components.features.attention import compute
-from components.features.attention.compute import (
+from contextlens.analysis.tokens import labels as token_labels
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.attention import compute
+from contextlens.features.attention.compute import (
     AttentionView,
     attention_view,
     habit_texts,
@@ -20,9 +20,9 @@ from components.features.attention.compute import (
     head_titles,
     sort_titles,
 )
-from components.features.attention.measures import Arrangement, arrange, rollout
-from components.features.attention.reading import attention_notes, attention_reading
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.attention.measures import Arrangement, arrange, rollout
+from contextlens.features.attention.reading import attention_notes, attention_reading
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.attention.shown import LONG, PAIR, seen
 from tests.support.tiny_models import FAMILIES
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from transformers import AutoModel, AutoTokenizer
 
-from components.analysis.tokens import kinds, labels
-from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.features.attention.measures import (
+from contextlens.analysis.tokens import kinds, labels
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding
+from contextlens.features.attention.measures import (
     HABITS,
     Arrangement,
     Grid,

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import EncoderService
-from components.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.content.language import say
+from contextlens.core import EncoderService
+from contextlens.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.attention.shown import LONG, seen, view_on
 from tests.support.fields import field
 from tests.support.pages import (

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.content.language import Claim
-from components.core import EncoderService
-from components.features.attention.controls import SCOPES
-from components.features.attention.measures import Grid, GridItem, HeadSelection
-from components.features.attention.reading import (
+from contextlens.content.language import Claim
+from contextlens.core import EncoderService
+from contextlens.features.attention.controls import SCOPES
+from contextlens.features.attention.measures import Grid, GridItem, HeadSelection
+from contextlens.features.attention.reading import (
     attention_notes,
     attention_reading,
     attention_sure,
     attention_title,
 )
-from components.ui.state.view import Sentence
+from contextlens.ui.state.view import Sentence
 from tests.features.attention.shown import PAIR, seen
 from tests.support.claims import read, unreached
 from tests.support.texts import LABELS

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core import EncoderService
-from components.features.attention.compute import AttentionView, habit_names
-from components.features.attention.controls import SCOPES
-from components.features.attention.measures import selected_heads
-from components.features.attention.snippet import attention_snippet
-from components.ui.state.view import Sentence
+from contextlens.core import EncoderService
+from contextlens.features.attention.compute import AttentionView, habit_names
+from contextlens.features.attention.controls import SCOPES
+from contextlens.features.attention.measures import selected_heads
+from contextlens.features.attention.snippet import attention_snippet
+from contextlens.ui.state.view import Sentence
 from tests.features.attention.shown import seen
 from tests.support.snippets import run
 from tests.support.tiny_models import FAMILIES

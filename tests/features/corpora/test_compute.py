@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CorpusError
-from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.readers import Sheet, read
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
-from components.corpus.targets import MarkColumns
-from components.features.corpora import compute
-from components.features.corpora.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
+from contextlens.corpus.targets import MarkColumns
+from contextlens.features.corpora import compute
+from contextlens.features.corpora.compute import (
     FileChoice,
     corpus_from,
     guess,

@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core.errors import CorpusError
-from components.corpus.bundled import ambiguous_corpus, offered, stored_name
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import INDEXES
-from components.corpus.store.store import Store
-from components.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
-from components.ui.corpora import changing
-from components.ui.corpora.controls import MINE
-from components.ui.files.uploads import forget_all
-from components.ui.models.background import jobs, store
-from components.ui.models.services import service, settings
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.bundled import ambiguous_corpus, offered, stored_name
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import INDEXES
+from contextlens.corpus.store.store import Store
+from contextlens.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
+from contextlens.ui.corpora import changing
+from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.files.uploads import forget_all
+from contextlens.ui.models.background import jobs, store
+from contextlens.ui.models.services import service, settings
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.fields import field
 from tests.support.pages import (

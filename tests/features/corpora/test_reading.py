@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.content.language import say
-from components.content.wording import shortened
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.store.about import first_about
-from components.features.corpora.compute import IndexingCost
-from components.features.corpora.figures import word_bars
-from components.features.corpora.reading import (
+from contextlens.content.language import say
+from contextlens.content.wording import shortened
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.store.about import first_about
+from contextlens.features.corpora.compute import IndexingCost
+from contextlens.features.corpora.figures import word_bars
+from contextlens.features.corpora.reading import (
     cost_claims,
     date,
     facts,
@@ -24,7 +24,7 @@ from components.features.corpora.reading import (
     words_claims,
     words_title,
 )
-from components.ui.corpora.words import WordCounts, WordRow
+from contextlens.ui.corpora.words import WordCounts, WordRow
 from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.store.store import Store
-from components.features.corpora import search
-from components.features.corpora.compute import ready_made
-from components.features.corpora.figures import corpus_bars
-from components.features.corpora.reading import search_claim, search_title
-from components.features.corpora.search import LONGEST, N_SENTENCES, SearchResult, searched
-from components.ui.corpora.catalogue import Kept
-from components.ui.corpora.words import all_counts
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.store import Store
+from contextlens.features.corpora import search
+from contextlens.features.corpora.compute import ready_made
+from contextlens.features.corpora.figures import corpus_bars
+from contextlens.features.corpora.reading import search_claim, search_title
+from contextlens.features.corpora.search import LONGEST, N_SENTENCES, SearchResult, searched
+from contextlens.ui.corpora.catalogue import Kept
+from contextlens.ui.corpora.words import all_counts
 from tests.support.corpus_store import indexed
 
 TEXTS = ("Python and python.", "my PYTHON", "no snake here", *("a python again",) * 60)

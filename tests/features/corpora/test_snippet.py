@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.store.store import Store
-from components.features.corpora.snippet import export_snippet, texts_snippet
-from components.ui.corpora.words import all_counts
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.store.store import Store
+from contextlens.features.corpora.snippet import export_snippet, texts_snippet
+from contextlens.ui.corpora.words import all_counts
 from tests.support.corpus_store import indexed, made_up_corpus
 
 

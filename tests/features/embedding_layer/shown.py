@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from components.content.language import Claim
-from components.core import EncoderService
-from components.features.embedding_layer.compute import (
+from contextlens.content.language import Claim
+from contextlens.core import EncoderService
+from contextlens.features.embedding_layer.compute import (
     EmbeddingView,
     embedding_view,
     token_table,
 )
-from components.features.embedding_layer.controls import PAGE
-from components.features.embedding_layer.measures import constant_parts
-from components.features.embedding_layer.reading import embedding_reading
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.embedding_layer.controls import PAGE
+from contextlens.features.embedding_layer.measures import constant_parts
+from contextlens.features.embedding_layer.reading import embedding_reading
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 
 def on(*texts: str, pair: str | None = None, **controls: Any) -> ViewState:

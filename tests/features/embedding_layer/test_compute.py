@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer import compute, controls
-from components.features.embedding_layer.reading import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.embedding_layer import compute, controls
+from contextlens.features.embedding_layer.reading import (
     moved_claim,
     same_rows_reading,
     segment_rows_claim,
 )
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.embedding_layer.shown import assert_the_model_s, claims_of, drawn, on, shown
 from tests.support.texts import LONG, TYPED
 from tests.support.tiny_models import ALL

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from plotly import graph_objects as go
 
-from components.features.embedding_layer.figures import (
+from contextlens.features.embedding_layer.figures import (
     Panel,
     moved_bars,
     neighbour_bars,
@@ -18,7 +18,7 @@ from components.features.embedding_layer.figures import (
     sum_flow,
     word_row_heatmap,
 )
-from components.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
+from contextlens.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)

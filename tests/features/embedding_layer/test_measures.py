@@ -15,10 +15,10 @@ from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import EmbeddingParts
-from components.features.embedding_layer.compute import normalization_of
-from components.features.embedding_layer.measures import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import EmbeddingParts
+from contextlens.features.embedding_layer.compute import normalization_of
+from contextlens.features.embedding_layer.measures import (
     Contribution,
     compare_positions,
     constant_parts,

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say, table
-from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.controls import PAGE, SECTION
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.content.language import say, table
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.embedding_layer.controls import PAGE, SECTION
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
     alone,

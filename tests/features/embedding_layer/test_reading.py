@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.content.language import Claim, say
-from components.content.wording import quoted
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import EmbeddingParts, Parameter, PartState, Tokens
-from components.features.embedding_layer import reading
-from components.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
-from components.features.embedding_layer.measures import (
+from contextlens.content.language import Claim, say
+from contextlens.content.wording import quoted
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import EmbeddingParts, Parameter, PartState, Tokens
+from contextlens.features.embedding_layer import reading
+from contextlens.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
+from contextlens.features.embedding_layer.measures import (
     Normalization,
     RandomBand,
     SharedToken,

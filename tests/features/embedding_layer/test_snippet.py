@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute import normalization_of
-from components.features.embedding_layer.measures import contributions, summands
-from components.features.embedding_layer.snippet import embedding_snippet
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.embedding_layer.compute import normalization_of
+from contextlens.features.embedding_layer.measures import contributions, summands
+from contextlens.features.embedding_layer.snippet import embedding_snippet
 from tests.support.snippets import run
 from tests.support.tiny_models import ALL
 
@@ -40,7 +40,7 @@ def test_the_snippet_gives_the_page_s_rows_and_layer_0(
     model = name if name == BUNDLED_ID else f"folder:{name}"
     parts = tiny_service.embedding_parts(model, text, pair=pair)
     code = embedding_snippet(tiny_service.load(model), parts)
-    assert "components" not in code
+    assert "contextlens" not in code
     found = run(code.replace(f"path/to/{name}", str(tiny_root / name)))
     np.testing.assert_array_equal(found["ids"], parts.tokens.token_ids)
     for part, rows in summands(parts).items():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.words import word_vectors
-from components.content.examples import EXAMPLES
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import find_word
-from components.features.home.compute import example_cosines
+from contextlens.analysis.words import word_vectors
+from contextlens.content.examples import EXAMPLES
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import find_word
+from contextlens.features.home.compute import example_cosines
 
 
 def test_each_example_s_words_are_compared_with_its_first(service: EncoderService) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plotly import graph_objects as go
 
-from components.features.home.figures import _FARTHEST, DrawnWord, parting, thumbnail
+from contextlens.features.home.figures import _FARTHEST, DrawnWord, parting, thumbnail
 
 NEAR, FAR = np.array([1.0, 0.98, 0.93]), np.array([1.0, 0.8, 0.71])
 

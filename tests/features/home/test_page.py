@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from components.content.examples import EXAMPLES
-from components.content.language import say
-from components.core import BUNDLED_ID, EncoderService
-from components.ui.state.address import decode
-from components.ui.state.view import DEFAULT, Sentence, ViewState, from_example
+from contextlens.content.examples import EXAMPLES
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.ui.state.address import decode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState, from_example
 from tests.support.cosines import expected
 from tests.support.fields import field
 from tests.support.hub_server import hub_server
@@ -89,7 +89,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=300).run()
+    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=300).run()
     assert not app.exception
     assert app.title[0].value == "Start here"
 

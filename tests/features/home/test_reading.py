@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.baseline import Band
-from components.analysis.ruler import Calibration, Verdict
-from components.analysis.similarity import Comparison, Item, Pair
-from components.content.language import Claim
-from components.features.home.reading import (
+from contextlens.analysis.baseline import Band
+from contextlens.analysis.ruler import Calibration, Verdict
+from contextlens.analysis.similarity import Comparison, Item, Pair
+from contextlens.content.language import Claim
+from contextlens.features.home.reading import (
     drawn_items,
     drawn_pairs,
     evidence,
@@ -23,9 +23,9 @@ from components.features.home.reading import (
     parting_titles,
     why,
 )
-from components.ui.widgets.comparison.compute import Portrait
-from components.ui.widgets.comparison.reading import NOISE
-from components.ui.widgets.comparison.ruler import RulerShown
+from contextlens.ui.widgets.comparison.compute import Portrait
+from contextlens.ui.widgets.comparison.reading import NOISE
+from contextlens.ui.widgets.comparison.ruler import RulerShown
 from tests.support.claims import read, unreached
 
 PAIR = Pair(0, 1)

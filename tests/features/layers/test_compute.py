@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.content.language import Claim
-from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute import (
+from contextlens.content.language import Claim
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.layers.compute import (
     HiddenStates,
     alike_table,
     arrays,
@@ -30,7 +30,7 @@ from components.features.layers.compute import (
     spread_table,
     steps,
 )
-from components.features.layers.controls import (
+from contextlens.features.layers.controls import (
     MEASURE,
     MEASURES,
     OTHER,
@@ -41,14 +41,14 @@ from components.features.layers.controls import (
     WORDS,
     other_in,
 )
-from components.features.layers.figures import (
+from contextlens.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,
     token_lines,
 )
-from components.features.layers.measures import measure
-from components.features.layers.reading import (
+from contextlens.features.layers.measures import measure
+from contextlens.features.layers.reading import (
     alike_reading,
     layers_picture_title,
     layers_reading,
@@ -58,7 +58,7 @@ from components.features.layers.reading import (
     pooler_reading,
     token_titles,
 )
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.claims import read
 from tests.support.texts import LONG, TYPED
 from tests.support.tiny_models import ALL

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from components.analysis.baseline import Band
-from components.content.wording import two
-from components.features.layers.figures import (
+from contextlens.analysis.baseline import Band
+from contextlens.content.wording import two
+from contextlens.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
     random_pairs_lines,
@@ -19,8 +19,8 @@ from components.features.layers.figures import (
     token_names,
     variance_lines,
 )
-from components.features.layers.measures import LayerSimilarity, Measure
-from components.figures.theme import GROUND, INK
+from contextlens.features.layers.measures import LayerSimilarity, Measure
+from contextlens.figures.theme import GROUND, INK
 
 RANDOM = np.random.default_rng(0)
 SCALE = (-0.2, 1.0)

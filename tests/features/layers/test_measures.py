@@ -14,9 +14,9 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.core.words import split_words
-from components.features.layers.measures import (
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding
+from contextlens.core.words import split_words
+from contextlens.features.layers.measures import (
     MAX_WORDS,
     WordVectors,
     alike,

@@ -12,10 +12,10 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute import hidden_states
-from components.features.layers.controls import (
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.layers.compute import hidden_states
+from contextlens.features.layers.controls import (
     OTHER,
     PAGE,
     SECTION,
@@ -24,8 +24,8 @@ from components.features.layers.controls import (
     TOKEN,
     WORDS,
 )
-from components.ui.models import runtime
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.models import runtime
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
     alone,

@@ -10,12 +10,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.analysis.baseline import Band
-from components.content.language import Claim
-from components.content.wording import listed, quoted
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import PartState
-from components.features.layers.measures import (
+from contextlens.analysis.baseline import Band
+from contextlens.content.language import Claim
+from contextlens.content.wording import listed, quoted
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import PartState
+from contextlens.features.layers.measures import (
     KINDS,
     LayerSimilarity,
     Measure,
@@ -26,7 +26,7 @@ from components.features.layers.measures import (
     nearest,
     token_pairs,
 )
-from components.features.layers.reading import (
+from contextlens.features.layers.reading import (
     alike_reading,
     alike_title,
     layers_picture_title,

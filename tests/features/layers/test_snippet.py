@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
-from components.features.layers.measures import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import split_words
+from contextlens.features.layers.measures import (
     alike,
     measures,
     shared,
@@ -19,14 +19,14 @@ from components.features.layers.measures import (
     variance_shares,
     words_of,
 )
-from components.features.layers.snippet import (
+from contextlens.features.layers.snippet import (
     SnippetText,
     cka_snippet,
     layers_snippet,
     pooler_snippet,
     variance_snippet,
 )
-from components.ui.widgets.export import to_npz
+from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 from tests.support.tiny_models import FAMILIES
 
@@ -36,7 +36,7 @@ MODELS = [BUNDLED_ID, *(f"folder:{family}" for family in FAMILIES)]
 
 
 def run_in(root: Path, code: str) -> dict[str, Any]:
-    assert "components" not in code
+    assert "contextlens" not in code
     return run(code.replace("path/to/", f"{root}/"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.maps.points import Points, Unit
+from contextlens.maps.points import Points, Unit
 
 __all__ = [
     "LABELS",

@@ -14,10 +14,10 @@ from sklearn.metrics import silhouette_score
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.neighbors import NearestNeighbors
 
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.corpus import Corpus
-from components.features.map import compute
-from components.features.map.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map import compute
+from contextlens.features.map.compute import (
     GROUPS,
     LAYER,
     N_NEAREST,
@@ -34,11 +34,11 @@ from components.features.map.compute import (
     sense_tests,
     vectors_snippet,
 )
-from components.features.map.controls import PAGE
-from components.features.map.layer_figures import map_order
-from components.features.map.marks import MarkedPoints, PointSelection, name_of
-from components.maps.result import MapResult
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.features.map.controls import PAGE
+from contextlens.features.map.layer_figures import map_order
+from contextlens.features.map.marks import MarkedPoints, PointSelection, name_of
+from contextlens.maps.result import MapResult
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import app_settings
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.readers import read
-from components.features.map.controls import PAGE
-from components.features.map.corpora import corpus_of
-from components.features.map.widgets import OWN_FILE
-from components.ui.corpora.own_file import places, share
-from components.ui.files.uploads import forget_all, keep, sheet_of
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.readers import read
+from contextlens.features.map.controls import PAGE
+from contextlens.features.map.corpora import corpus_of
+from contextlens.features.map.widgets import OWN_FILE
+from contextlens.ui.corpora.own_file import places, share
+from contextlens.ui.files.uploads import forget_all, keep, sheet_of
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core import EncoderService
-from components.core.errors import RequestError
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.corpus import Corpus
-from components.features.map.compute import map_display
-from components.features.map.figures import (
+from contextlens.core import EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map.compute import map_display
+from contextlens.features.map.figures import (
     INK,
     MAX_COLORED,
     MAX_LABELS,
@@ -37,7 +37,7 @@ from components.features.map.figures import (
     map_ranges,
     sides,
 )
-from components.features.map.layer_figures import (
+from contextlens.features.map.layer_figures import (
     MAX_PLAYED_POINTS,
     MAX_TRAILS,
     layers_scatter,
@@ -45,10 +45,10 @@ from components.features.map.layer_figures import (
     map_scatter,
     selected_points,
 )
-from components.figures.theme import CATEGORICAL
-from components.maps.clusters import ClusterLabel
-from components.maps.points import Points
-from components.ui.state.view import DEFAULT
+from contextlens.figures.theme import CATEGORICAL
+from contextlens.maps.clusters import ClusterLabel
+from contextlens.maps.points import Points
+from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import SENTENCE, drawn_at, layers_of, places_of, points_of
 from tests.support.maps import TEXTS, drawn_map, map_view
 from tests.support.pages import app_settings

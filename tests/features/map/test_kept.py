@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.core.errors import CorpusError
-from components.core.words import split_words
-from components.features.map.controls import KEPT, PAGE, SOURCE, kept_among
-from components.features.map.corpora import corpus_of
-from components.ui.models.background import store
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core.errors import CorpusError
+from contextlens.core.words import split_words
+from contextlens.features.map.controls import KEPT, PAGE, SOURCE, kept_among
+from contextlens.features.map.corpora import corpus_of
+from contextlens.ui.models.background import store
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
 from tests.support.pages import bundled_app, everything_said, framed, settled

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core import EncoderService
-from components.features.map.marks import MarkedPoints, marked, name_of, search, span_of
-from components.maps.points import Points
-from components.maps.request import MapSettings
-from components.maps.result import MapResult
+from contextlens.core import EncoderService
+from contextlens.features.map.marks import MarkedPoints, marked, name_of, search, span_of
+from contextlens.maps.points import Points
+from contextlens.maps.request import MapSettings
+from contextlens.maps.result import MapResult
 from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.pages import app_settings
 

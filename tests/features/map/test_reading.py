@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from components.analysis.baseline import Band
-from components.content.language import Claim
-from components.content.wording import quoted
-from components.features.map.reading import (
+from contextlens.analysis.baseline import Band
+from contextlens.content.language import Claim
+from contextlens.content.wording import quoted
+from contextlens.features.map.reading import (
     frame_claims,
     label_agreement,
     map_reading,
@@ -23,10 +23,10 @@ from components.features.map.reading import (
     pinned_claim,
     selection_claims,
 )
-from components.maps.map_quality import MapQuality
-from components.maps.neighbors import Neighbors, nearest
-from components.maps.points import Points
-from components.maps.vector_space import VectorSpace
+from contextlens.maps.map_quality import MapQuality
+from contextlens.maps.neighbors import Neighbors, nearest
+from contextlens.maps.points import Points
+from contextlens.maps.vector_space import VectorSpace
 from tests.features.map.points import made
 from tests.support.odd import ODD_NAMES, Said, assert_plain, assert_said, odd_names
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.corpus.bundled import ambiguous_corpus
-from components.features.map.controls import (
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.features.map.controls import (
     AT_MOST,
     DIMS,
     EFFORT,
@@ -25,12 +25,12 @@ from components.features.map.controls import (
     pooling_of,
     word_of,
 )
-from components.features.map.request import request_of, settings_of
-from components.maps.points import UNITS
-from components.maps.request import METHODS, MapRequest, MapSettings, changes
-from components.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.features.map.request import request_of, settings_of
+from contextlens.maps.points import UNITS
+from contextlens.maps.request import METHODS, MapRequest, MapSettings, changes
+from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, ViewState
 
 USUAL = MapRequest(BUNDLED_ID, "digest", source="ambiguous", only=("python",))
 NAMES = (

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from components.analysis.similarity import cosine_matrix
-from components.analysis.words import Pooling, word_vectors
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.core.schema import Encoding
-from components.core.words import split_words
-from components.features.map.compute import map_arrays, map_display
-from components.features.map.snippet import (
+from contextlens.analysis.similarity import cosine_matrix
+from contextlens.analysis.words import Pooling, word_vectors
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.core.schema import Encoding
+from contextlens.core.words import split_words
+from contextlens.features.map.compute import map_arrays, map_display
+from contextlens.features.map.snippet import (
     SENTENCE_POOLINGS,
     MapText,
     map_vectors_snippet,
     recipe_snippet,
     redraw_snippet,
 )
-from components.maps.vectors import recipe_rows
-from components.ui.widgets.export import to_npz
+from contextlens.maps.vectors import recipe_rows
+from contextlens.ui.widgets.export import to_npz
 from tests.support.maps import TEXTS as FOUR_TEXTS
 from tests.support.maps import drawn_map, map_view
 from tests.support.pages import app_settings
@@ -45,7 +45,7 @@ MODELS = [BUNDLED_ID, "folder:roberta", "folder:albert"]
 
 def run(code: str, root: Path) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "snippet"}
-    assert "components." not in code.replace("n_components", "")
+    assert "contextlens" not in code
     exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
     return namespace
 

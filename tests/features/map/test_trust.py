@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness
 
-from components.features.map.trust import (
+from contextlens.features.map.trust import (
     Trust,
     chance_recall,
     chance_trustworthiness,
     count_equal,
     trust_of,
 )
-from components.maps.map_quality import MapQuality, measure
-from components.maps.neighbors import nearest
-from components.maps.stability import Stability
-from components.maps.vector_space import VectorSpace
+from contextlens.maps.map_quality import MapQuality, measure
+from contextlens.maps.neighbors import nearest
+from contextlens.maps.stability import Stability
+from contextlens.maps.vector_space import VectorSpace
 from tests.support.odd import Said, assert_said
 
 ORDER = ("doubt", "care", "trust")

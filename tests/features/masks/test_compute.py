@@ -15,8 +15,8 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.masks.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.masks.compute import (
     EXAMPLE,
     Masks,
     masks_of,
@@ -25,16 +25,16 @@ from components.features.masks.compute import (
     repetition,
     sample_saving,
 )
-from components.features.masks.controls import AVERAGE, MASK, PAD_TO, PAGE, SENTENCE
-from components.features.masks.figures import (
+from contextlens.features.masks.controls import AVERAGE, MASK, PAD_TO, PAGE, SENTENCE
+from contextlens.features.masks.figures import (
     batch_grid,
     cases_grid,
     layer_lines,
     mask_range,
     token_heatmap,
 )
-from components.features.masks.measures import arrays, summary_rows, token_rows
-from components.features.masks.reading import (
+from contextlens.features.masks.measures import arrays, summary_rows, token_rows
+from contextlens.features.masks.reading import (
     batch_title,
     case_of,
     cases_title,
@@ -43,9 +43,9 @@ from components.features.masks.reading import (
     padding_note,
     problems,
 )
-from components.features.masks.snippet import masks_snippet
-from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
-from components.ui.widgets import export
+from contextlens.features.masks.snippet import masks_snippet
+from contextlens.ui.state.view import DEFAULT, Sentence, Value, ViewState
+from contextlens.ui.widgets import export
 from tests.support.texts import TYPED
 
 CAT = "The cat sat on the mat."

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import EncoderService
-from components.features.masks.figures import (
+from contextlens.core import EncoderService
+from contextlens.features.masks.figures import (
     batch_grid,
     cases_grid,
     layer_lines,
@@ -20,7 +20,7 @@ from components.features.masks.figures import (
     mask_range,
     token_heatmap,
 )
-from components.features.masks.measures import FourCases, PaddedBatch
+from contextlens.features.masks.measures import FourCases, PaddedBatch
 from tests.support.masks import lab_of
 
 A, B = "I love my pet python", "Rain."

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cosine as cosine_distance
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.features.masks.compute import encode_both
-from components.features.masks.measures import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.features.masks.compute import encode_both
+from contextlens.features.masks.measures import (
     Damage,
     Saving,
     damage,

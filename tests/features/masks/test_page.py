@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import EncoderService
-from components.features.masks.compute import masks_of
-from components.features.masks.controls import (
+from contextlens.content.language import say
+from contextlens.core import EncoderService
+from contextlens.features.masks.compute import masks_of
+from contextlens.features.masks.controls import (
     ALL,
     AVERAGE,
     MASK,
@@ -24,14 +24,14 @@ from components.features.masks.controls import (
     REPEAT,
     SENTENCE,
 )
-from components.features.masks.measures import summary_rows, token_rows
-from components.features.masks.reading import (
+from contextlens.features.masks.measures import summary_rows, token_rows
+from contextlens.features.masks.reading import (
     batch_title,
     case_of,
     cases_title,
     masks_reading,
 )
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages
 from tests.support.fields import field
 from tests.support.pages import (

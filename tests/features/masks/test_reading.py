@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.content.language import Claim
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Encoding
-from components.features.masks.measures import (
+from contextlens.content.language import Claim
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Encoding
+from contextlens.features.masks.measures import (
     Damage,
     PaddedBatch,
     PaddedText,
     four_cases,
     saving,
 )
-from components.features.masks.reading import (
+from contextlens.features.masks.reading import (
     batch_title,
     case_of,
     cases_title,

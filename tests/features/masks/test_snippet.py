@@ -12,10 +12,10 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.features.masks.compute import encode_both
-from components.features.masks.measures import shape_steps
-from components.features.masks.snippet import masks_snippet
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.features.masks.compute import encode_both
+from contextlens.features.masks.measures import shape_steps
+from contextlens.features.masks.snippet import masks_snippet
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import MAX_LENGTH
@@ -61,7 +61,7 @@ def test_the_snippet_gives_the_pages_cosines(
 ) -> None:
     code = masks_snippet(card, TEXTS, pad_to=pad_to, masked=masked)
     assert_same_numbers(code, service, BUNDLED_ID, TEXTS, pad_to=pad_to, masked=masked)
-    assert "components" not in code
+    assert "contextlens" not in code
     assert max(map(len, code.splitlines())) <= 100
 
 

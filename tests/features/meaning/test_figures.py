@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotly import graph_objects as go
 
-from components.analysis.baseline import Band
-from components.analysis.similarity import Comparison, Item, compare
-from components.features.meaning.figures import cosine_heatmap
-from components.figures.frames import spread
-from components.figures.similarity import cosine_lines, cosine_range
-from components.figures.theme import CATEGORICAL, INK, NEUTRAL, SEQUENTIAL
+from contextlens.analysis.baseline import Band
+from contextlens.analysis.similarity import Comparison, Item, compare
+from contextlens.features.meaning.figures import cosine_heatmap
+from contextlens.figures.frames import spread
+from contextlens.figures.similarity import cosine_lines, cosine_range
+from contextlens.figures.theme import CATEGORICAL, INK, NEUTRAL, SEQUENTIAL
 
 HEIGHT = 430
 

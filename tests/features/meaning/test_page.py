@@ -19,16 +19,16 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
-from components.analysis import baseline as baselines
-from components.content.examples import EXAMPLES
-from components.content.language import say
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
-from components.ui.frame.navigation import PAGES, SECTIONS
-from components.ui.models import runtime, tasks
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, from_example
-from components.ui.widgets.comparison.controls import POOLING
+from contextlens.analysis import baseline as baselines
+from contextlens.content.examples import EXAMPLES
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import split_words
+from contextlens.ui.frame.navigation import PAGES, SECTIONS
+from contextlens.ui.models import runtime, tasks
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, from_example
+from contextlens.ui.widgets.comparison.controls import POOLING
 from tests.support.cosines import expected
 from tests.support.fields import field
 from tests.support.pages import (
@@ -649,7 +649,7 @@ def test_an_unexpected_error_of_a_page_by_itself_shows_no_details(
     def fail(*_: object, **__: object) -> NoReturn:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr("components.ui.widgets.comparison.drawing.cosine_lines", fail)
+    monkeypatch.setattr("contextlens.ui.widgets.comparison.drawing.cosine_lines", fail)
     app = alone()
     assert len(app.exception) == 1
     assert "secret" not in str(app.exception[0].message)

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analysis.similarity import Comparison, Item, compare
-from components.analysis.words import POOLINGS, Pooling, pool, token_positions, word_vectors
-from components.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
-from components.features.meaning.snippet import SnippetWord, cosine_snippet
-from components.ui.widgets.export import to_npz
+from contextlens.analysis.similarity import Comparison, Item, compare
+from contextlens.analysis.words import POOLINGS, Pooling, pool, token_positions, word_vectors
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
+from contextlens.features.meaning.snippet import SnippetWord, cosine_snippet
+from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
@@ -155,7 +155,7 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     assert_same_numbers(code, comparison)
     plain = compared(service, BUNDLED_ID, words, pooling)
     assert np.abs(plain.cosines - comparison.cosines).max() > 0.05
-    assert "components" not in code
+    assert "contextlens" not in code
     assert max(map(len, code.splitlines())) <= 100
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
-from components.core.cache import CachedService
-from components.core.schema import Vocabulary
-from components.core.words import find_word
-from components.features.pairs.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
+from contextlens.core.cache import CachedService
+from contextlens.core.schema import Vocabulary
+from contextlens.core.words import find_word
+from contextlens.features.pairs.compute import (
     PAIRS,
     PairsResult,
     compare,
@@ -22,8 +22,8 @@ from components.features.pairs.compute import (
     comparison_task,
     n_tokens_of,
 )
-from components.features.pairs.files import WHOLE, PairSet, pair_set
-from components.jobs import Jobs, StoppedError
+from contextlens.features.pairs.files import WHOLE, PairSet, pair_set
+from contextlens.jobs import Jobs, StoppedError
 from tests.support.tiny_models import FAMILIES
 
 TEXTS = ("I love my pet python", "I love coding in Python", "The bank is closed", "A snake ate")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from plotly import graph_objects as go
 
-from components.analysis.correlation import correlated
-from components.features.pairs.figures import (
+from contextlens.analysis.correlation import correlated
+from contextlens.features.pairs.figures import (
     accuracy_lines,
     correlation_lines,
     cosine_bands,
@@ -18,7 +18,7 @@ from components.features.pairs.figures import (
     roc_figure,
     score_scatter,
 )
-from components.features.pairs.measures import SAME, UNKNOWN, Scores, judged, roc
+from contextlens.features.pairs.measures import SAME, UNKNOWN, Scores, judged, roc
 
 GOLD = np.arange(200) % 2
 COSINES = (np.random.default_rng(0).normal(size=(4, 200)) / 5 + 0.1 * GOLD).astype(np.float32)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.errors import CorpusError
-from components.corpus.readers import Sheet, read
-from components.corpus.sheet import sheet_of
-from components.features.pairs import files
-from components.features.pairs.files import (
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.sheet import sheet_of
+from contextlens.features.pairs import files
+from contextlens.features.pairs.files import (
     PairColumns,
     PairSet,
     bundled_pairs,
@@ -24,8 +24,8 @@ from components.features.pairs.files import (
     pairs_from,
     places,
 )
-from components.features.pairs.labels import guess_meanings, names_of
-from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
+from contextlens.features.pairs.labels import guess_meanings, names_of
+from contextlens.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
 ONE, TWO = "I love my pet python", "I love coding in Python"
 SPLITS = ["train", "test"]

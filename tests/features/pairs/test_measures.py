@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, auc, roc_auc_score
 
-from components.analysis.separation import wilson
-from components.features.pairs.measures import (
+from contextlens.analysis.separation import wilson
+from contextlens.features.pairs.measures import (
     DIFFERENT,
     NEITHER,
     SAME,

@@ -17,9 +17,9 @@ import pytest
 from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.features.pairs import compute, page
-from components.features.pairs.controls import (
+from contextlens.content.language import say
+from contextlens.features.pairs import compute, page
+from contextlens.features.pairs.controls import (
     COLUMNS,
     FILE,
     FILE_NAME,
@@ -29,11 +29,11 @@ from components.features.pairs.controls import (
     SOURCE,
     WRONG,
 )
-from components.features.pairs.files import bundled_pairs
-from components.features.pairs.page import marked
-from components.ui.files.uploads import forget_all
-from components.ui.models.background import jobs
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.features.pairs.files import bundled_pairs
+from contextlens.features.pairs.page import marked
+from contextlens.ui.files.uploads import forget_all
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
     alone,

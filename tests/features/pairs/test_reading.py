@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, spearmanr
 
-from components.analysis.correlation import FEWEST, correlated
-from components.content.language import Claim, say
-from components.core.schema import Passport
-from components.features.pairs.compute import (
+from contextlens.analysis.correlation import FEWEST, correlated
+from contextlens.content.language import Claim, say
+from contextlens.core.schema import Passport
+from contextlens.features.pairs.compute import (
     PairRows,
     PairsAtLayer,
     PairsResult,
@@ -24,9 +24,9 @@ from components.features.pairs.compute import (
     standings,
     to_read,
 )
-from components.features.pairs.controls import PAIR
-from components.features.pairs.files import WHOLE, pair_set
-from components.features.pairs.measures import (
+from contextlens.features.pairs.controls import PAIR
+from contextlens.features.pairs.files import WHOLE, pair_set
+from contextlens.features.pairs.measures import (
     DIFFERENT,
     NEITHER,
     SAME,
@@ -36,7 +36,7 @@ from components.features.pairs.measures import (
     Scores,
     judged,
 )
-from components.features.pairs.reading import (
+from contextlens.features.pairs.reading import (
     notes,
     pair_claims,
     pairs_claims,
@@ -44,7 +44,7 @@ from components.features.pairs.reading import (
     pairs_title,
     roc_claim,
 )
-from components.ui.state.view import DEFAULT
+from contextlens.ui.state.view import DEFAULT
 from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 

@@ -13,12 +13,12 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.pairs.compute import compare, pooling_of
-from components.features.pairs.controls import PAGE, POOLING, SOURCE
-from components.features.pairs.files import WHOLE, PairSet, pair_set
-from components.features.pairs.snippet import recipe_snippet
-from components.ui.state.view import DEFAULT
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.pairs.compute import compare, pooling_of
+from contextlens.features.pairs.controls import PAGE, POOLING, SOURCE
+from contextlens.features.pairs.files import WHOLE, PairSet, pair_set
+from contextlens.features.pairs.snippet import recipe_snippet
+from contextlens.ui.state.view import DEFAULT
 from tests.core.spoiled import change_json
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, plainly_said, press, settled

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analysis.correlation import correlated
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Passport
-from components.features.pairs.compute import compare
-from components.features.pairs.files import WHOLE, bundled_pairs, pair_set
-from components.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
-from components.features.pairs.snippet import (
+from contextlens.analysis.correlation import correlated
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Passport
+from contextlens.features.pairs.compute import compare
+from contextlens.features.pairs.files import WHOLE, bundled_pairs, pair_set
+from contextlens.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
+from contextlens.features.pairs.snippet import (
     SnippetPair,
     accuracy_snippet,
     correlation_snippet,
     cosines_snippet,
 )
-from components.ui.widgets.export import to_npz
+from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 
 PASSPORT = Passport("m", "", "0" * 64, "exact", {})

@@ -19,11 +19,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from transformers import AutoModel, AutoTokenizer
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.core.schema import Passport
-from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.features.probe.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.core.schema import Passport
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.probe.compute import (
     PROBES,
     label_of,
     labelled_texts,
@@ -35,15 +35,15 @@ from components.features.probe.compute import (
     vectors_parquet,
     vectors_tsv,
 )
-from components.features.probe.copies import copies_of
-from components.features.probe.measures import (
+from contextlens.features.probe.copies import copies_of
+from contextlens.features.probe.measures import (
     Learned,
     ProbeResult,
     Score,
     calibration_of,
     confusion_of,
 )
-from components.jobs import StoppedError
+from contextlens.jobs import StoppedError
 
 N = 60
 PASSPORT = Passport("m", "", "0" * 64, "exact", {})

@@ -17,11 +17,11 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from components.analysis.separation import Trial
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.bundled import sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.features.probe.compute import (
+from contextlens.analysis.separation import Trial
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.bundled import sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.probe.compute import (
     LabelledTexts,
     label_of,
     labelled_texts,
@@ -31,16 +31,16 @@ from components.features.probe.compute import (
     tried,
     vectors_parquet,
 )
-from components.features.probe.grades import (
+from contextlens.features.probe.grades import (
     ALPHAS,
     GradeResult,
     grade_score,
     grade_trial,
     largest_errors,
 )
-from components.features.probe.reading import grade_claims, grade_sure, grade_title, tried_claims
-from components.features.probe.snippet import probe_snippet
-from components.ui.widgets.export import to_npz
+from contextlens.features.probe.reading import grade_claims, grade_sure, grade_title, tried_claims
+from contextlens.features.probe.snippet import probe_snippet
+from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 
 N = 60

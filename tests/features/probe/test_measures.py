@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.features.probe.measures import Score, best_of, verdict_of
+from contextlens.features.probe.measures import Score, best_of, verdict_of
 
 
 def score(right: int, n: int = 200) -> Score:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.features.probe.controls import LABEL, PAGE, SECTION, SENTENCE, SOURCE
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.content.language import say
+from contextlens.features.probe.controls import LABEL, PAGE, SECTION, SENTENCE, SOURCE
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import bundled_app, chart, framed, offered_files, said, settled
 
 THINGS, LABELS = ("soup", "film", "room", "bus"), ("bad", "good") * 4

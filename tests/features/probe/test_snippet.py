@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.bundled import sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.features.probe.compute import labelled_texts, probe, probe_arrays
-from components.features.probe.snippet import probe_snippet
-from components.ui.widgets.export import to_npz
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.bundled import sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.probe.compute import labelled_texts, probe, probe_arrays
+from contextlens.features.probe.snippet import probe_snippet
+from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
 
-from components.core.errors import RequestError
-from components.features.probe import word2vec
+from contextlens.core.errors import RequestError
+from contextlens.features.probe import word2vec
 
 TEXTS = ["The soup was good", "the room was bad", "Soup, soup!", "unheard", ""] * 3
 WORDS = {"the": [1.0, 0.0], "soup": [0.0, 2.0], "The": [5.0, 5.0], "was": [0.5, 0.5]}

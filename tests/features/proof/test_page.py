@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import BUNDLED_ID
-from components.core.schema import Passport
-from components.features.proof.compute import ProofResult, as_json
-from components.features.proof.controls import PAGE, WHAT
-from components.features.proof.reading import proof_claims, proof_title
-from components.proof.checks import Check
-from components.ui.files.uploads import forget_all
-from components.ui.state.view import DEFAULT
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID
+from contextlens.core.schema import Passport
+from contextlens.features.proof.compute import ProofResult, as_json
+from contextlens.features.proof.controls import PAGE, WHAT
+from contextlens.features.proof.reading import proof_claims, proof_title
+from contextlens.proof.checks import Check
+from contextlens.ui.files.uploads import forget_all
+from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field
 from tests.support.pages import bundled_app, chart, framed, reading, settled
 

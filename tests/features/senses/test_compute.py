@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.separation import scaled
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import CorpusError
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.corpus.searchable import SearchableCorpus
-from components.corpus.store.about import indexing_of
-from components.corpus.store.indexing import index
-from components.corpus.store.store import Store
-from components.features.senses import corpora
-from components.features.senses.compute import (
+from contextlens.analysis.separation import scaled
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.indexing import index
+from contextlens.corpus.store.store import Store
+from contextlens.features.senses import corpora
+from contextlens.features.senses.compute import (
     PAGE_SIZE,
     Senses,
     WordResult,
@@ -36,11 +36,11 @@ from components.features.senses.compute import (
     table_of,
     word_map_of,
 )
-from components.features.senses.controls import corpus_among, only_among, other_model_among
-from components.features.senses.corpora import suggested
-from components.features.senses.figures import kinds_of
-from components.features.senses.words import MissingWord, groups_rows
-from components.figures.theme import NEUTRAL
+from contextlens.features.senses.controls import corpus_among, only_among, other_model_among
+from contextlens.features.senses.corpora import suggested
+from contextlens.features.senses.figures import kinds_of
+from contextlens.features.senses.words import MissingWord, groups_rows
+from contextlens.figures.theme import NEUTRAL
 from tests.support.corpus_store import ignore, indexed
 from tests.support.senses import MODEL, SENSES, TEXTS, live, senses_view, shown
 

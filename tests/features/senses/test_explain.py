@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
-from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE
-from components.features.senses.measures import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
+from contextlens.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
+from contextlens.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE
+from contextlens.features.senses.measures import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
 
 
 def test_the_numbers_it_names_are_those_that_count() -> None:

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from components.analysis.separation import Separation, separation, trial_of
-from components.core.errors import RequestError
-from components.features.senses.figures import (
+from contextlens.analysis.separation import Separation, separation, trial_of
+from contextlens.core.errors import RequestError
+from contextlens.features.senses.figures import (
     MAX_COLORED,
     MAX_PLAYED,
     Spot,
@@ -19,9 +19,9 @@ from components.features.senses.figures import (
     senses_map,
     separation_curve,
 )
-from components.features.senses.measures import first_placed, next_placed
-from components.figures.confusion import confusion_heatmap
-from components.figures.theme import CATEGORICAL, NEUTRAL
+from contextlens.features.senses.measures import first_placed, next_placed
+from contextlens.figures.confusion import confusion_heatmap
+from contextlens.figures.theme import CATEGORICAL, NEUTRAL
 from tests.support.senses import clouds
 
 SIZES = (9, 6, 5)

@@ -10,9 +10,9 @@ from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
-from components.analysis.separation import cosines_to
-from components.core.errors import RequestError
-from components.features.senses.measures import (
+from contextlens.analysis.separation import cosines_to
+from contextlens.core.errors import RequestError
+from contextlens.features.senses.measures import (
     agreement,
     best_k,
     central,

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
-from components.corpus.corpus import Corpus
-from components.features.senses import looks, page
-from components.features.senses.compute import PAGE_SIZE
-from components.features.senses.controls import CHOSEN, CORPUS, ONLY, PAGE, ROWS, SORT, WORD
-from components.ui.models.background import jobs, store
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core import BUNDLED_ID
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.senses import looks, page
+from contextlens.features.senses.compute import PAGE_SIZE
+from contextlens.features.senses.controls import CHOSEN, CORPUS, ONLY, PAGE, ROWS, SORT, WORD
+from contextlens.ui.models.background import jobs, store
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed
 from tests.support.fields import field
 from tests.support.pages import (

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.separation import Separation, trial_of
-from components.content.wording import quoted
-from components.features.senses.compute import Concordance, InTable, Senses
-from components.features.senses.reading import (
+from contextlens.analysis.separation import Separation, trial_of
+from contextlens.content.wording import quoted
+from contextlens.features.senses.compute import Concordance, InTable, Senses
+from contextlens.features.senses.reading import (
     groups_claims,
     groups_sure,
     sentence_claims,
@@ -23,7 +23,7 @@ from components.features.senses.reading import (
     table_claims,
     uses_claim,
 )
-from components.features.senses.words import Course, Grouping, OwnSentence, SenseMatch, UseGroup
+from contextlens.features.senses.words import Course, Grouping, OwnSentence, SenseMatch, UseGroup
 from tests.support.odd import Said, assert_said, odd_names
 from tests.support.senses import HALF, found_of
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.bundled import ambiguous_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.features.senses.compute import Senses, concordance_rows, senses_in, snippet_rows
-from components.features.senses.snippet import separation_snippet
-from components.ui.widgets.export import to_csv
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.features.senses.compute import Senses, concordance_rows, senses_in, snippet_rows
+from contextlens.features.senses.snippet import separation_snippet
+from contextlens.ui.widgets.export import to_csv
 from tests.support.senses import senses_view
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
@@ -37,7 +37,7 @@ def test_the_snippet_gives_the_bundled_words_curve(service: EncoderService) -> N
     assert len(own.uses.trial.senses) > 2
     code = separation_snippet(service.load(BUNDLED_ID), snippet_rows(own.uses))
     assert_same(code, own)
-    assert "components" not in code
+    assert "contextlens" not in code
     assert "from transformers import AutoModel, AutoTokenizer" in code
 
 
@@ -67,7 +67,7 @@ def test_many_occurrences_come_from_the_pages_download(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("components.features.senses.snippet.MAX_ROWS", 30)
+    monkeypatch.setattr("contextlens.features.senses.snippet.MAX_ROWS", 30)
     texts = tuple(f"{'my pet' if i % 2 else 'in my'} python {i}" for i in range(32))
     labels = {"sense": tuple("ab"[i % 2] for i in range(len(texts)))}
     corpus = LiveCorpus(Corpus("t", texts, labels), tiny_service, "folder:bert")

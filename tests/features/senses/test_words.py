@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analysis.separation import scaled
-from components.core import EncoderService
-from components.corpus.corpus import Corpus
-from components.corpus.live import LiveCorpus
-from components.features.senses.compute import Senses, senses_of
-from components.features.senses.controls import labels_among
-from components.features.senses.words import (
+from contextlens.analysis.separation import scaled
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.features.senses.compute import Senses, senses_of
+from contextlens.features.senses.controls import labels_among
+from contextlens.features.senses.words import (
     LONGEST_SENTENCE,
     WordUses,
     around,

@@ -8,10 +8,10 @@ from scipy.stats import percentileofscore
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from components.analysis.separation import scaled
-from components.analysis.similarity import cosine_matrix
-from components.core import BUNDLED_ID, EncoderService
-from components.features.sentences.measures import (
+from contextlens.analysis.separation import scaled
+from contextlens.analysis.similarity import cosine_matrix
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.sentences.measures import (
     LAST_FOUR,
     POOLINGS,
     accuracies,

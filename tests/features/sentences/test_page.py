@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.analysis.separation import scaled
-from components.content.language import say
-from components.core import BUNDLED_ID
-from components.corpus.bundled import sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.store.about import indexing_of
-from components.features.sentences.compute import N_DRAWN, drawn_from, encode_texts, source_of
-from components.features.sentences.controls import (
+from contextlens.analysis.separation import scaled
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID
+from contextlens.corpus.bundled import sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.features.sentences.compute import N_DRAWN, drawn_from, encode_texts, source_of
+from contextlens.features.sentences.controls import (
     CORPUS,
     DRAWN,
     PAGE,
@@ -28,10 +28,10 @@ from components.features.sentences.controls import (
     SOURCE,
     TEST,
 )
-from components.features.sentences.snippet import cosines_snippet
-from components.ui.models import runtime
-from components.ui.models.background import store
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.sentences.snippet import cosines_snippet
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import store
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
     alone,
     bundled_app,

@@ -7,12 +7,12 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.core import BUNDLED_ID, EncoderService
-from components.corpus.corpus import Corpus
-from components.features.sentences.compute import encode_texts, texts_of
-from components.features.sentences.looks import lit
-from components.features.sentences.search import Hit, SearchResult, first, index_of, rows, search
-from components.features.sentences.snippet import search_snippet
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.sentences.compute import encode_texts, texts_of
+from contextlens.features.sentences.looks import lit
+from contextlens.features.sentences.search import Hit, SearchResult, first, index_of, rows, search
+from contextlens.features.sentences.snippet import search_snippet
 from tests.support.snippets import run
 
 TEXTS = (

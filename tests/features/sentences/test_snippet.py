@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.sentences.compute import compared, encode_texts
-from components.features.sentences.snippet import cosines_snippet, recipe_snippet
-from components.maps.vectors import RECIPE
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.sentences.compute import compared, encode_texts
+from contextlens.features.sentences.snippet import cosines_snippet, recipe_snippet
+from contextlens.maps.vectors import RECIPE
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.snippets import run
 from tests.support.tiny_models import ALL
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from components.analysis.tokens import token_rows
-from components.content.language import Claim
-from components.core import EncoderService
-from components.features.tokens.compute import (
+from contextlens.analysis.tokens import token_rows
+from contextlens.content.language import Claim
+from contextlens.core import EncoderService
+from contextlens.features.tokens.compute import (
     TokenizedSentence,
     look_up,
     round_trips,
     table_rows,
     tokenized_sentence,
 )
-from components.features.tokens.figures import there_and_back, tokens_svg
-from components.features.tokens.reading import tokens_reading, tokens_sure
-from components.ui.state.view import ViewState
-from components.ui.widgets.chips import visible
+from contextlens.features.tokens.figures import there_and_back, tokens_svg
+from contextlens.features.tokens.reading import tokens_reading, tokens_sure
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets.chips import visible
 
 __all__ = ["assert_whole", "plain", "said", "shown"]
 

@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from components.analysis.tokens import token_rows
-from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.compute import (
+from contextlens.analysis.tokens import token_rows
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.tokens.compute import (
     last_row,
     look_up,
     other_tokenizers,
     round_trips,
     table_rows,
 )
-from components.features.tokens.controls import HIDE, KIND, KINDS, PAD, PICKED, SEARCH, SENTENCE
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.features.tokens.controls import HIDE, KIND, KINDS, PAD, PICKED, SEARCH, SENTENCE
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.tokens.shown import assert_whole, said, shown
 from tests.support.texts import TYPED
 from tests.support.tokens import text_view

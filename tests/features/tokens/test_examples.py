@@ -7,13 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from components.core import EncoderService
-from components.core.schema import Tokens
-from components.features.tokens.controls import BACK_TO_TEXT, PAD, SECTION, SENTENCE, TWO_TOKENIZERS
-from components.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
-from components.features.tokens.reading import twins_reading
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT
+from contextlens.core import EncoderService
+from contextlens.core.schema import Tokens
+from contextlens.features.tokens.controls import (
+    BACK_TO_TEXT,
+    PAD,
+    SECTION,
+    SENTENCE,
+    TWO_TOKENIZERS,
+)
+from contextlens.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
+from contextlens.features.tokens.reading import twins_reading
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT
 from tests.features.tokens.shown import shown
 
 POINTS: dict[str, Callable[[Tokens], bool]] = {

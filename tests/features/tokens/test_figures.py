@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.features.tokens.figures import there_and_back, tokens_svg
+from contextlens.features.tokens.figures import there_and_back, tokens_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)

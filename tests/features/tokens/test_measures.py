@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Tokens, Vocabulary
-from components.features.tokens.measures import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Tokens, Vocabulary
+from contextlens.features.tokens.measures import (
     Change,
     Stretch,
     WordCut,
@@ -22,7 +22,7 @@ from components.features.tokens.measures import (
     find_changes,
     split_by_fate,
 )
-from components.features.tokens.reading import cut_reading
+from contextlens.features.tokens.reading import cut_reading
 
 MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")
 """One of each kind: WordPiece, byte-pair encoding, Unigram."""

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from components.analysis.tokens import token_rows
-from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.controls import (
+from contextlens.analysis.tokens import token_rows
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.tokens.controls import (
     BACK_TO_TEXT,
     CUT,
     HIDE,
@@ -29,10 +29,10 @@ from components.features.tokens.controls import (
     TWO_TOKENIZERS,
     VOCABULARY,
 )
-from components.features.tokens.examples import TOKEN_EXAMPLES, from_example
-from components.ui.models import runtime
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.features.tokens.examples import TOKEN_EXAMPLES, from_example
+from contextlens.ui.models import runtime
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.support import pages
 from tests.support.fields import field
 from tests.support.pages import (

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.tokens import kinds, labels, source
-from components.content.language import Claim
-from components.content.wording import quoted
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Tokens, Vocabulary
-from components.core.words import split_words
-from components.features.tokens.measures import Change, WordCut
-from components.features.tokens.reading import (
+from contextlens.analysis.tokens import kinds, labels, source
+from contextlens.content.language import Claim
+from contextlens.content.wording import quoted
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Tokens, Vocabulary
+from contextlens.core.words import split_words
+from contextlens.features.tokens.measures import Change, WordCut
+from contextlens.features.tokens.reading import (
     back_reading,
     cut_reading,
     padding_note,
@@ -29,7 +29,7 @@ from components.features.tokens.reading import (
     twins_reading,
     vocabulary_reading,
 )
-from components.ui.widgets.unread import unknown_reason
+from contextlens.ui.widgets.unread import unknown_reason
 from tests.features.tokens.shown import plain
 from tests.support.claims import read, unreached
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.controls import TWO_TOKENIZERS
-from components.ui.models import runtime as app_runtime
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.tokens.controls import TWO_TOKENIZERS
+from contextlens.ui.models import runtime as app_runtime
 from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
 from tests.support.pages import app_settings, press
 from tests.support.tokens import (

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.features.tokens.snippet import row_snippet, tokens_snippet
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
+from contextlens.features.tokens.snippet import row_snippet, tokens_snippet
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
 
@@ -96,4 +96,4 @@ def test_a_model_from_the_hub_is_named_with_its_commit(card: ModelCard) -> None:
     hub = replace(card, source="hub", id="someone/tiny-bert", revision=commit)
     for code in (tokens_snippet(hub, "a", None, cut=8, pad_to=None), row_snippet(hub, 5)):
         assert f'"someone/tiny-bert", revision="{commit}"' in code
-        assert "components" not in code
+        assert "contextlens" not in code

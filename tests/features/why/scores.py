@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import find_word
-from components.features.why.controls import PAGE
-from components.features.why.score import Score, score_of
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import find_word
+from contextlens.features.why.controls import PAGE
+from contextlens.features.why.score import Score, score_of
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 PAIR = Sentence("The teacher's unbelievable python", "Seventeen umbrellas", (14, 26))
 

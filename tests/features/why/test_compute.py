@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.content.language import claim
-from components.core import BUNDLED_ID, EncoderService
-from components.features.why.compute import (
+from contextlens.content.language import claim
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.why.compute import (
     MAX_PAIRED,
     MAX_TOKENS,
     MAX_WORDS,
@@ -25,10 +25,10 @@ from components.features.why.compute import (
     swap_in,
     switch_off,
 )
-from components.features.why.measures import cosine, pair_cosines
-from components.features.why.reading import reading_of, title_of
-from components.features.why.score import ModelRun, NoScore, Score, score_of, vectors_of
-from components.features.why.work import rows
+from contextlens.features.why.measures import cosine, pair_cosines
+from contextlens.features.why.reading import reading_of, title_of
+from contextlens.features.why.score import ModelRun, NoScore, Score, score_of, vectors_of
+from contextlens.features.why.work import rows
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.texts import TYPED
 from tests.support.tiny_models import FAMILIES
@@ -173,7 +173,7 @@ def test_long_texts_are_bounded_and_it_is_said(
     assert f"up to {MAX_PAIRED} words" in result.notes[0]
     assert any("is too long for the model" in note for note in result.notes)
     assert len(result.words) <= MAX_WORDS + 2
-    monkeypatch.setattr("components.features.why.compute.MAX_WORDS", 3)
+    monkeypatch.setattr("contextlens.features.why.compute.MAX_WORDS", 3)
     score = score_on(tiny_service, sentence("The bank of the river"), cat, model="folder:bert")
     result = leave_out(score, tiny_service)
     assert [word.side for word in result.words] == [0] * 3 + [1] * 2
@@ -184,7 +184,7 @@ def test_long_texts_are_bounded_and_it_is_said(
 def test_it_tells_how_far_it_is_and_can_be_ended(
     service: EncoderService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.features.why.score._STATES_BYTES", 20_000)  # several portions
+    monkeypatch.setattr("contextlens.features.why.score._STATES_BYTES", 20_000)  # several portions
     texts, counts = [sentence(f"{text.text} too") for text in (PET, CODE)], []
     score = score_on(service, *texts)
     leave_out(score, service, progress=lambda *count: counts.append(count))

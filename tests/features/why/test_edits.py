@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from components.features.why.edits import (
+from contextlens.features.why.edits import (
     Edit,
     case_shape,
     exchanged_words,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.content.bundled_texts import ambiguous_words
-from components.features.why import english
-from components.features.why.english import is_english
+from contextlens.content.bundled_texts import ambiguous_words
+from contextlens.features.why import english
+from contextlens.features.why.english import is_english
 
 ENGLISH = """
 bank|I love my pet python|I love coding in python|The bank lends money|Rain fell|Is it late?|I am

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from components.features.why.figures import (
+from contextlens.features.why.figures import (
     LEAST,
     LEAST_SHARE,
     MOST,

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.features.attention import controls as attention
-from components.features.why import widgets
-from components.features.why.looks import _marked, _on_head
-from components.features.why.widgets import Captions, LinkedSentence, LinkedWord, word_lines
-from components.ui.state.view import DEFAULT
+from contextlens.features.attention import controls as attention
+from contextlens.features.why import widgets
+from contextlens.features.why.looks import _marked, _on_head
+from contextlens.features.why.widgets import Captions, LinkedSentence, LinkedWord, word_lines
+from contextlens.ui.state.view import DEFAULT
 
 FIRST = LinkedSentence(
     "A", "#0072B2", [LinkedWord("[CLS]", 0, "special"), LinkedWord("pet", 1, value=-0.5)]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.analysis.shares import is_word, shares_of, units_of
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.core.words import split_words
-from components.features.why.measures import (
+from contextlens.analysis.shares import is_word, shares_of, units_of
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.core.words import split_words
+from contextlens.features.why.measures import (
     FEWEST,
     Alignment,
     align,

@@ -16,11 +16,11 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import EncoderService
-from components.features.why import controls, page
-from components.features.why.work import WORK
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.content.language import say
+from contextlens.core import EncoderService
+from contextlens.features.why import controls, page
+from contextlens.features.why.work import WORK
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
     blocks,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.baseline import Band
-from components.analysis.shares import Shares, by_unit, merged
-from components.content.language import Claim, say
-from components.core import EncoderService
-from components.features.why.compute import (
+from contextlens.analysis.baseline import Band
+from contextlens.analysis.shares import Shares, by_unit, merged
+from contextlens.content.language import Claim, say
+from contextlens.core import EncoderService
+from contextlens.features.why.compute import (
     EditsResult,
     InputShares,
     InputsResult,
@@ -27,17 +27,17 @@ from components.features.why.compute import (
     swap_in,
     switch_off,
 )
-from components.features.why.edits import Edit
-from components.features.why.measures import align, order_of
-from components.features.why.reading import (
+from contextlens.features.why.edits import Edit
+from contextlens.features.why.measures import align, order_of
+from contextlens.features.why.reading import (
     Reading,
     edits_reading,
     reading_of,
     score_claim,
     title_of,
 )
-from components.features.why.score import Score, Side
-from components.ui.state.view import Sentence
+from contextlens.features.why.score import Score, Side
+from contextlens.ui.state.view import Sentence
 from tests.features.why.scores import score_on, sentence, view_on
 from tests.support.claims import read, unreached
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.content.bundled_texts import baseline_sentences
-from components.core import BUNDLED_ID, EncoderService
-from components.features.why.score import NoScore, random_pairs, score_of
-from components.ui.state.view import Sentence, ViewState
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.why.score import NoScore, random_pairs, score_of
+from contextlens.ui.state.view import Sentence, ViewState
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 
 CAT, DOG = sentence("The cat slept", "cat"), sentence("A dog barked loudly", "dog")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import EncoderService
-from components.features.why.compute import (
+from contextlens.core import EncoderService
+from contextlens.features.why.compute import (
     InputsResult,
     LeaveOutResult,
     LookResult,
@@ -23,7 +23,7 @@ from components.features.why.compute import (
     swap_in,
     switch_off,
 )
-from components.features.why.snippet import case_name, snippet_of, written_cases
+from contextlens.features.why.snippet import case_name, snippet_of, written_cases
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
@@ -37,7 +37,7 @@ def left(
 ) -> dict[str, Any]:
     """The variables that a script leaves; it loads no model where `names` has one."""
     code = snippet_of(result)
-    assert "components" not in code
+    assert "contextlens" not in code
     if folder is not None:
         assert f"path/to/{folder.name}" in code
         code = code.replace(f"path/to/{folder.name}", str(folder))
@@ -85,7 +85,7 @@ def _numbers(result: LookResult, found: dict[str, Any]) -> list[tuple[Any, Any]]
 def test_the_scripts_give_every_familys_numbers(
     tiny_service: EncoderService, tiny_root: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.features.why.compute.N_SAMPLE", 4)
+    monkeypatch.setattr("contextlens.features.why.compute.N_SAMPLE", 4)
     how = {"model": f"folder:{family}", "what": ("mean", "cls", "word")[len(family) % 3]}
     folder, view = tiny_root / family, view_on(PAIR, CAT, **how)
     score = score_on(tiny_service, PAIR, CAT, layer=2, **how)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from components.core import EncoderService
-from components.core.schema import Passport
-from components.features.why.compute import (
+from contextlens.core import EncoderService
+from contextlens.core.schema import Passport
+from contextlens.features.why.compute import (
     EditsResult,
     InputsResult,
     LeaveOutResult,
@@ -17,9 +17,9 @@ from components.features.why.compute import (
     SwitchOffResult,
     shares_at,
 )
-from components.features.why.reading import reading_of, title_of
-from components.features.why.snippet import snippet_of
-from components.features.why.work import (
+from contextlens.features.why.reading import reading_of, title_of
+from contextlens.features.why.snippet import snippet_of
+from contextlens.features.why.work import (
     LARGE_SECONDS,
     arrays,
     edits_task,
@@ -28,7 +28,7 @@ from components.features.why.work import (
     rows,
     task_of,
 )
-from components.jobs import Jobs, Task, Visitor
+from contextlens.jobs import Jobs, Task, Visitor
 from tests.features.why.scores import score_on, sentence, view_on
 
 TEXTS = sentence("A python slept"), sentence("The bank lends money"), sentence("A cat")

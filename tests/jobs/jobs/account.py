@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from components.jobs import Job, JobKind, Jobs, Task, Visitor
+from contextlens.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.steps import Clock, Work, threads
 
 __all__ = ["KINDS", "LEASE", "MAX_BYTES", "OWN", "POINTS", "WHAT", "Account", "Wanted"]

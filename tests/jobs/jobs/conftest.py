@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.jobs import Jobs
+from contextlens.jobs import Jobs
 from tests.jobs.jobs.kinds import LOADS, MAPS, POINTS
 from tests.jobs.steps import WAIT, Clock, threads
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.jobs import Job, JobKind, Jobs, Task, Visitor
+from contextlens.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.steps import WAIT, Result, Work
 
 __all__ = ["ANN", "BOB", "LOADS", "MAPS", "POINTS", "finish", "running", "task"]

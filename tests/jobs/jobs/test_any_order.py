@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from components.core.errors import BusyError, RequestError
-from components.jobs import Job, JobKind, Jobs, Task, Visitor
+from contextlens.core.errors import BusyError, RequestError
+from contextlens.jobs import Job, JobKind, Jobs, Task, Visitor
 from tests.jobs.jobs.account import KINDS, LEASE, MAX_BYTES, OWN, POINTS, WHAT, Account
 from tests.jobs.steps import WAIT, Clock, Result, Work, threads
 

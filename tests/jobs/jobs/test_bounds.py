@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
-from components.core.byte_cache import ByteCache
-from components.core.errors import BusyError, JobError, RequestError
-from components.jobs import Jobs, Report, Task
+from contextlens.core.byte_cache import ByteCache
+from contextlens.core.errors import BusyError, JobError, RequestError
+from contextlens.jobs import Jobs, Report, Task
 from tests.jobs.jobs.kinds import ANN, BOB, LOADS, MAPS, POINTS, finish, task
 from tests.jobs.steps import WAIT, Result
 

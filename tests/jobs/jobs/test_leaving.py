@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from components.jobs import Jobs, Report, StoppedError, Task, Visitor
+from contextlens.jobs import Jobs, Report, StoppedError, Task, Visitor
 from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, finish, running, task
 from tests.jobs.steps import WAIT, Clock, Result
 

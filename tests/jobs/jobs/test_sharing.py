@@ -6,8 +6,8 @@ import gc
 
 import pytest
 
-from components.core.errors import RequestError
-from components.jobs import Jobs, Visitor
+from contextlens.core.errors import RequestError
+from contextlens.jobs import Jobs, Visitor
 from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, finish, running, task
 from tests.jobs.steps import WAIT, Result
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.core.errors import BusyError
-from components.jobs import JobKind, Jobs
+from contextlens.core.errors import BusyError
+from contextlens.jobs import JobKind, Jobs
 from tests.jobs.jobs.kinds import ANN, BOB, POINTS, finish, running, task
 from tests.jobs.steps import Clock, threads
 

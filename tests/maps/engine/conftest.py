@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.core import BUNDLED_ID, ModelCard, Settings
-from components.corpus.corpus import Corpus
-from components.jobs import Jobs
-from components.maps import placing
-from components.maps.engine import Maps
-from components.maps.prepare import compiled_folder
-from components.maps.result import MapResult
+from contextlens.core import BUNDLED_ID, ModelCard, Settings
+from contextlens.corpus.corpus import Corpus
+from contextlens.jobs import Jobs
+from contextlens.maps import placing
+from contextlens.maps.engine import Maps
+from contextlens.maps.prepare import compiled_folder
+from contextlens.maps.result import MapResult
 from tests.maps.engine.counting import WAIT, Clock, CountingService, request_for
 from tests.support.drawing import KeptProcesses
 

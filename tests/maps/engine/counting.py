@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from components.core import BUNDLED_ID, Encoding, Settings
-from components.core.service import LocalService
-from components.corpus.corpus import Corpus
-from components.maps.request import MapRequest, MapSettings
+from contextlens.core import BUNDLED_ID, Encoding, Settings
+from contextlens.core.service import LocalService
+from contextlens.corpus.corpus import Corpus
+from contextlens.maps.request import MapRequest, MapSettings
 
 __all__ = ["PCA", "WAIT", "Clock", "CountingService", "request_for"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, Encoding, ModelCard
-from components.corpus.corpus import Corpus
-from components.maps import plan, projection, vectors
-from components.maps import stability as stabilities
-from components.maps.engine import Maps, last_layer
-from components.maps.points import UNITS
-from components.maps.request import MapSettings
+from contextlens.core import BUNDLED_ID, Encoding, ModelCard
+from contextlens.corpus.corpus import Corpus
+from contextlens.maps import plan, projection, vectors
+from contextlens.maps import stability as stabilities
+from contextlens.maps.engine import Maps, last_layer
+from contextlens.maps.points import UNITS
+from contextlens.maps.request import MapSettings
 from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps

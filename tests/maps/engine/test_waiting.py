@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import ModelCard
-from components.core.errors import BusyError
-from components.corpus.corpus import Corpus
-from components.jobs import Job, Jobs, StoppedError, Task, Visitor
-from components.maps.engine import MAPS, Maps
-from components.maps.request import MapRequest
+from contextlens.core import ModelCard
+from contextlens.core.errors import BusyError
+from contextlens.corpus.corpus import Corpus
+from contextlens.jobs import Job, Jobs, StoppedError, Task, Visitor
+from contextlens.maps.engine import MAPS, Maps
+from contextlens.maps.request import MapRequest
 from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
 pytestmark = pytest.mark.slow  # starts a process that draws maps

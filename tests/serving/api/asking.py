@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx2
 
-from components.core.remote.service import Connection
-from components.core.remote.wire import REQUEST_TYPE
+from contextlens.core.remote.service import Connection
+from contextlens.core.remote.wire import REQUEST_TYPE
 
 __all__ = ["CARD", "asking", "post"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from components.core import EncoderService
-from components.core.cache import CachedService
+from contextlens.core import EncoderService
+from contextlens.core.cache import CachedService
 
 
 @pytest.fixture(scope="session")

@@ -16,19 +16,19 @@ import httpx2
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, errors
-from components.core import caller as callers
-from components.core.caller import Caller, calling
-from components.core.errors import JobError, RequestError, WorkerError
-from components.core.remote.wire import (
+from contextlens.core import BUNDLED_ID, EncoderService, errors
+from contextlens.core import caller as callers
+from contextlens.core.caller import Caller, calling
+from contextlens.core.errors import JobError, RequestError, WorkerError
+from contextlens.core.remote.wire import (
     ANSWER_TYPE,
     REQUEST_TYPE,
     STREAM_TYPE,
     pack_request,
     unpack_answer,
 )
-from components.serving.api import create_app
-from components.serving.bounds import Bounds
+from contextlens.serving.api import create_app
+from contextlens.serving.bounds import Bounds
 from tests.serving.api.asking import CARD, asking, post
 from tests.support.remote_server import serving
 

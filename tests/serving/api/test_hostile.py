@@ -20,14 +20,14 @@ import numpy as np
 import psutil
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.caller import Caller, calling
-from components.core.errors import BusyError, RequestError
-from components.core.remote.service import Connection, RemoteService
-from components.core.remote.wire import REQUEST_TYPE, pack_request
-from components.serving import bounds
-from components.serving.api import create_app
-from components.serving.bounds import Bounds, Places
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.caller import Caller, calling
+from contextlens.core.errors import BusyError, RequestError
+from contextlens.core.remote.service import Connection, RemoteService
+from contextlens.core.remote.wire import REQUEST_TYPE, pack_request
+from contextlens.serving import bounds
+from contextlens.serving.api import create_app
+from contextlens.serving.bounds import Bounds, Places
 from tests.serving.api.asking import CARD, asking, post
 from tests.support.ports import free_port
 from tests.support.remote_server import serving
@@ -38,10 +38,10 @@ LARGE = pack_request({"model": BUNDLED_ID, "texts": ["a " * 3_900_000]})
 SERVER = """
 import sys
 import uvicorn
-from components.core.service import LocalService
-from components.core.settings import Settings
-from components.serving.api import create_app
-from components.serving.bounds import Bounds
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
+from contextlens.serving.api import create_app
+from contextlens.serving.bounds import Bounds
 
 bounds = Bounds(n_requests=16, shared_bytes=200_000_000, wait_seconds=2.0, seconds=5.0)
 app = create_app(LocalService(Settings(allow_downloads=False)), bounds=bounds)

@@ -9,19 +9,19 @@ from typing import Any
 import httpx2
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import ModelError, RequestError, SettingsError
-from components.core.protocol import EncoderService as Contract
-from components.core.remote.service import RemoteService
-from components.core.remote.wire import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.errors import ModelError, RequestError, SettingsError
+from contextlens.core.protocol import EncoderService as Contract
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.remote.wire import (
     ANSWER_TYPE,
     REQUEST_TYPE,
     STREAM_TYPE,
     pack_request,
     unpack_answer,
 )
-from components.serving.api import create_app, from_env
-from components.serving.bounds import Bounds
+from contextlens.serving.api import create_app, from_env
+from contextlens.serving.bounds import Bounds
 from tests.serving.api.asking import asking, post
 from tests.support.remote_server import serving
 

@@ -16,23 +16,23 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from components.content.examples import EXAMPLES
-from components.core.errors import AccessError
-from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
-from components.features.corpora.controls import CORPUS, PAGE
-from components.features.map.request import most_points
-from components.jobs import JobKind
-from components.ui.access import guard
-from components.ui.access.roles import FETCH, MANAGE, Role
-from components.ui.corpora import catalogue, exports
-from components.ui.corpora.controls import MINE
-from components.ui.files import uploads
-from components.ui.files.uploads import forget_all
-from components.ui.frame.shell import DEMO_LINE
-from components.ui.models import runtime
-from components.ui.models.background import jobs, store
-from components.ui.models.tasks import FETCHES, TOKENIZERS
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.content.examples import EXAMPLES
+from contextlens.core.errors import AccessError
+from contextlens.core.settings import DEMO_CHARACTERS, DEMO_POINTS
+from contextlens.features.corpora.controls import CORPUS, PAGE
+from contextlens.features.map.request import most_points
+from contextlens.jobs import JobKind
+from contextlens.ui.access import guard
+from contextlens.ui.access.roles import FETCH, MANAGE, Role
+from contextlens.ui.corpora import catalogue, exports
+from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.files import uploads
+from contextlens.ui.files.uploads import forget_all
+from contextlens.ui.frame.shell import DEMO_LINE
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import jobs, store
+from contextlens.ui.models.tasks import FETCHES, TOKENIZERS
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
 from tests.support.openid import claims, cookies, knows, owner_of, settings_of
@@ -98,9 +98,11 @@ def asked(_signed_in_app: None) -> Iterator[None]:
 
 def seen_by(name: str, view: Any = DEFAULT, page: str = "corpora") -> AppTest:
     """A page as this person sees it; "" is not signed in."""
-    from components.ui.state.address import encode
+    from contextlens.ui.state.address import encode
 
-    app = AppTest.from_file(str(Path(__file__).parents[3] / "main.py"), default_timeout=300)
+    app = AppTest.from_file(
+        str(Path(__file__).parents[3] / "contextlens/main.py"), default_timeout=300
+    )
     app.user = claims(name) if name else {}
     app.query_params["s"] = encode(view)
     return arrived(app.switch_page(f"pages/{page}.py").run())
@@ -306,11 +308,11 @@ def test_no_module_goes_past_the_doors() -> None:
     calls = ("store().create(", "store().delete(", "work.start(", "work.pause(", "store().export(")
     found = {
         path.relative_to(root).as_posix()
-        for folder in ("components/ui", "components/features", "pages")
+        for folder in ("contextlens/ui", "contextlens/features", "pages")
         for path in (root / folder).rglob("*.py")
         if any(call in path.read_text(encoding="utf-8") for call in calls)
     }
-    assert found == {"components/ui/corpora/changing.py", "components/ui/corpora/exports.py"}
+    assert found == {"contextlens/ui/corpora/changing.py", "contextlens/ui/corpora/exports.py"}
     assert PAGE == "corpora"
 
 

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from streamlit import config
 from streamlit.auth_util import encode_provider_token
 
-from components.ui.access import guard, oidc
-from components.ui.access.roles import Role
+from contextlens.ui.access import guard, oidc
+from contextlens.ui.access.roles import Role
 from tests.support.openid import PEOPLE, cookies, knows, provider, settings_of, sign_in
 from tests.support.pages import app_settings, framed, plainly_said
 

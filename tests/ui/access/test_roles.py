@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core import Settings
-from components.ui.access.roles import (
+from contextlens.core import Settings
+from contextlens.ui.access.roles import (
     EVERYBODY,
     EXPORT,
     FETCH,

@@ -14,12 +14,12 @@ import httpx2
 import pyarrow.parquet as pq
 import pytest
 
-from components.features.corpora.controls import CORPUS
-from components.ui.access.oidc import NOTE_ADDRESS
-from components.ui.corpora import exports
-from components.ui.models.background import store
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.features.corpora.controls import CORPUS
+from contextlens.ui.access.oidc import NOTE_ADDRESS
+from contextlens.ui.corpora import exports
+from contextlens.ui.models.background import store
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, launch
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.measured import measured_data
@@ -67,7 +67,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
             "STREAMLIT_SERVER_BASE_URL_PATH": BASE,
         }
-        server = launch(ROOT / "app.py", folder / "log.txt", {**os.environ, **env})
+        server = launch(ROOT / "contextlens" / "app.py", folder / "log.txt", {**os.environ, **env})
         try:
             server.wait()
             yield Place(server.address, its, name)

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from components.core.errors import CorpusError
-from components.corpus.bundled import offered, stored_name
-from components.corpus.store.indexing import INDEXES, index_key
-from components.features.map.controls import ALL_WORDS, FIND, FIND_SELECT, KEPT, PANEL, SOURCE
-from components.features.map.controls import word_of as map_word_of
-from components.features.senses import controls as senses
-from components.jobs import Task
-from components.ui.corpora import catalogue
-from components.ui.corpora.controls import MINE
-from components.ui.models.background import jobs, store
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.bundled import offered, stored_name
+from contextlens.corpus.store.indexing import INDEXES, index_key
+from contextlens.features.map.controls import ALL_WORDS, FIND, FIND_SELECT, KEPT, PANEL, SOURCE
+from contextlens.features.map.controls import word_of as map_word_of
+from contextlens.features.senses import controls as senses
+from contextlens.jobs import Task
+from contextlens.ui.corpora import catalogue
+from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.models.background import jobs, store
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.pages import app_settings
 

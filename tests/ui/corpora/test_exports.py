@@ -15,10 +15,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from components.corpus.store.space import FREE_BYTES
-from components.ui.access.roles import EVERYBODY
-from components.ui.corpora import exports
-from components.ui.models.background import store
+from contextlens.corpus.store.space import FREE_BYTES
+from contextlens.ui.access.roles import EVERYBODY
+from contextlens.ui.corpora import exports
+from contextlens.ui.models.background import store
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import app_settings
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from components.core.errors import CorpusError
-from components.core.words import split_words
-from components.ui.corpora import texts
-from components.ui.corpora.texts import own_sentences, stored_texts
-from components.ui.models.background import store
-from components.ui.state.view import Sentence
+from contextlens.core.errors import CorpusError
+from contextlens.core.words import split_words
+from contextlens.ui.corpora import texts
+from contextlens.ui.corpora.texts import own_sentences, stored_texts
+from contextlens.ui.models.background import store
+from contextlens.ui.state.view import Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import app_settings
 

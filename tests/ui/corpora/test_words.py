@@ -12,11 +12,11 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
-from components.corpus.corpus import Corpus
-from components.corpus.store.store import Store
-from components.ui.corpora import words as words_module
-from components.ui.corpora.words import (
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.store import Store
+from contextlens.ui.corpora import words as words_module
+from contextlens.ui.corpora.words import (
     all_counts,
     counted_in,
     counted_of,

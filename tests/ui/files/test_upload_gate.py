@@ -18,8 +18,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
-from components.ui.files import uploads
-from components.ui.files.chooser import UPLOADED
+from contextlens.ui.files import uploads
+from contextlens.ui.files.chooser import UPLOADED
 from tests.support.pages import app_settings
 
 N_VISITS = 20
@@ -127,7 +127,7 @@ def test_a_stranger_s_file_takes_no_room(
 def page() -> None:
     import streamlit as st
 
-    from components.ui.files.uploads import take_file
+    from contextlens.ui.files.uploads import take_file
 
     def take() -> None:
         st.session_state.setdefault("taken", []).append(take_file("field"))

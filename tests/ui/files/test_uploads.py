@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import CorpusError
-from components.ui.files import uploads
-from components.ui.files.uploads import forget_all, keep, keep_shared, shared, sheet_of
+from contextlens.core.errors import CorpusError
+from contextlens.ui.files import uploads
+from contextlens.ui.files.uploads import forget_all, keep, keep_shared, shared, sheet_of
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"

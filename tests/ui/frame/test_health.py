@@ -15,11 +15,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from components.core import BUNDLED_ID
-from components.ui.frame import health, hosts, readings
-from components.ui.frame.health import Check, readiness
-from components.ui.models import runtime
-from components.ui.models.background import jobs
+from contextlens.core import BUNDLED_ID
+from contextlens.ui.frame import health, hosts, readings
+from contextlens.ui.frame.health import Check, readiness
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import jobs
 from tests.support.pages import app_settings
 
 TOKEN = "a-token-of-some-length"

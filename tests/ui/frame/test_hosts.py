@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowe
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from components.ui.frame import hosts
+from contextlens.ui.frame import hosts
 from tests.support.app_server import ROOT, START_SECONDS, AppServer, launch
 
 STREAM = "/_stcore/stream"
@@ -209,7 +209,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServe
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
         "CONTEXTLENS_LOG": "json",
     }
-    server = launch(ROOT / "app.py", folder / "log.txt", env)
+    server = launch(ROOT / "contextlens" / "app.py", folder / "log.txt", env)
     server.wait()
     yield server, log
     server.stop()

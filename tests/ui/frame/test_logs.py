@@ -17,15 +17,15 @@ import pytest
 from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
-from components.core.errors import CorpusError, WorkerError
-from components.core.service import LocalService
-from components.corpus.store.indexing import INDEXES
-from components.jobs import JobKind, Jobs, Processes, Task
-from components.ui.frame.logs import FIELDS
-from components.ui.models import requested_model, runtime
-from components.ui.models.background import jobs
-from components.ui.state.view import Sentence, ViewState
+from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import CorpusError, WorkerError
+from contextlens.core.service import LocalService
+from contextlens.corpus.store.indexing import INDEXES
+from contextlens.jobs import JobKind, Jobs, Processes, Task
+from contextlens.ui.frame.logs import FIELDS
+from contextlens.ui.models import requested_model, runtime
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.view import Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, press, settled
 from tests.ui.frame.written_log import MARKER, Lines, fail, of, written
@@ -219,7 +219,9 @@ def test_a_record_that_cannot_be_written_is_not_shown(
 
 
 def test_the_configuration_lets_a_record_be_its_line() -> None:
-    text = (Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "contextlens" / ".streamlit" / "config.toml").read_text(
+        encoding="utf-8"
+    )
     assert 'messageFormat = "%(message)s"' in text
     assert "enableRich = false" in text
 
@@ -233,7 +235,7 @@ WAIT = 60.0
 def page_that_fails() -> None:
     import streamlit as st
 
-    from components.ui.frame import errors, runs
+    from contextlens.ui.frame import errors, runs
 
     page = type("Page", (), {"url_path": "tokens"})()
     with runs.counted(page), errors.boundary():  # type: ignore[arg-type]
@@ -275,7 +277,7 @@ def test_a_callback_that_fails_on_a_text(lines: Lines) -> None:
 def page_whose_fragment_fails() -> None:
     import streamlit as st
 
-    from components.ui.frame import errors
+    from contextlens.ui.frame import errors
 
     @st.fragment
     def fail() -> None:
@@ -300,8 +302,8 @@ def test_a_fragment_that_fails_on_a_text_is_told_of_once(lines: Lines) -> None:
 def page_that_is_told_of_it() -> None:
     import streamlit as st
 
-    from components.core.errors import TextError
-    from components.ui.frame import errors
+    from contextlens.core.errors import TextError
+    from contextlens.ui.frame import errors
 
     typed = st.query_params["typed"]
     assert errors.uncaught(ValueError(typed))

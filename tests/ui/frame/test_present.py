@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.content.language import table
-from components.ui.frame.controls import PRESENT
-from components.ui.frame.navigation import PAGES, PageRow, neighbours
-from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT
+from contextlens.content.language import table
+from contextlens.ui.frame.controls import PRESENT
+from contextlens.ui.frame.navigation import PAGES, PageRow, neighbours
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.view import DEFAULT
 from tests.support.pages import bundled_app, chart, framed, press, shown_view
 
 PRESENTED = PRESENT.put(DEFAULT, True)

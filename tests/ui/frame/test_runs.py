@@ -10,9 +10,9 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunException, StopException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-from components.core import meters
-from components.core.errors import TextError
-from components.ui.frame import errors, runs
+from contextlens.core import meters
+from contextlens.core.errors import TextError
+from contextlens.ui.frame import errors, runs
 
 
 @dataclass

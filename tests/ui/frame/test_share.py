@@ -14,11 +14,11 @@ import segno
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from components.ui.corpora.controls import MINE
-from components.ui.frame.share import MOST, fits, qr_code
-from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json
-from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
-from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
+from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.frame.share import MOST, fits, qr_code
+from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json
+from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
+from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
 
 LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))

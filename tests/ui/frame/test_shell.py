@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import EncoderService
-from components.serving.api import create_app
-from components.ui.state.view import DEFAULT
+from contextlens.core import EncoderService
+from contextlens.serving.api import create_app
+from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field
 from tests.support.pages import app_settings, finish_background_work, framed, press
 from tests.support.ports import free_port
@@ -37,7 +37,9 @@ def port(tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-@pytest.mark.parametrize("page", [page.stem for page in sorted(ROOT.glob("pages/*.py"))])
+@pytest.mark.parametrize(
+    "page", [page.stem for page in sorted(ROOT.glob("contextlens/pages/*.py"))]
+)
 def test_each_page_says_it_in_its_frame(port: int, page: str) -> None:
     del port
     app = framed(page=page)

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID, Settings, open_service
-from components.core.errors import ContextlensError
-from components.jobs import Job
-from components.ui.models import runtime, tasks
-from components.ui.models.background import jobs
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.core import BUNDLED_ID, Settings, open_service
+from contextlens.core.errors import ContextlensError
+from contextlens.jobs import Job
+from contextlens.ui.models import runtime, tasks
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field
 from tests.support.hub_server import HubServer, Reply, Repository, error, hub_server
 from tests.support.pages import (
@@ -565,7 +565,7 @@ def test_an_error_that_nobody_foresaw_is_a_reference_to_the_log(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr("components.core.encoder.loading._card", fail)
+    monkeypatch.setattr("contextlens.core.encoder.loading._card", fail)
     app = choose(type_in(framed(), TEXT), PRESET)
     assert_goes_on(app)
     assert "reference" in said(app)

@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from components.content.wording import escape
-from components.core.errors import SettingsError
-from components.ui.corpora import exports
-from components.ui.files import uploads
-from components.ui.frame import health, startup
-from components.ui.frame.navigation import PAGES
+from contextlens.content.wording import escape
+from contextlens.core.errors import SettingsError
+from contextlens.ui.corpora import exports
+from contextlens.ui.files import uploads
+from contextlens.ui.frame import health, startup
+from contextlens.ui.frame.navigation import PAGES
 from tests.support.pages import ROOT, app_settings
 from tests.ui.frame.written_log import written
 
@@ -49,7 +49,7 @@ class KnownPages(PagesManager):
 
 
 def opened(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.testing.v1.app_test.PagesManager", KnownPages)
         return app.switch_page(f"pages/{page}.py").run()
@@ -97,8 +97,8 @@ def start() -> None:
 
 
 def page_that_meets_one() -> None:
-    from components.core.errors import SettingsError
-    from components.ui.frame import errors
+    from contextlens.core.errors import SettingsError
+    from contextlens.ui.frame import errors
 
     assert errors.uncaught(SettingsError("The service takes another token."))
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID
-from components.core.errors import BusyError, FetchError
-from components.core.schema import Progress, ProgressEvent
-from components.core.service import LocalService
-from components.core.settings import Settings
-from components.jobs import Jobs, StoppedError, Visitor, in_words
-from components.ui.models import prepare, tasks
-from components.ui.models.tasks import FETCHES, LOADS
+from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import BusyError, FetchError
+from contextlens.core.schema import Progress, ProgressEvent
+from contextlens.core.service import LocalService
+from contextlens.core.settings import Settings
+from contextlens.jobs import Jobs, StoppedError, Visitor, in_words
+from contextlens.ui.models import prepare, tasks
+from contextlens.ui.models.tasks import FETCHES, LOADS
 
 SECONDS = 300
 ME, YOU = Visitor("me"), Visitor("you")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.jobs import JobKind, Task, Visitor
-from components.ui.models.background import jobs
+from contextlens.jobs import JobKind, Task, Visitor
+from contextlens.ui.models.background import jobs
 from tests.support.pages import app_settings
 
 SECONDS = 60
@@ -27,7 +27,7 @@ def server() -> Iterator[None]:
 def waiting_page(task: object) -> None:
     import streamlit as st
 
-    from components.ui.models.waiting import Offer, result_of
+    from contextlens.ui.models.waiting import Offer, result_of
 
     offer = Offer("A minute.", "You stopped it.", "No one waited.", "Begin", "Here it will be.")
     result = result_of(task, offer, place="sum", height=100, most_seconds=5.0)  # type: ignore[arg-type]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from components.core import Settings
-from components.core.errors import SettingsError
-from components.ui.processes.__main__ import (
+from contextlens.core import Settings
+from contextlens.core.errors import SettingsError
+from contextlens.ui.processes.__main__ import (
     MOST,
     environment,
     nginx_path,
@@ -84,7 +84,7 @@ def test_the_processes_listen_on_this_machine_alone_and_start_again(written: Pat
 def refusal(*options: str, **environ: str) -> str:
     """The output as the program refuses."""
     done = subprocess.run(
-        [sys.executable, "-m", "components.ui.processes", *options],
+        [sys.executable, "-m", "contextlens.ui.processes", *options],
         cwd=ROOT, env={**os.environ, **environ}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode
@@ -110,7 +110,7 @@ def test_an_address_of_another_machine_is_refused(host: str) -> None:
 
 def test_without_nginx_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("components.ui.processes.__main__._SYSTEM_FOLDERS", ())
+    monkeypatch.setattr("contextlens.ui.processes.__main__._SYSTEM_FOLDERS", ())
     with pytest.raises(SettingsError, match="sudo apt-get install nginx-light"):
         nginx_path()
 

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.content.bundled_texts import baseline_sentences
-from components.core import BUNDLED_ID
-from components.core.errors import StateError
-from components.core.words import split_words
-from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
-from components.ui.state.session import is_too_long
-from components.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence, ViewState
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import StateError
+from contextlens.core.words import split_words
+from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
+from contextlens.ui.state.session import is_too_long
+from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence, ViewState
 from tests.ui.state.views import any_character, sendable, unhurried, views
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core.errors import StateError
-from components.ui.state import address, session
-from components.ui.state.address import decode, encode, from_json, to_json
-from components.ui.state.bounds import (
+from contextlens.core.errors import StateError
+from contextlens.ui.state import address, session
+from contextlens.ui.state.address import decode, encode, from_json, to_json
+from contextlens.ui.state.bounds import (
     MAX_BYTES,
     MAX_CHOICES,
     MAX_PAGES,
@@ -25,8 +25,8 @@ from components.ui.state.bounds import (
     check_json,
     n_characters,
 )
-from components.ui.state.controls import Control
-from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
+from contextlens.ui.state.controls import Control
+from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 
 ROOT = Path(__file__).parents[3]
 FULL = Sentence("a b " * (MAX_CHARACTERS // 4))
@@ -141,7 +141,7 @@ def test_pages_and_choices_are_bounded_and_unknown_ones_are_kept() -> None:
 
 def test_every_choice_that_there_is_fits() -> None:
     declared: Counter[str] = Counter()
-    for path in sorted((ROOT / "components" / "features").rglob("controls.py")):
+    for path in sorted((ROOT / "contextlens" / "features").rglob("controls.py")):
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         declared.update(each.page for each in vars(module).values() if isinstance(each, Control))
     assert len(declared) <= MAX_PAGES // 2
@@ -152,8 +152,8 @@ def test_every_choice_that_there_is_fits() -> None:
 
 
 def visited() -> None:
-    from components.ui.state import session
-    from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState
+    from contextlens.ui.state import session
+    from contextlens.ui.state.view import MAX_CHARACTERS, Sentence, ViewState
 
     full = Sentence("".join(chr(0x4E00 + 37 * i % 20_000) for i in range(MAX_CHARACTERS)))
     for i in range(12):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from components.ui.state import session
+from contextlens.ui.state import session
 
 
 def script() -> None:
     import streamlit as st
 
-    from components.ui.state import session
+    from contextlens.ui.state import session
 
     @st.fragment
     def part() -> None:
@@ -33,7 +33,7 @@ def left() -> None:
     import streamlit as st
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    from components.ui.state import session
+    from contextlens.ui.state import session
 
     seen = st.session_state.setdefault("seen", [])
     ctx, asks = get_script_run_ctx(), session.caller()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.ui.state.controls import (
+from contextlens.ui.state.controls import (
     choice,
     number,
     sentence_choice,
@@ -12,7 +12,7 @@ from components.ui.state.controls import (
     switch,
     text,
 )
-from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, Value, ViewState
 
 COLOR = choice("masks", "color", ("Cosine", "Mask"))
 CUT = number("masks", "cut", between=(1, 512), default=128)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from components.core.byte_cache import ByteCache
-from components.core.cache import CachedService
-from components.core.words import find_word
-from components.jobs import Job, Jobs
-from components.maps.engine import Maps
-from components.ui.state.view import DEFAULT, Sentence
+from contextlens.core.byte_cache import ByteCache
+from contextlens.core.cache import CachedService
+from contextlens.core.words import find_word
+from contextlens.jobs import Job, Jobs
+from contextlens.maps.engine import Maps
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.memory import reachable_bytes
 from tests.support.pages import bundled_app, framed
 

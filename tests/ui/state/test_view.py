@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.content.examples import EXAMPLES, Example
-from components.core import BUNDLED_ID
-from components.core.words import find_word, split_words
-from components.ui.state.address import decode, encode
-from components.ui.state.session import is_too_long
-from components.ui.state.view import (
+from contextlens.content.examples import EXAMPLES, Example
+from contextlens.core import BUNDLED_ID
+from contextlens.core.words import find_word, split_words
+from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.session import is_too_long
+from contextlens.ui.state.view import (
     DEFAULT,
     MAX_CHARACTERS,
     Sentence,

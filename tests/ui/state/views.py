@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from components.ui.state.view import MAX_SENTENCES, Sentence, ViewState
+from contextlens.ui.state.view import MAX_SENTENCES, Sentence, ViewState
 
 __all__ = ["any_character", "sendable", "sentences", "unhurried", "views"]
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from components.core.words import split_words
-from components.ui.state.view import MAX_CHARACTERS
-from components.ui.widgets import chips
-from components.ui.widgets.chips import ChipRow
-from components.ui.widgets.component import css_class
+from contextlens.core.words import split_words
+from contextlens.ui.state.view import MAX_CHARACTERS
+from contextlens.ui.widgets import chips
+from contextlens.ui.widgets.chips import ChipRow
+from contextlens.ui.widgets.component import css_class
 from tests.support.pages import send_pick
 
 # Everything a text field, an address or a file can bring: surrogates and control characters too.
@@ -165,8 +165,8 @@ def test_other_picks_are_ignored(pick: object) -> None:
 def script() -> None:
     import streamlit as st
 
-    from components.ui.widgets.chips import ChipRow, word_chips
-    from components.ui.widgets.kit import picture_buttons
+    from contextlens.ui.widgets.chips import ChipRow, word_chips
+    from contextlens.ui.widgets.kit import picture_buttons
 
     def keep(row: int, span: tuple[int, int]) -> None:
         st.session_state["picked"] = (row, span)

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.schema import Passport
-from components.ui.widgets.export import caption, to_csv, to_npz
+from contextlens.core.schema import Passport
+from contextlens.ui.widgets.export import caption, to_csv, to_npz
 
 PASSPORT = Passport(
     model="org/a-model",

@@ -6,13 +6,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.ui.widgets import kit
+from contextlens.ui.widgets import kit
 
 
 def drawing() -> None:
     import streamlit as st
 
-    from components.ui.widgets import kit
+    from contextlens.ui.widgets import kit
 
     page = st.selectbox("page", ["tokens", "masks"], key="page")
     fails = st.toggle("fail", key="fail")
@@ -25,7 +25,7 @@ def drawing() -> None:
 def choosing() -> None:
     import streamlit as st
 
-    from components.ui.widgets import kit
+    from contextlens.ui.widgets import kit
 
     kit.one_of({name: lambda name=name: st.caption(name) for name in "ab"}, key="tabs")
 

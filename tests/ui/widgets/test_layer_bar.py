@@ -9,8 +9,8 @@ from tests.support.pages import given, send, shown_view, to_layer
 
 
 def script(layers: tuple[int, ...], shown: int | None = None) -> None:
-    from components.ui.state import session
-    from components.ui.widgets.layer_bar import layer_bar
+    from contextlens.ui.state import session
+    from contextlens.ui.widgets.layer_bar import layer_bar
 
     layer_bar(session.current(), layers, shown=shown, framed=["my chart"])
 

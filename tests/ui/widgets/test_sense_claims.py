@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from components.analysis.separation import (
+from contextlens.analysis.separation import (
     RISK,
     Separation,
     best_of,
@@ -16,8 +16,8 @@ from components.analysis.separation import (
     verdict_of,
     wilson,
 )
-from components.content.wording import listed, percent
-from components.ui.widgets.sense_claims import (
+from contextlens.content.wording import listed, percent
+from contextlens.ui.widgets.sense_claims import (
     senses_claim,
     senses_sure,
     senses_title,

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from components.analysis.tokens import lost_spans
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Tokens
-from components.core.words import split_words
-from components.ui.widgets import token_strip
-from components.ui.widgets.chips import visible
+from contextlens.analysis.tokens import lost_spans
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.schema import Tokens
+from contextlens.core.words import split_words
+from contextlens.ui.widgets import token_strip
+from contextlens.ui.widgets.chips import visible
 from tests.support.pages import send, send_pick
 from tests.support.tiny_models import FAMILIES
 
@@ -131,8 +131,8 @@ def test_only_the_tokens_of_the_chosen_word_are_chosen(service: EncoderService) 
 def script() -> None:
     import streamlit as st
 
-    from components.core import BUNDLED_ID, Settings, open_service
-    from components.ui.widgets.token_strip import token_strip
+    from contextlens.core import BUNDLED_ID, Settings, open_service
+    from contextlens.ui.widgets.token_strip import token_strip
 
     service = open_service(Settings(allow_downloads=False))
     tokens = service.tokenize(BUNDLED_ID, ["nul\x00 a🐍b"])[0]

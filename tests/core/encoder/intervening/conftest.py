@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core import EncoderService
+from contextlens.core import EncoderService
 from tests.core.encoder import hooked
 from tests.core.encoder.intervening.intervened import BASELINE, INPUTS, Subject
 from tests.support.oracle import Oracle

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from components.core import EncoderService, Encoding
-from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
+from contextlens.core import EncoderService, Encoding
+from contextlens.core.schema import Average, Block, Intervention, Patch, SwitchOff
 from tests.core.encoder import hooked
 from tests.support.oracle import Oracle
 

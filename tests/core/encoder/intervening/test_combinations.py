@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core import EncoderService, Settings
-from components.core.encoder import LoadedModel, intervene, load_model
-from components.core.encoder.layerwise import Layerwise
-from components.core.registry import locate
-from components.core.schema import Average, Block, FastPrecision, Patch, SwitchOff
-from components.core.service import LocalService
+from contextlens.core import EncoderService, Settings
+from contextlens.core.encoder import LoadedModel, intervene, load_model
+from contextlens.core.encoder.layerwise import Layerwise
+from contextlens.core.registry import locate
+from contextlens.core.schema import Average, Block, FastPrecision, Patch, SwitchOff
+from contextlens.core.service import LocalService
 from tests.core.encoder import hooked
 from tests.core.encoder.intervening.intervened import (
     INPUTS,

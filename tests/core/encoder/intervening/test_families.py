@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, Settings
-from components.core.errors import UnsupportedModelError
-from components.core.schema import Average, Block, Patch, SwitchOff
-from components.core.service import LocalService
+from contextlens.core import BUNDLED_ID, Settings
+from contextlens.core.errors import UnsupportedModelError
+from contextlens.core.schema import Average, Block, Patch, SwitchOff
+from contextlens.core.service import LocalService
 from tests.core.encoder import hooked
 from tests.core.encoder.intervening.intervened import (
     BASELINE,

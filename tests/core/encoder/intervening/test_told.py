@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import RequestError, TextError
-from components.core.schema import Average, Block, Patch, SwitchOff
+from contextlens.core.errors import RequestError, TextError
+from contextlens.core.schema import Average, Block, Patch, SwitchOff
 from tests.core.encoder.intervening.intervened import (
     BASELINE,
     INPUTS,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, Tokens
+from contextlens.core import BUNDLED_ID, EncoderService, Tokens
 from tests.support.tiny_models import FAMILIES
 
 

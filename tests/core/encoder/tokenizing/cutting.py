@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.core import BUNDLED_ID
+from contextlens.core import BUNDLED_ID
 
 __all__ = ["KINDS", "by_kind"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, Tokens
-from components.core.errors import RequestError
+from contextlens.core import BUNDLED_ID, EncoderService, Tokens
+from contextlens.core.errors import RequestError
 from tests.core.encoder.tokenizing.cutting import by_kind
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.content.bundled_texts import baseline_sentences
-from components.core import BUNDLED_ID, EncoderService, Tokens
-from components.core.words import split_words
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import BUNDLED_ID, EncoderService, Tokens
+from contextlens.core.words import split_words
 from tests.core.encoder.tokenizing.cutting import KINDS, by_kind
 
 ODD_TEXTS = {

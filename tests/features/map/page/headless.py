@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from components.features.map.controls import PAGE
-from components.maps.result import MapResult
-from components.ui.corpora.own_file import share
-from components.ui.files.uploads import keep, sheet_of
-from components.ui.models.background import maps
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.features.map.controls import PAGE
+from contextlens.maps.result import MapResult
+from contextlens.ui.corpora.own_file import share
+from contextlens.ui.files.uploads import keep, sheet_of
+from contextlens.ui.models.background import maps
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
 from tests.support.pages import settled, shown_view

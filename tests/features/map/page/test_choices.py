@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.features.map.controls import FIND_SELECT, PAGE, TRUST
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.features.map.controls import FIND_SELECT, PAGE, TRUST
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.features.map.page.headless import (
     assert_whole,
     click,

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import EncoderService
-from components.features.map.controls import PAGE, POINT_PANEL
-from components.features.map.marks import name_of
-from components.ui.files.uploads import forget_all
+from contextlens.core import EncoderService
+from contextlens.features.map.controls import PAGE, POINT_PANEL
+from contextlens.features.map.marks import name_of
+from contextlens.ui.files.uploads import forget_all
 from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view

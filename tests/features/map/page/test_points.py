@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.content.language import say
-from components.core import BUNDLED_ID, EncoderService
-from components.core.byte_cache import shared_cache
-from components.features.map import page
-from components.features.map.controls import (
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.byte_cache import shared_cache
+from contextlens.features.map import page
+from contextlens.features.map.controls import (
     FIND_SELECT,
     PAGE,
     PANEL,
@@ -26,9 +26,9 @@ from components.features.map.controls import (
     POINT_PANEL,
     TABLE_PANEL,
 )
-from components.features.map.marks import name_of
-from components.maps.result import MapResult
-from components.ui.models import runtime
+from contextlens.features.map.marks import name_of
+from contextlens.maps.result import MapResult
+from contextlens.ui.models import runtime
 from tests.features.map.page.headless import (
     around,
     assert_whole,

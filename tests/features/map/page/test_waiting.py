@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core.byte_cache import ByteCache
-from components.features.map.controls import FIND_SELECT, PAGE
-from components.jobs import Job, JobKind, Jobs, Task, Visitor
-from components.maps.engine import MAPS, READINGS, Maps
-from components.maps.result import MapResult
-from components.ui.models.background import jobs, maps
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, ViewState
+from contextlens.core.byte_cache import ByteCache
+from contextlens.features.map.controls import FIND_SELECT, PAGE
+from contextlens.jobs import Job, JobKind, Jobs, Task, Visitor
+from contextlens.maps.engine import MAPS, READINGS, Maps
+from contextlens.maps.result import MapResult
+from contextlens.ui.models.background import jobs, maps
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
 from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from components.analysis.baseline import Baseline
-from components.content.bundled_texts import baseline_sentences
-from components.core import ModelCard
-from components.core.byte_cache import shared_cache
-from components.ui.models import runtime, tasks
-from components.ui.models.background import jobs
-from components.ui.state.view import DEFAULT
+from contextlens.analysis.baseline import Baseline
+from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.core import ModelCard
+from contextlens.core.byte_cache import shared_cache
+from contextlens.ui.models import runtime, tasks
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.view import DEFAULT
 from tests.support.pages import app_settings, framed
 from tests.ui.models.runtime.getting import SECONDS, TINY
 

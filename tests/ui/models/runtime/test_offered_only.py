@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID, registry
-from components.ui.models import runtime
-from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT
+from contextlens.core import BUNDLED_ID, registry
+from contextlens.ui.models import runtime
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.openid import claims, knows, settings_of
@@ -55,7 +55,7 @@ def signed_in(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def seen_by(name: str, model: str, page: str = "meaning") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=SECONDS)
     app.user = claims(name)
     app.query_params["s"] = encode(replace(DEFAULT, model=model))
     return arrived(app.switch_page(f"pages/{page}.py").run())

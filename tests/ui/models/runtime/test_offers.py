@@ -13,12 +13,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.ui.frame.navigation import PAGES
-from components.ui.models import runtime, tasks
-from components.ui.models.background import jobs
-from components.ui.state.address import encode, to_json
-from components.ui.state.view import DEFAULT
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.models import runtime, tasks
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.address import encode, to_json
+from contextlens.ui.state.view import DEFAULT
 from tests.support.cosines import expected
 from tests.support.fields import field
 from tests.support.hub_server import HubServer, Reply, Request, hub_server

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
-from components.ui.state.view import DEFAULT, Sentence, ViewState
-from components.ui.widgets.comparison.compute import (
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import split_words
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     chosen_span,
     meaning_of,
     missing,
     portrait_of,
 )
-from components.ui.widgets.comparison.controls import LINES, POOLING
+from contextlens.ui.widgets.comparison.controls import LINES, POOLING
 from tests.support.cosines import expected
 from tests.support.pages import view_of
 from tests.support.texts import TYPED

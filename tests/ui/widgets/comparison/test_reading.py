@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analysis.baseline import Band
-from components.analysis.similarity import Comparison, Item, Pair
-from components.content.language import Claim
-from components.ui.widgets.comparison.reading import (
+from contextlens.analysis.baseline import Band
+from contextlens.analysis.similarity import Comparison, Item, Pair
+from contextlens.content.language import Claim
+from contextlens.ui.widgets.comparison.reading import (
     EQUAL,
     NOISE,
     BandOf,

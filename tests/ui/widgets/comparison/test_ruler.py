@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analysis.ruler import KINDS, Calibration, Range, Ruler, Verdict, load
-from components.core import BUNDLED_ID, EncoderService
-from components.ui.models import tasks
-from components.ui.state.view import DEFAULT, Sentence, ViewState
-from components.ui.widgets.comparison.compute import meaning_of, portrait_of
-from components.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of, ruler_reading
+from contextlens.analysis.ruler import KINDS, Calibration, Range, Ruler, Verdict, load
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.ui.models import tasks
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.widgets.comparison.compute import meaning_of, portrait_of
+from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of, ruler_reading
 from tests.support.measured import measured
 
 RANGES = (

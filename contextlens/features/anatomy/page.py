@@ -1,0 +1,194 @@
+"""The parts of the Anatomy page: toolbar, map, the chosen part, reading, tabs and downloads."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from contextlens.content.language import say
+from contextlens.core import EncoderService, ModelCard
+from contextlens.core.presets import preset_config
+from contextlens.features.anatomy import compute
+from contextlens.features.anatomy.compute import AnatomyView, subjects
+from contextlens.features.anatomy.controls import DRAWING, DRAWINGS, PART, SEARCH, SUBJECT
+from contextlens.features.anatomy.explain import FORMULA, QUOTED_MILLIONS
+from contextlens.features.anatomy.figures import HEIGHT, ROOT, part_map
+from contextlens.features.anatomy.measures import Node, parameter_rows
+from contextlens.features.anatomy.reading import (
+    absent_claims,
+    anatomy_reading,
+    anatomy_title,
+    held_claim,
+    part_claims,
+    search_claim,
+)
+from contextlens.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
+from contextlens.ui.frame import navigation
+from contextlens.ui.models import runtime
+from contextlens.ui.state import session
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import export, inputs, kit
+
+__all__ = ["downloads", "explain", "picture", "toolbar", "words"]
+
+_FILE = "anatomy"
+_CHART = "anatomy_map"
+_PAGES = {
+    **dict.fromkeys(
+        ("embeddings", "position", "segment", "one-segment", "projection"), "embedding_layer"
+    ),
+    **dict.fromkeys(("attention", "query", "key", "value", "output", "relative"), "attention"),
+    **dict.fromkeys(("layer", "shared", "feed-forward", "widening", "narrowing"), "layers"),
+    "word": "tokens",
+    "layernorm": "layers",
+}
+"""For each kind of part, the page that shows it at work."""
+
+
+def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
+    """The choice of model and drawing, and the search field."""
+    with kit.controls():
+        inputs.select(view, SUBJECT.among(subjects(view, service, card, runtime.own_models())))
+        inputs.choice(view, DRAWING)
+        inputs.text(view, SEARCH)
+
+
+def picture(view: ViewState, anatomy: AnatomyView) -> None:
+    """The map, and beside it the chosen part."""
+    left, right = st.columns([3, 1], gap="medium")
+    with left, st.container(key=_CHART):
+        _map(view, anatomy)
+    with right, st.container(border=True, gap="xsmall", height=HEIGHT, key="anatomy_part_card"):
+        _part(view, anatomy)
+
+
+def words(anatomy: AnatomyView) -> None:
+    """The reading, with the search result before it."""
+    tree, architecture = anatomy.tree, anatomy.architecture
+    if anatomy.matches is not None:
+        kit.reading([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
+    quoted = QUOTED_MILLIONS.get(architecture.id)
+    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
+    kit.reading(claims, sure=sure)
+    for claim in absent_claims(tree, architecture, anatomy.subject_card):
+        st.caption(str(claim))
+
+
+def explain(anatomy: AnatomyView) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(anatomy), lambda: _under_the_hood(anatomy), say("anatomy.limits"))
+
+
+def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    with kit.downloads(place, _caption(anatomy), chart=_CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            anatomy.passport,
+            rows=lambda: parameter_rows(anatomy.tree),
+            arrays=lambda: compute.arrays(anatomy),
+        )
+
+
+def _map(view: ViewState, anatomy: AnatomyView) -> None:
+    kind, chosen = DRAWINGS[DRAWING.of(view)], anatomy.chosen
+    title = str(anatomy_title(anatomy.tree, chosen))
+    key = f"{_CHART}_{kind}"
+    kit.chart(
+        part_map(anatomy.tree, kind=kind, chosen=chosen, matches=anatomy.matches, title=title),
+        key=key,
+        on_select=lambda: _pick(key),
+        alt=say("anatomy.alt", title=title),
+    )
+
+
+def _pick(key: str) -> None:
+    """Choose the part that was clicked in the map."""
+    points = (session.value(key) or {}).get("selection", {}).get("points", [])
+    if points:
+        path = str(points[0].get("id", ROOT))
+        session.write(PART.put(session.current(), PART.default if path == ROOT else path))
+
+
+def _part(view: ViewState, anatomy: AnatomyView) -> None:
+    """The chosen part: its purpose, its numbers, and a link to the page that shows it at work."""
+    titles = {node.path: node.title for node in anatomy.tree.walk()}
+    inputs.select(view, PART.among({**titles, PART.default: say("anatomy.whole")}))
+    part, kind = anatomy.chosen, _kind(anatomy.chosen)
+    st.markdown(say(f"anatomy.part.{kind}"))
+    st.markdown(" ".join(map(str, part_claims(part, anatomy.tree))))
+    st.caption(str(held_claim(part, anatomy.subject_card)))
+    with st.container(key="anatomy_link", gap="xsmall"):
+        for page in navigation.PAGES:
+            if page.name == _PAGES.get(kind):
+                navigation.link(page, view, label=say("anatomy.see", page=page.title))
+    _below(part)
+
+
+def _kind(part: Node) -> str:
+    """The kind of explanation for a part; a segment table with a single row has its own."""
+    single = part.kind == "segment" and part.parameters[0].shape[0] == 1
+    return "one-segment" if single else part.kind
+
+
+def _below(part: Node) -> None:
+    """The parts or arrays directly below a part."""
+    rows = compute.rows_below(part)
+    columns = {"parameters": st.column_config.NumberColumn(format="localized")}
+    height = 35 * min(len(rows) + 1, 5 if part.children else 3) + 3
+    kit.table(rows, key="anatomy_below", height=height, columns=columns)
+
+
+def _numbers(anatomy: AnatomyView) -> None:
+    table = compute.parameters_table(anatomy)
+    if anatomy.matches is not None:
+        st.caption(say("anatomy.found", n=len(table), n_arrays=anatomy.totals.n_named))
+    columns = {
+        "parameters": st.column_config.NumberColumn(format="localized"),
+        "MB": st.column_config.NumberColumn(format="%.3f"),
+    }
+    kit.table(table, key="anatomy_table", height=360, columns=columns)
+
+
+def _under_the_hood(anatomy: AnatomyView) -> None:
+    kit.under_the_hood(
+        formula=[FORMULA],
+        snippet=_snippet(anatomy),
+        passport=anatomy.passport,
+        shapes=lambda: _shapes(anatomy),
+    )
+
+
+def _snippet(anatomy: AnatomyView) -> str:
+    config = preset_config(anatomy.architecture.id)
+    load = card_lines(anatomy.subject_card or anatomy.card)
+    if anatomy.subject_card is None and config is not None:
+        load = config_lines(config)
+    fits = anatomy.n_tokens <= anatomy.architecture.max_length
+    return anatomy_snippet(
+        load,
+        pooler=anatomy.tree.find("pooler") is not None,
+        n_tokens=anatomy.n_tokens if fits else None,
+    )
+
+
+def _shapes(anatomy: AnatomyView) -> None:
+    model = anatomy.architecture
+    sizes = {
+        "n_layers": model.n_layers,
+        "n_heads": model.n_heads,
+        "n_head_dims": model.n_dims // model.n_heads,
+        "n_dims": model.n_dims,
+        "n_inner": model.n_inner,
+        "n_vocabulary": model.vocabulary_size,
+        "max_length": model.max_length,
+    }
+    st.markdown(say("anatomy.shapes", **sizes))
+
+
+def _caption(anatomy: AnatomyView) -> str:
+    passport = anatomy.passport
+    if anatomy.subject_card is not None:
+        return export.caption(passport)
+    versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
+    return say("anatomy.caption", model=passport.model, versions=versions)

@@ -1,0 +1,68 @@
+"""The controls of Attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contextlens.features.attention.measures import HABITS, Direction, Scope, Special
+from contextlens.ui.state.controls import choice, number, sentence_choice
+
+__all__ = [
+    "DIRECTION",
+    "DIRECTIONS",
+    "HEAD",
+    "PAD",
+    "PAGE",
+    "SCOPES",
+    "SENTENCE",
+    "SHOW",
+    "SIDE",
+    "SORT",
+    "SPECIAL",
+    "SPECIALS",
+    "TOKEN",
+    "UNIT",
+    "WORDS",
+]
+
+PAGE = "attention"
+
+SENTENCE = sentence_choice(PAGE)
+
+SCOPES: Mapping[str, Scope] = {
+    "One head": "head",
+    "Layer": "layer",
+    "All": "all",
+    "Rollout": "rollout",
+}
+SHOW = choice(PAGE, "show", list(SCOPES))
+
+HEAD = choice(PAGE, "head", ())
+"""A layer and head, as "3.7"; by default the first head in the sort order."""
+
+SORT = choice(PAGE, "sort", (*HABITS, "focus"))
+"""A habit, highest value first; `focus` sorts by the lowest entropy."""
+
+SPECIALS: Mapping[str, Special] = {
+    "Show": "show",
+    "Hide": "hide",
+    "Hide, rows to 1": "renormalise",
+}
+SPECIAL = choice(PAGE, "special", list(SPECIALS))
+
+WORDS = "Words"
+UNIT = choice(PAGE, "unit", ("Tokens", WORDS))
+
+DIRECTIONS: Mapping[str, Direction] = {
+    "All": "all",
+    "First to second": "forth",
+    "Second to first": "back",
+}
+DIRECTION = choice(PAGE, "direction", list(DIRECTIONS))
+
+PAD = number(PAGE, "pad", between=(0, 512), default=0)
+"""The length to pad to, at most the model's maximum; 0 adds no padding."""
+
+SIDE = choice(PAGE, "side", ("from", "to"))
+TOKEN = number(PAGE, "token", between=(-1, 1_000_000), default=-1)
+"""The position of the picked token; -1 means the first token of the chosen word."""

@@ -1,0 +1,127 @@
+"""A heatmap of one attention matrix: tokens in rows attend to tokens in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from contextlens.core.schema import FloatArray
+from contextlens.figures.room import below, beside
+from contextlens.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
+
+__all__ = ["attention_heatmap", "weight_bound"]
+
+_ANGLE = -50  # degrees, of the column names
+_ALL_TICKS = {"x": 18, "y": 20}  # the most items whose names all fit on an axis
+_FEW_TICKS = 12
+_SUB_PIXEL = 200  # from this many items on, cells are smaller than a pixel
+_SMALL = 40  # up to this many items, one weight is a visible cell
+
+
+def weight_bound(weights: FloatArray) -> float:
+    """The end of the colour scale: the largest weight; in a large grid, the median row maximum.
+
+    In a long text, a single large weight would otherwise leave no colour for the others.
+    """
+    if not weights.size:
+        return 1.0
+    largest = weights.max(axis=1)
+    end = np.median(largest) if max(weights.shape) > _SMALL else largest.max()
+    return float(end) or float(largest.max()) or 1.0
+
+
+def attention_heatmap(
+    weights: FloatArray,
+    rows: Sequence[tuple[int, str]],
+    columns: Sequence[tuple[int, str]],
+    *,
+    title: str,
+    marked: tuple[str, int] | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """(n_rows, n_columns) weights from 0 to 1, exact on hover.
+
+    Args:
+        weights: the values.
+        rows, columns: (position, label) of each item; labels are escaped here.
+        title: the finding.
+        marked: ("from", row) or ("to", column), the index of the item that gets a frame.
+        height: in pixels.
+    """
+    row_names, column_names = _categories(rows), _categories(columns)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        # An array travels in binary: a third of the bytes of text.
+        "z": np.ascontiguousarray(weights, dtype=np.float32),
+        "x": column_names,
+        "y": row_names,
+        "zmin": 0.0,
+        "zmax": weight_bound(weights),
+        "colorscale": SEQUENTIAL,
+        # Average cells smaller than a pixel instead of dropping them.
+        "zsmooth": "fast" if max(weights.shape) > _SUB_PIXEL else False,
+        "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.4f}<extra></extra>",
+        "colorbar": {
+            "title": {"text": "weight"},
+            "thickness": 8,
+            "len": 0.9,
+            "nticks": 5,
+            "exponentformat": "none",
+        },
+    }
+    across, down = _axis("x", columns, column_names), _axis("y", rows, row_names)
+    layout = {
+        "xaxis": across | {"tickangle": _ANGLE, "side": "bottom"},
+        "yaxis": down | {"autorange": "reversed"},
+        "margin": {
+            "l": beside(_visible_names(down)),
+            "r": 74,
+            "b": below(_visible_names(across), _ANGLE),
+        },
+        "shapes": [] if marked is None else [_frame(*marked)],
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
+    """A unique name for each item, for the hover."""
+    return [f"{position} {plain(label, 14)}" for position, label in items]
+
+
+def _axis(
+    letter: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
+) -> dict[str, Any]:
+    """A short axis has every name; a long one has every nth, with its position."""
+    step = 1 if len(items) <= _ALL_TICKS[letter] else -(-len(items) // _FEW_TICKS)
+    ticks = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
+    return {
+        "type": "category",
+        "tickvals": list(categories[::step]),
+        **ticks,
+        "automargin": True,
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _visible_names(axis: Mapping[str, Any]) -> list[str]:
+    names: list[str] = axis.get("ticktext", axis["tickvals"])
+    return names
+
+
+def _frame(side: str, index: int) -> dict[str, Any]:
+    """A line around a row or a column."""
+    along, across = ("x", "y") if side == "from" else ("y", "x")
+    return {
+        "type": "rect",
+        f"{along}ref": "paper",
+        f"{along}0": 0,
+        f"{along}1": 1,
+        f"{across}0": index - 0.5,
+        f"{across}1": index + 0.5,
+        "line": {"color": NEUTRAL, "width": 2},
+    }

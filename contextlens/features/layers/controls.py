@@ -1,0 +1,55 @@
+"""The controls of the Layer by layer page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from contextlens.content.language import say
+from contextlens.core import ModelSpec
+from contextlens.features.layers.measures import MeasureKind
+from contextlens.ui.state.controls import Choice, Control, choice, sentence_choice
+
+__all__ = [
+    "MEASURE",
+    "MEASURES",
+    "ONE",
+    "OTHER",
+    "PAGE",
+    "PAIRS",
+    "SECTION",
+    "SENTENCE",
+    "SHOW",
+    "TOKEN",
+    "WORDS",
+    "other_in",
+]
+
+PAGE = "layers"
+MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
+    {
+        "To layer 0": "start",
+        "To layer before": "before",
+        "To first token": "first",
+        "Length": "length",
+    }
+)
+
+ONE = "One token"
+
+SENTENCE = sentence_choice(PAGE)
+SHOW = choice(PAGE, "show", (ONE, "All tokens"))
+MEASURE = choice(PAGE, "measure", list(MEASURES))
+TOKEN = Control[int](page=PAGE, name="token", default=-1, label=say("layers.controls.token.label"))
+"""The position of the token to follow; -1 means the first of the chosen word, or of the last."""
+PAIRS = "Token pairs"
+SECTION = choice(PAGE, "section", ("One token", PAIRS, "Layers compared", "Spread", "Pooler"))
+WORDS = choice(PAGE, "words", ("Your sentences", "Sample sentences"))
+OTHER = choice(PAGE, "other", ("",))
+
+
+def other_in(models: Iterable[ModelSpec], model: str) -> Choice:
+    """The choice of the model itself, the default, or of another one by its ID."""
+    return OTHER.among(
+        {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != model}}
+    )

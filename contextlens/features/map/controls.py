@@ -1,0 +1,182 @@
+"""The controls of Map, each declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+
+from contextlens.content.language import say
+from contextlens.core import ModelCard
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.maps.points import UNITS, Unit
+from contextlens.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
+from contextlens.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
+from contextlens.ui.models.recipes import recipe_poolings
+from contextlens.ui.state.controls import Choice, Text, choice, number, switch, text
+
+__all__ = [
+    "ALL_WORDS",
+    "AT_MOST",
+    "BESIDE",
+    "COLOR",
+    "DIMS",
+    "EFFORT",
+    "EVERY_WORD",
+    "FILE",
+    "FILE_NAME",
+    "FIND",
+    "FIND_SELECT",
+    "GROUP_NAMES",
+    "GUESSED",
+    "KEPT",
+    "LABELS",
+    "MARKED",
+    "MARKS_OF",
+    "METHOD",
+    "METRIC",
+    "MIN_DIST",
+    "MOST",
+    "NEAR",
+    "NEIGHBORS",
+    "ONLY",
+    "OTHER_LAYER",
+    "OTHER_METHOD",
+    "OTHER_MODEL",
+    "OTHER_SEED",
+    "PAGE",
+    "PANEL",
+    "PANELS",
+    "PIN_A",
+    "PIN_B",
+    "POINT",
+    "POINT_PANEL",
+    "SEED",
+    "SENTENCES_POOLING",
+    "SOURCE",
+    "SOURCES",
+    "SPECIAL",
+    "TABLE_PANEL",
+    "TEXT",
+    "TRUST",
+    "UNIT",
+    "WORD",
+    "WORDS_POOLING",
+    "kept_among",
+    "only_of",
+    "other_method",
+    "pooling_of",
+    "word_of",
+]
+
+PAGE = "map"
+_USUAL = MapSettings()
+
+# The mapped texts
+
+SOURCES = ("ambiguous", "sentences", "file", "kept")
+SOURCE = choice(PAGE, "source", SOURCES)
+UNIT = choice(PAGE, "unit", UNITS)
+ALL_WORDS = "all"
+WORD = choice(PAGE, "word", ("python", ALL_WORDS))
+"""One of the ready-made corpus's words; `word_of` has them all."""
+ONLY = text(PAGE, "only")
+EVERY_WORD = switch(PAGE, "every_word")
+SPECIAL = switch(PAGE, "special")
+MOST = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
+"""Maximum numbers of points; the first is the default."""
+AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in MOST})
+
+KEPT = choice(PAGE, "kept", ("",))
+"""A stored corpus by its name; `kept_among` has those that a visit knows."""
+
+# A visitor's file
+
+FILE = text(PAGE, "file")
+FILE_NAME = text(PAGE, "file_name", default="a file")
+GUESSED = "guessed"
+TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
+"""The position of the column with the sentences; -1 for the guessed one."""
+LABELS = text(PAGE, "labels", default=GUESSED)
+"""The positions of the label columns, separated by commas, or `GUESSED`."""
+
+# The drawing
+
+WORDS_POOLING = choice(PAGE, "words_pooling", WORD_POOLINGS)
+SENTENCES_POOLING = choice(PAGE, "sentences_pooling", SENTENCE_POOLINGS)
+_METHODS = {method: method_name(method) for method in METHODS}
+METHOD = choice(PAGE, "method", _METHODS, default=_USUAL.method)
+NEIGHBORS = number(PAGE, "neighbors", between=(2, 200), default=_USUAL.n_neighbors)
+_SEEDS = (0, 2**31 - 1)
+SEED = number(PAGE, "seed", between=_SEEDS, default=_USUAL.seed)
+METRIC = choice(PAGE, "metric", ("cosine", "euclidean"), default=_USUAL.metric)
+MIN_DIST = choice(
+    PAGE, "min_dist", ("0.1", "0.0", "0.05", "0.25", "0.5", "0.8"), default=str(_USUAL.min_dist)
+)
+DIMS = choice(PAGE, "dims", ("2-D", "3-D"))
+EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
+COLOR = choice(PAGE, "color", ())
+"""The options depend on the texts: see `compute.color_choice`."""
+
+# The second map beside the first
+
+BESIDE = choice(PAGE, "beside", ("", "layer", "model", "method", "seed"))
+OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=1)
+OTHER_MODEL = choice(PAGE, "other_model", ())
+OTHER_METHOD = choice(PAGE, "other_method", _METHODS)
+OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
+
+# The panel beside the map, and the marked points
+
+PANELS = FIND_SELECT, POINT_PANEL, TABLE_PANEL, TRUST = (
+    "Find & select",
+    "Point",
+    "Table",
+    "Trust",
+)
+PANEL = choice(PAGE, "panel", PANELS)
+FIND = text(PAGE, "find")
+NEAR = text(PAGE, "near")
+MARKS_OF = text(PAGE, "marks_of")
+_POINTS = (-1, max(MOST))
+POINT = number(PAGE, "point", between=_POINTS, default=-1)
+PIN_A = number(PAGE, "pin_a", between=_POINTS, default=-1)
+PIN_B = number(PAGE, "pin_b", between=_POINTS, default=-1)
+MARKED = (POINT, PIN_A, PIN_B)
+GROUP_NAMES = text(PAGE, "group_names")
+"""The visitor's names of groups, as `group_names.pack` has them."""
+
+
+@cache
+def word_of() -> Choice:
+    """The choice of one of the ready-made corpus's words, or all of them."""
+    words: Iterable[str] = dict.fromkeys(ambiguous_corpus().labels["word"])
+    others = {word: word for word in words if word not in WORD.options}
+    first, last = WORD.options.items()
+    return WORD.among(dict([first, *others.items(), last]))
+
+
+def kept_among(titles: Mapping[str, str]) -> Choice:
+    """The choice among the stored corpora that a visit knows, by name, with their titles."""
+    return KEPT.among({**KEPT.options, **titles})
+
+
+def only_of(unit: Unit) -> Text:
+    """The text field for the words or tokens to map, with its label."""
+    return replace(ONLY, label=say(f"map.only.{unit}"))
+
+
+def pooling_of(unit: Unit, card: ModelCard | None) -> Choice:
+    """The pooling of a word's or a sentence's tokens into one vector.
+
+    A model with a recipe of its own offers that too, also with each of its prompts.
+    """
+    if unit != "sentences":
+        return WORDS_POOLING
+    options = {name: SENTENCES_POOLING.options[name] for name in SENTENCE_POOLINGS}
+    return SENTENCES_POOLING.among(options | recipe_poolings(card))
+
+
+def other_method(method: Method) -> Choice:
+    """The choice of the second map's method: any but the first map's."""
+    return OTHER_METHOD.among({m: name for m, name in _METHODS.items() if m != method})

@@ -1,0 +1,44 @@
+"""The controls of Padding & masks, each declared once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from contextlens.content.language import say
+from contextlens.features.masks.measures import SIZES, pad_sizes
+from contextlens.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
+
+__all__ = [
+    "ALL",
+    "AVERAGE",
+    "LONGEST",
+    "MASK",
+    "PAD_TO",
+    "PAGE",
+    "REAL",
+    "REPEAT",
+    "SENTENCE",
+    "pad_within",
+    "repeat_within",
+]
+
+PAGE = "masks"
+LONGEST = "Longest"
+
+MASK = replace(switch(PAGE, "mask"), default=True)
+REAL, ALL = "real", "all"
+AVERAGE = choice(PAGE, "average", (REAL, ALL))
+PAD_TO = choice(PAGE, "pad_to", (LONGEST, *map(str, SIZES)))
+SENTENCE = sentence_choice(PAGE)
+REPEAT = number(PAGE, "repeat", between=(1, 600), default=1)
+
+
+def pad_within(longest: int, limit: int) -> Choice:
+    """The possible lengths of a batch: at least its longest text, at most the model's limit."""
+    return PAD_TO.among((LONGEST, *map(str, pad_sizes(longest, limit))))
+
+
+def repeat_within(letter: str, default: int, maximum: int) -> Number:
+    """The number of repetitions of a sentence; by default enough to exceed the limit."""
+    control = REPEAT.between(1, maximum, default=default)
+    return replace(control, label=say("masks.repeat_of", letter=letter))

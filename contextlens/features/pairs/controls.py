@@ -1,0 +1,58 @@
+"""The controls of Pairs, each declared once."""
+
+from __future__ import annotations
+
+from contextlens.ui.state.controls import choice, number, text
+
+__all__ = [
+    "ALL",
+    "COLUMNS",
+    "COSINES",
+    "FILE",
+    "FILE_NAME",
+    "GRADED_LISTS",
+    "GUESSED",
+    "LABELLED_LISTS",
+    "LABELLED_PANELS",
+    "LAYERS",
+    "PAGE",
+    "PAIR",
+    "PANEL",
+    "PLAIN_LISTS",
+    "PLAIN_PANELS",
+    "POOLING",
+    "ROC",
+    "SOURCE",
+    "WRONG",
+    "WRONGS",
+]
+
+PAGE = "pairs"
+
+SOURCE = choice(PAGE, "source", ("bundled", "file"))
+FILE = text(PAGE, "file")
+FILE_NAME = text(PAGE, "file_name", default="a file")
+GUESSED = "guessed"
+COLUMNS = text(PAGE, "columns", default=GUESSED)
+"""The positions of the columns in the order of `files.PairColumns`, separated by commas, or
+`GUESSED`."""
+
+POOLING = choice(PAGE, "pooling", ("mean",))
+"""How a whole text becomes a vector; `recipe_poolings` of the model has the other options."""
+
+# The pair in the picture, and the list in which it stands
+
+PLAIN_LISTS = ("most", "least")
+LABELLED_LISTS = ("wrong", "called_same", "called_different", *PLAIN_LISTS)
+GRADED_LISTS = ("disagree", "score_high", "score_low", *PLAIN_LISTS)
+WRONGS = tuple(dict.fromkeys((*LABELLED_LISTS, *GRADED_LISTS)))
+WRONG = choice(PAGE, "wrong", WRONGS)
+PAIR = number(PAGE, "pair", between=(0, 100_000), default=0)
+"""The number of the pair among the compared ones, from 1; 0 for the most telling one."""
+
+# The panels below the picture
+
+LAYERS, COSINES, ROC, ALL = ("layers", "similarities", "ROC curve", "Every pair")
+LABELLED_PANELS = (LAYERS, COSINES, ROC, ALL)
+PLAIN_PANELS = (LAYERS, COSINES, ALL)
+PANEL = choice(PAGE, "panel", LABELLED_PANELS)

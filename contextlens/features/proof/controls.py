@@ -1,0 +1,14 @@
+"""The control of Proof."""
+
+from __future__ import annotations
+
+from contextlens.proof.benchmarks import BENCHMARKS
+from contextlens.ui.state.controls import choice
+
+__all__ = ["PAGE", "READY", "WHAT"]
+
+PAGE = "proof"
+
+READY = "ready"
+WHAT = choice(PAGE, "what", (READY, *BENCHMARKS))
+"""The checks that need no file, or one of the published benchmarks."""

@@ -1,0 +1,107 @@
+"""The controls of Senses, each declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from contextlens.core import ModelSpec
+from contextlens.features.senses.measures import MOST_GROUPS
+from contextlens.ui.state.controls import Choice, choice, number, text
+
+__all__ = [
+    "BESIDE",
+    "CHOSEN",
+    "COLOR",
+    "CORPUS",
+    "FOUND",
+    "GROUPS",
+    "GUESSED",
+    "LABELS",
+    "LIVE",
+    "NO_LABELS",
+    "ONLY",
+    "OTHER_CORPUS",
+    "OTHER_LAYER",
+    "OTHER_MODEL",
+    "OTHER_WORD",
+    "OWN",
+    "PAGE",
+    "PANEL",
+    "ROWS",
+    "SENTENCES",
+    "SORT",
+    "WORD",
+    "corpus_among",
+    "labels_among",
+    "only_among",
+    "other_corpus_among",
+    "other_model_among",
+]
+
+PAGE = "senses"
+
+# The corpus, word and layer
+
+SENTENCES = "sentences"
+LIVE = ("ambiguous", "sentiment", SENTENCES)
+"""Corpora whose vectors are computed on demand; any other name is that of a stored one."""
+CORPUS = choice(PAGE, "corpus", LIVE)
+WORD = text(PAGE, "word")
+"""Empty for the default word, see `corpora.first_word`."""
+GUESSED, NO_LABELS = "guessed", "none"
+LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
+"""A column by position, as its title can be too long for an address."""
+FOUND = "found"
+GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MOST_GROUPS + 1))))
+COLOR = choice(PAGE, "color", ("sense", "group"))
+OWN = text(PAGE, "own")
+
+PANEL = choice(PAGE, "panel", ("own", "beside", "taken"))
+
+# The concordance
+
+SORT = choice(PAGE, "sort", ("text", "left", "right", "sense", "group", "cosine"))
+ROWS = number(PAGE, "rows", between=(1, 1_000_000), default=1)
+CHOSEN = number(PAGE, "chosen", between=(-1, 2**53), default=-1)
+"""An occurrence by its identifier in the corpus; -1 for none."""
+ONLY = choice(PAGE, "only", ("",))
+"""A group or a sense by its number: "g0", "s1"; "g-1" for occurrences in no group."""
+
+# The comparison with another word, corpus, layer or model
+
+BESIDE = choice(PAGE, "beside", ("", "word", "corpus", "layer", "model", "table"))
+OTHER_WORD = text(PAGE, "other_word")
+OTHER_CORPUS = choice(PAGE, "other_corpus", LIVE, default="sentiment")
+OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=0)
+OTHER_MODEL = choice(PAGE, "other_model", ())
+
+
+def corpus_among(stored: Mapping[str, str]) -> Choice:
+    """The choice of a corpus: one of `LIVE` or a stored one, given as titles by name."""
+    return CORPUS.among({**CORPUS.options, **stored})
+
+
+def other_corpus_among(stored: Mapping[str, str]) -> Choice:
+    """The choice of a corpus to compare with; its options are those of `corpus_among`."""
+    return OTHER_CORPUS.among({**CORPUS.options, **stored})
+
+
+def labels_among(columns: Sequence[str]) -> Choice:
+    """The choice of the column that holds senses, by position: guessed, none or any column."""
+    return LABELS.among(
+        {**LABELS.options, **{str(place): title for place, title in enumerate(columns)}}
+    )
+
+
+def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:
+    """The choice of a sense or a group to list; "" lists all."""
+    groups = {f"g{i}": f"group {i + 1}" for i in range(n_groups)}
+    none = {"g-1": "in no group"} if some_in_none else {}
+    return ONLY.among(
+        {**ONLY.options, **{f"s{i}": name for i, name in enumerate(senses)}, **groups, **none}
+    )
+
+
+def other_model_among(models: Iterable[ModelSpec], page_model: str) -> Choice:
+    """The choice of a second model, by ID: any but the page's."""
+    return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != page_model})

@@ -1,0 +1,118 @@
+"""The corpus that a view of Senses names, and its default word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from contextlens.analysis.separation import SPLIT
+from contextlens.content.language import say
+from contextlens.core import EncoderService
+from contextlens.core.byte_cache import remembered
+from contextlens.core.errors import CorpusError
+from contextlens.core.words import Span
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.live import LiveCorpus
+from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.features.senses.controls import CORPUS, LIVE, SENTENCES
+from contextlens.features.senses.words import column_of
+from contextlens.ui.corpora.texts import own_sentences
+from contextlens.ui.corpora.words import WordRow, is_content, marked_words, senses_in
+from contextlens.ui.models.background import store
+from contextlens.ui.state.view import ViewState
+
+__all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "open_stored", "suggested"]
+
+
+# --- Stored corpora
+
+
+def open_stored(name: str) -> SearchableCorpus:
+    """A stored corpus, as far as it is indexed.
+
+    Raises:
+        CorpusError: no corpus has this name, or it is damaged or of a newer version.
+    """
+    return store().open(name)
+
+
+# --- The corpus that a view names
+
+OpenStored = Callable[[str], SearchableCorpus]
+"""Opens a stored corpus by name; raises `CorpusError` if it cannot."""
+_FIRST = {"ambiguous": "python"}
+_N_SUGGESTED = 500
+_N_LOOKED = 100_000  # most frequent words, among which those with marked senses are looked for
+
+
+def no_store(name: str) -> SearchableCorpus:
+    """The `OpenStored` of a server without a store.
+
+    Raises:
+        CorpusError: always.
+    """
+    raise CorpusError(say("senses.missing.no_corpus", name=name[:40]))
+
+
+def corpus_of(
+    view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
+) -> SearchableCorpus:
+    """The corpus that a view names; a live one has the vectors of the view's model.
+
+    Raises:
+        ContextlensError: the corpus is missing or unusable, or the model is unusable.
+    """
+    name = CORPUS.asked(view) or CORPUS.default
+    if name not in LIVE:
+        return open_stored(name)
+    corpus = _live(name, view)
+    split = next((title for title in corpus.labels if title == SPLIT), "")
+    return LiveCorpus(corpus, service, view.model, split=split)
+
+
+def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
+    """The default word: the one chosen in the visitor's sentences, else the first suggestion.
+
+    "" for a corpus without words.
+    """
+    name = CORPUS.asked(view) or CORPUS.default
+    sentence = view.sentences[0] if view.sentences else None
+    if name == SENTENCES and sentence is not None and sentence.word is not None:
+        return sentence.text[slice(*sentence.word)].casefold()
+    if name in _FIRST:
+        return _FIRST[name]
+    return next((row.word for row in suggested(view, corpus)), "")
+
+
+def suggested(view: ViewState, corpus: SearchableCorpus) -> tuple[WordRow, ...]:
+    """Words to choose from, by how much there is to see.
+
+    Words with the most marked senses come first, then content words, then function words, the most
+    frequent first.
+    """
+    column = column_of(view, corpus)
+    key = corpus.name, corpus.n_occurrences, column
+    return remembered("senses: suggested words", *key, compute=lambda: _suggested(corpus, column))
+
+
+def _suggested(corpus: SearchableCorpus, column: str) -> tuple[WordRow, ...]:
+    n_senses = senses_in(corpus, column, lambda: _marked_texts(corpus))
+    words = [
+        WordRow(count.word, count.n, n_senses.get(count.word, 0))
+        for count in corpus.words(n=_N_LOOKED)
+    ]
+    words.sort(key=lambda row: (-row.n_senses, not is_content(row.word)))
+    return tuple(words[:_N_SUGGESTED])
+
+
+def _marked_texts(corpus: SearchableCorpus) -> Iterable[tuple[str, Span | None]]:
+    """Each text of a corpus with the span of its marked word, or None."""
+    if isinstance(corpus, LiveCorpus):
+        return marked_words(corpus.corpus)
+    return store().texts(corpus.name)
+
+
+def _live(name: str, view: ViewState) -> Corpus:
+    if name == SENTENCES:
+        return own_sentences(view.sentences)
+    return sentiment_corpus() if name == "sentiment" else ambiguous_corpus()

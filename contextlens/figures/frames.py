@@ -1,0 +1,139 @@
+"""Parts of figures: frames, labels, strips of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from contextlens.core.schema import FloatArray
+from contextlens.figures.theme import SIGNED, figure, heading, plain, values
+
+__all__ = ["add_frames", "signed_bound", "spread", "vector_strips"]
+
+
+# --- Names at the ends of lines
+
+
+def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
+    """Return the heights, moved up to keep the gap, then down if they pass the top of the scale."""
+    order = sorted(range(len(spots)), key=lambda i: spots[i])
+    placed = list(spots)
+    for lower, upper in pairwise(order):
+        placed[upper] = max(placed[upper], placed[lower] + gap)
+    over = max((placed[i] for i in order), default=0.0) - scale[1]
+    if over > 0 and order:
+        placed[order[-1]] -= over
+        for upper, lower in pairwise(order[::-1]):
+            placed[lower] = min(placed[lower], placed[upper] - gap)
+    return placed
+
+
+# --- A frame for each layer
+
+
+def add_frames(
+    chart: go.Figure,
+    traces: Mapping[int, Sequence[dict[str, Any]]],
+    layer: int,
+    titles: Sequence[str],
+    *,
+    notes: Sequence[dict[str, Any]] = (),
+    looks: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
+    narrow: bool = False,
+) -> None:
+    """Give a figure a frame for each layer, named by its number; the layer bar switches frames.
+
+    Args:
+        chart: the figure, drawn at `layer`.
+        traces: the traces of each layer, which replace the first ones of the figure.
+        layer: the visible layer.
+        titles: the finding at each layer.
+        notes: annotations at the visible layer.
+        looks: other parts of the layout that differ by layer, such as annotations.
+        narrow: True if titles are broken into lines.
+    """
+    written = {n: [*looks.get(n, {}).get("annotations", ())] for n in (*traces, layer)}
+    written[layer] += notes
+    most = max(map(len, written.values()))
+    frames = []  # titles are bold, as Streamlit makes the figure's own title
+    for (n, moving), title in zip(traces.items(), titles, strict=True):
+        font = {**chart.layout.title.font.to_plotly_json(), "weight": 700}
+        text = heading(title, narrow=narrow)
+        # Plotly keeps the annotations that a frame does not name, so each frame names all.
+        annotations = [{"visible": True, **note} for note in written[n]]
+        annotations += [{"visible": False}] * (most - len(annotations))
+        own_title = {**chart.layout.title.to_plotly_json(), "text": text, "font": font}
+        layout = {**looks.get(n, {}), "annotations": annotations, "title": own_title}
+        frame = {"data": list(moving), "traces": list(range(len(moving)))}
+        frames.append({"name": str(n), **frame, "layout": layout})
+    chart.frames = frames
+    chart.layout.annotations = written[layer]
+
+
+# --- Vectors as heat strips
+
+
+def signed_bound(*arrays: FloatArray) -> float:
+    """Return the end of a scale that is symmetric around zero: 99.5 of 100 values lie within.
+
+    A few values of [CLS] and [SEP] are ten times the others and would leave no colour for the rest.
+    """
+    together = np.concatenate([np.abs(array).ravel() for array in arrays])
+    return float(np.quantile(together, 0.995, method="lower")) or 1.0 if together.size else 1.0
+
+
+def vector_strips(
+    rows: FloatArray,
+    names: Sequence[str],
+    *,
+    title: str,
+    bound: float | None = None,
+    first: int = 0,
+    chosen: int | None = None,
+    height: int = 300,
+) -> go.Figure:
+    """Return (n_rows, n_dims) vectors as strips, with exact values on hover.
+
+    Args:
+        rows: the values.
+        names: each row's name, on the axis; a token's own text, which is escaped here.
+        title: the finding.
+        bound: the scale runs from minus this to this; by default `signed_bound` of the rows.
+        first: the number of the first dimension.
+        chosen: the row with a mark before its name.
+        height: in pixels.
+    """
+    end = signed_bound(rows) if bound is None else bound
+    labels = [f"▸ {plain(name)}" if i == chosen else plain(name) for i, name in enumerate(names)]
+    places = list(range(len(labels)))
+    dims = list(range(first, first + rows.shape[1]))
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": [values(row) for row in rows],
+        "x": dims,
+        "y": places,
+        "zmin": -end,
+        "zmax": end,
+        **SIGNED,
+        "ygap": 2,
+        "customdata": [[name] * len(dims) for name in labels],
+        "hovertemplate": "%{customdata}<br>dimension %{x}: %{z:.4f}<extra></extra>",
+        "colorbar": {"title": {"text": "value"}, "thickness": 8, "len": 0.9},
+    }
+    layout = {
+        "xaxis": {"title": {"text": "dimension"}, "showgrid": False, "zeroline": False},
+        "yaxis": {
+            "tickvals": places,
+            "ticktext": labels,
+            "autorange": "reversed",
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "margin": {"l": 110, "r": 74, "b": 78},
+    }
+    return figure([trace], layout, title=title, height=height)

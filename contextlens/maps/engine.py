@@ -1,0 +1,239 @@
+"""Maps from a request to a result, in the background, shared by all who ask. No streamlit.
+
+    request = MapRequest(model, corpus.digest, layer=6)
+    with Maps(service) as maps:
+        job = maps.draw(request, corpus, service.load(model))
+        result = job.result(timeout=60)
+
+A separate job reads the texts, and maps of the same points share it. Another process places the
+points. A map of all layers continues from that of the last layer alone, which has a job of its own
+and can be shown first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from contextlens.core import EncoderService, ModelCard
+from contextlens.core.byte_cache import remembered
+from contextlens.core.errors import JobError
+from contextlens.corpus.corpus import Corpus
+from contextlens.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task, Visitor
+from contextlens.maps.placing import N_PROCESSES, Placing
+from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_seconds
+from contextlens.maps.request import MapRequest
+from contextlens.maps.result import MapResult
+from contextlens.maps.stability import Stability
+from contextlens.maps.vectors import PointVectors, read_points
+
+__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Maps", "last_layer"]
+
+LARGE_SECONDS = 5.0
+"""The seconds from which a map counts as large.
+
+A large map is drawn only at a visitor's explicit request, not for an address or a changed control.
+Small maps never wait for a large one, nor longer than this for each other.
+"""
+_QUEUE: dict[str, Any] = {
+    "n_at_once": N_PROCESSES,
+    "n_large": 1,
+    "large_seconds": LARGE_SECONDS,
+    "n_waiting": 50,
+    "n_waiting_each": 8,  # a page has three places that wait for a map, two of them for two jobs
+    "forgotten_seconds": FORGOTTEN_SECONDS,
+}
+MAPS = JobKind("maps", **_QUEUE)
+READINGS = JobKind("maps to read texts for", **_QUEUE)
+_MAX_BYTES = 256_000_000  # of maps, if no jobs are given
+_ENOUGH, _CALLS = 500, 3
+"""Tokens that make the time of a call meaningful, and calls before a speed is believed."""
+
+
+class Maps:
+    """Draws maps. Thread-safe.
+
+    Args:
+        service: encodes the texts.
+        jobs: run the work; created here if none are given.
+        compiled: a private folder for compiled code, or None.
+    """
+
+    def __init__(
+        self,
+        service: EncoderService,
+        jobs: Jobs | None = None,
+        *,
+        compiled: Path | None = None,
+    ) -> None:
+        self._service = service
+        self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
+        self._placing = Placing(compiled)
+        self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the fewest seconds per token
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes for good."""
+        self._placing.close()
+
+    def warm_up(self) -> None:
+        """Make a process compile its code, so that the first map need not wait."""
+        self._placing.warm_up()
+
+    def plan(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Plan:
+        """The estimate of what a map will read and how long it takes; made once."""
+
+        def make() -> Plan:
+            return plan(request, corpus, card, self._service, self.token_seconds(card))
+
+        return remembered("map plan", request.key, card.checksum, compute=make)
+
+    def find(self, request: MapRequest) -> Job | None:
+        """Return the last job that drew a map, or None."""
+        return self._jobs.get(_key(request))
+
+    def result(self, request: MapRequest) -> MapResult | None:
+        """Return a finished map while it is kept, else None."""
+        job = self.find(request)
+        if job is None or job.state != "done":
+            return None
+        try:
+            result: MapResult = job.result()
+        except JobError:  # its result was evicted at this moment
+            return None
+        return result
+
+    def draw(
+        self, request: MapRequest, corpus: Corpus, card: ModelCard, visitor: Visitor | None = None
+    ) -> Job:
+        """Return the job that draws a map, starting it if needed; its result is a `MapResult`.
+
+        Args:
+            request: what is mapped, and how.
+            corpus: the texts; its digest is that of the request.
+            card: the card of the request's model.
+            visitor: the visitor who waits for the map.
+
+        Raises:
+            BusyError: too many jobs are waiting already.
+        """
+        return self._jobs.start(self._task(request, corpus, card), visitor)
+
+    def _task(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Task:
+        planned = self.plan(request, corpus, card)
+        size, split = planned.placing, planned.split
+        if request.layer is None:
+            last = self._task(last_layer(request, card), corpus, card)
+
+            def link(report: Report, drawn: MapResult) -> MapResult:
+                gathered = drawn.gathered
+                report("Placing the other layers", 0.0)
+                linked = self._placing.project(
+                    gathered.vectors, request.settings, report, last=drawn.map
+                )
+                layers, vectors = gathered.layers, gathered.vectors
+                return MapResult(request, corpus, gathered, drawn.n_able, layers, vectors, linked)
+
+            return Task(
+                _key(request),
+                MAPS,
+                link,
+                size=size - last.size,
+                after=last,
+                split=min(0.95, (planned.reading + last.size) / max(planned.seconds, 1e-9)),
+            )
+
+        def read(report: Report) -> PointVectors:
+            return read_points(
+                request,
+                corpus,
+                card,
+                planned,
+                self._service,
+                on_progress=report,
+                note_speed=lambda n, seconds: self._note_speed(card, n, seconds),
+            )
+
+        def place(report: Report, gathered: PointVectors) -> MapResult:
+            layers = gathered.layers if request.layer is None else (request.layer,)
+            vectors = gathered.at(layers)
+            report("Placing the points", 0.0)
+            drawn = self._placing.project(vectors, request.settings, report)
+            return MapResult(request, corpus, gathered, planned.n_able, layers, vectors, drawn)
+
+        # Maps of the same texts share the reading.
+        key = ("points", *request.points_key, planned.layers, card.checksum)
+        reading = Task(key, READINGS, read, size=planned.reading)
+        return Task(_key(request), MAPS, place, size=size, after=reading, split=split)
+
+    def find_check(self, result: MapResult, layer: int) -> Job | None:
+        """Return the job that `check` started, or None."""
+        return self._jobs.get(_check_key(result, layer))
+
+    def check(self, result: MapResult, layer: int, visitor: Visitor | None = None) -> Job:
+        """Return the job that draws a layer from two more seeds; its result is a `Stability`.
+
+        It gets the map from the job that drew it, or gets `result` if that map was evicted.
+        """
+        _, n, n_dims = result.vectors.shape
+        seconds = placing_seconds(n, n_dims, result.request.settings)
+        task = Task(
+            _check_key(result, layer),
+            MAPS,
+            lambda report, drawn: self._check(report, drawn, layer),
+            size=2 * seconds,
+            after=Task(_key(result.request), MAPS, lambda _: result, size=0.0),
+        )
+        return self._jobs.start(task, visitor)
+
+    def token_seconds(self, card: ModelCard) -> float:
+        """The seconds that a model takes for one token here: measured, or else estimated."""
+        with self._lock:
+            n_calls, least = self._speeds.get(card.id, (0, 0.0))
+        return least if n_calls >= _CALLS else usual_token_seconds(card)
+
+    def _check(self, report: Report, result: MapResult, layer: int) -> Stability:
+        vectors, settings = result.vectors[result.index_of(layer)], result.request.settings
+        first, share_done = result.map, 0.0
+        if len(result.layers) > 1:  # a map of another seed starts from PCA, not from another layer
+            first = self._placing.project(vectors, settings, lambda s, p: report(s, p / 3))
+            share_done = 1 / 3
+        return self._placing.stability(
+            vectors, settings, first, lambda s, p: report(s, share_done + (1 - share_done) * p)
+        )
+
+    def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
+        """Record the least seconds per token of all calls, as some wait and the first is slow."""
+        if n_tokens >= _ENOUGH:
+            now = seconds / n_tokens
+            with self._lock:
+                n_calls, least = self._speeds.get(card.id, (0, now))
+                self._speeds[card.id] = n_calls + 1, min(now, least)
+
+
+def last_layer(request: MapRequest, card: ModelCard) -> MapRequest:
+    """Return the request for the last layer alone, with which a map of all layers begins."""
+    return replace(request, layer=card.n_layers)
+
+
+def _key(request: MapRequest) -> Hashable:
+    return ("map", request.key)
+
+
+def _check_key(result: MapResult, layer: int) -> Hashable:
+    return ("stability", result.request.key, layer)

@@ -1,0 +1,237 @@
+"""The plan of a map: texts in order, time, memory. Made once for each request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from contextlens.core import EncoderService, ModelCard
+from contextlens.core.schema import IntArray
+from contextlens.core.words import split_words
+from contextlens.corpus.corpus import Corpus
+from contextlens.maps.map_quality import ALL_UP_TO, N_SAMPLE
+from contextlens.maps.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
+from contextlens.maps.request import MapRequest, MapSettings, Method
+
+__all__ = [
+    "SAMPLING_SEED",
+    "Plan",
+    "can_gather_all_layers",
+    "placing_bytes",
+    "placing_seconds",
+    "plan",
+    "stage_seconds",
+    "usual_token_seconds",
+]
+
+
+# --- Estimates of time and memory before a map is made
+
+# Seconds of single operations, unless a comment says otherwise.
+_PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
+_AXIS, _LINK = 3e-11, 5e-7
+_ROUND, _FORCE, _PUSH = 1e-4, 2.1e-9, 3e-4
+_SETTLED = 0.25  # the share of t-SNE's rounds from a settled layout
+_RUN, _ONE_THREAD_UP_TO = 32, 1_000  # of UMAP's layout
+_RANK = 7e-9
+_BLOCKS, _BYTES_A_LINK = 150 << 20, 120  # bytes
+
+
+def placing_seconds(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> float:
+    """Return the seconds to place n vectors of d dimensions at each of some layers.
+
+    They are wall-clock seconds once everything is imported and compiled.
+    """
+    method = settings.method
+    last, lower = (
+        sum(stage_seconds(n, d, settings, method=method, is_settled=is_settled).values())
+        for is_settled in (False, True)
+    )
+    return last + (n_layers - 1) * lower
+
+
+def placing_bytes(n: int, d: int, settings: MapSettings) -> int:
+    """Return the peak bytes to place n vectors at a layer, besides these vectors."""
+    rows = 2 * 4 * n * d
+    n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
+    return _BLOCKS + rows + _BYTES_A_LINK * n * n_found
+
+
+def stage_seconds(
+    n: int, d: int, settings: MapSettings, *, method: Method, is_settled: bool = False
+) -> dict[str, float]:
+    """Return the seconds of each stage of one layer's map, by its name, in order.
+
+    Args:
+        n, d: the number of vectors and of their dimensions.
+        settings: the settings of the layout.
+        method: the method that is used.
+        is_settled: True if it is drawn from the layer above, and alone to compare with.
+    """
+    k = settings.n_neighbors
+    n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
+    n_measured = n if n <= ALL_UP_TO else N_SAMPLE
+    seconds = {
+        FINDING: _PRODUCT / 2 * n * n * d
+        + _SELECTION * n * n
+        + _CANDIDATE * n * (n_found + 15) * d,
+        AXES: 0.01 + _AXIS * n * d * d,
+    }
+    if method == "umap":
+        seconds[LINKING] = _LINK * n * k
+        forces = n * (1.3 * k + _RUN) * (2 if n <= _ONE_THREAD_UP_TO else 1)
+        n_epochs = settings.n_epochs(n)
+        if is_settled:
+            n_epochs += settings.n_epochs(n, is_settled=True)
+        seconds[ARRANGING] = 0.02 + n_epochs * (_ROUND + _FORCE * forces)
+    if method == "tsne":
+        pushes = _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
+        seconds[ARRANGING] = 0.2 + pushes * (1 + _SETTLED if is_settled else 1)
+    precision = 2 if n <= ALL_UP_TO else 1  # in doubles
+    n_fits = 2 if is_settled and method != "pca" else 1
+    seconds[MEASURING] = n_fits * precision * n_measured * n * (_RANK + _PRODUCT * d)
+    return seconds
+
+
+def can_gather_all_layers(n: int, card: ModelCard) -> bool:
+    """True if the vectors of n points at all layers of a model are not too much to keep."""
+    return 4 * n * (card.n_layers + 1) * card.n_dims <= _MAX_GATHERED
+
+
+SAMPLING_SEED = 0
+_SAMPLE = 64  # texts that an estimate looks at
+_MAX_GATHERED = 240_000_000
+"""The vectors of all layers are gathered up to this number of bytes, else those of one layer.
+
+It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
+"""
+_FLOPS = 1.2e11  # multiplications and additions a second, until a speed is measured
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The texts that a map will read, and its approximate cost.
+
+    Attributes:
+        order: the indices of the texts to read, in order; it may hold more than are needed.
+        n_able: the number of texts that may have points.
+        n_texts, n_tokens: the numbers of texts and tokens to read.
+        n_points: the number of points to expect.
+        layers: the layers to gather; None for all.
+        reading, placing: the seconds of each step.
+        n_bytes: the bytes of memory that the map takes.
+    """
+
+    order: IntArray
+    n_able: int
+    n_texts: int
+    n_tokens: int
+    n_points: int
+    layers: tuple[int, ...] | None
+    reading: float
+    placing: float
+    n_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of both steps."""
+        return self.reading + self.placing
+
+    @property
+    def split(self) -> float:
+        """The share of the time that reading takes, in [0.05, 0.95]."""
+        return min(0.95, max(0.05, self.reading / max(self.seconds, 1e-9)))
+
+
+def plan(
+    request: MapRequest,
+    corpus: Corpus,
+    card: ModelCard,
+    service: EncoderService,
+    token_seconds: float,
+) -> Plan:
+    """Return the texts that a map will read, and its approximate cost.
+
+    Args:
+        request: what is mapped.
+        corpus: the texts to map.
+        card: the card of the request's model.
+        service: tokenizes a sample of the texts.
+        token_seconds: the seconds that the model takes for one token.
+    """
+    able, most = _able_texts(request, corpus), request.most
+    per_text, tokens = _sizes(request, corpus, able, card, service)
+    order, n_texts = _order(request, able, most, per_text)
+    n_points = int(min(most, max(1, round(per_text * n_texts))))
+    n_layers = card.n_layers + 1 if request.layer is None else 1
+    size = n_points * n_layers
+    return Plan(
+        order=order,
+        n_able=len(able),
+        n_texts=n_texts,
+        n_tokens=round(tokens * n_texts),
+        n_points=n_points,
+        layers=_layers(request, corpus, card),
+        reading=round(tokens * n_texts) * token_seconds,
+        placing=placing_seconds(n_points, card.n_dims, request.settings, n_layers=n_layers),
+        n_bytes=2 * 4 * size * card.n_dims + placing_bytes(n_points, card.n_dims, request.settings),
+    )
+
+
+def usual_token_seconds(card: ModelCard) -> float:
+    """Return the estimated seconds per token, until they are measured."""
+    return 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
+
+
+def _able_texts(request: MapRequest, corpus: Corpus) -> IntArray:
+    """Return the texts that may have points: those with a requested word."""
+    if request.unit != "words" or not request.only:
+        return np.arange(len(corpus.texts))
+    texts: Iterable[str] = corpus.texts
+    if corpus.spans is not None and not request.every_word:
+        texts = (text[slice(*span)] for text, span in zip(corpus.texts, corpus.spans, strict=True))
+    has = [any(word in text.casefold() for word in request.only) for text in texts]
+    return np.flatnonzero(has)
+
+
+def _sizes(
+    request: MapRequest, corpus: Corpus, able: IntArray, card: ModelCard, service: EncoderService
+) -> tuple[float, float]:
+    """Return the numbers of points and of tokens of an average text."""
+    sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
+    if not sample:
+        return 0.0, 0.0
+    cut = service.tokenize(card.id, sample)
+    tokens = float(
+        np.mean([min(tokens_of_text.n_tokens, card.max_length) for tokens_of_text in cut])
+    )
+    chosen = request.unit == "words" and corpus.spans is not None and not request.every_word
+    if request.unit == "sentences" or chosen or request.only:
+        return 1.0, tokens
+    if request.unit == "tokens":
+        return tokens, tokens
+    return float(np.mean([len(split_words(text)) for text in sample])), tokens
+
+
+def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> tuple[IntArray, int]:
+    """Return the texts to read, chosen at random if there are too many, and the number needed."""
+    n = len(able)
+    if n * per_text <= most:
+        return able, n
+    shuffled = np.random.default_rng(SAMPLING_SEED).permutation(able)
+    if request.unit == "sentences":
+        return np.sort(shuffled[:most]), most
+    return shuffled, max(1, min(n, ceil(most / per_text)))
+
+
+def _layers(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[int, ...] | None:
+    """Return the layers to gather: the requested one, or all if they are affordable."""
+    if request.layer is None or request.layer < 0:
+        return None
+    per_text = 1 if request.unit == "sentences" else 10
+    n_points = min(request.most, per_text * len(corpus.texts))
+    return None if can_gather_all_layers(n_points, card) else (request.layer,)

@@ -1,0 +1,26 @@
+"""Attention: which tokens each token attends to, head by head."""
+
+from functools import partial
+
+from contextlens.features.attention import page
+from contextlens.features.attention.compute import attention_view
+from contextlens.ui.frame import shell
+from contextlens.ui.models import runtime
+from contextlens.ui.state import session
+from contextlens.ui.widgets import kit
+
+view = session.current()
+downloads = shell.header("attention", view)
+card = runtime.load(view.model, height=560)
+with kit.room("attention", height=560):
+    attention = attention_view(view, runtime.service(), card)
+
+with kit.box():
+    page.toolbar(view, attention)
+page.picture(view, attention)
+page.words(attention)
+page.notes(attention)
+page.heatmap(attention)
+page.explain(attention)
+again = partial(attention_view, view, runtime.service(), card)
+page.downloads(attention, downloads, again)

@@ -1,0 +1,48 @@
+"""Start here: uses of a word, how far apart the model keeps them, and why."""
+
+import streamlit as st
+
+from contextlens.features.home import page
+from contextlens.ui.frame import errors, shell
+from contextlens.ui.models import runtime
+from contextlens.ui.state import session
+from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.comparison import compute, drawing
+
+view = session.current()
+shell.header("home", view)
+left, right = st.columns([3, 2], gap="medium")
+story = left.container(border=True, gap="xsmall", key="story")
+
+# First the parts that need no model: they are on screen while it loads.
+with right:
+    page.introduction()
+    examples = st.empty()
+if not runtime.is_loaded(view.model):
+    with examples.container():
+        page.gallery(view, None)
+
+card = None
+with story, errors.boundary():
+    headline = st.container(key="headline")
+    if len(view.sentences) > 1:
+        headline.empty()  # so that its room is there
+    drawing.chips(view)
+    card = runtime.load(view.model, height=600)
+    with kit.room("home", height=600):
+        baseline = runtime.baseline(card)
+        ruler = runtime.ruler(card, baseline)
+        meaning = compute.meaning_of(view, runtime.service(), card, baseline)
+    drawing.problems(view, meaning)
+    portrait = compute.portrait_of(meaning, view)
+    if portrait is None:
+        drawing.missing_words()
+        page.open_meaning(view)
+    else:
+        page.headline(headline, portrait, ruler)
+        page.story(view, portrait, card, ruler)
+
+if card is not None:
+    with examples.container():
+        page.gallery(view, card)
+page.basics()

@@ -1,0 +1,30 @@
+"""Meaning in context: the same word in several sentences, compared at every layer."""
+
+from contextlens.features.meaning import page
+from contextlens.ui.frame import shell
+from contextlens.ui.models import runtime
+from contextlens.ui.state import session
+from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.comparison import compute, drawing
+
+view = session.current()
+downloads = shell.header("meaning", view)
+with kit.box():
+    page.toolbar(view)
+
+card = runtime.load(view.model, height=480)
+with kit.room("meaning", height=480):
+    baseline = runtime.baseline(card)
+    ruler = runtime.ruler(card, baseline)
+    meaning = compute.meaning_of(view, runtime.service(), card, baseline)
+
+drawing.problems(view, meaning)
+portrait = compute.portrait_of(meaning, view)
+if portrait is None:
+    drawing.missing_words()
+else:
+    page.picture(view, portrait, ruler)
+    page.explain(portrait, card)
+    page.downloads(portrait, downloads)
+    if ruler is None:
+        runtime.await_measures(card)

@@ -1,0 +1,249 @@
+"""The upload field, the recognised form of a file, and the note on what happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from contextlens.content.language import say
+from contextlens.content.wording import escape, shortened
+from contextlens.core.errors import AccessError, CorpusError
+from contextlens.corpus.readers import FORMATS, Sheet
+from contextlens.corpus.sheet import named, text_pair
+from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
+from contextlens.ui.access import guard
+from contextlens.ui.access.roles import UPLOAD
+from contextlens.ui.files.uploads import (
+    keep,
+    keep_changed,
+    keep_joined,
+    max_file_bytes,
+    sheet_of,
+    take_file,
+)
+from contextlens.ui.frame import navigation
+from contextlens.ui.state import session
+from contextlens.ui.state.controls import Text
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import kit
+
+__all__ = [
+    "UPLOADED",
+    "are_marks_refused",
+    "file_head",
+    "guessed_marks",
+    "kept_file",
+    "kept_paste",
+    "offer_on_map",
+    "offered_link",
+    "take_offered",
+    "upload_field",
+]
+
+UPLOADED = (
+    "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
+    "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "
+    "is read."
+)
+"""The note on what happens to an uploaded file."""
+_N_HEAD = 5
+_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
+_REFUSED = "files_refused_marks"
+"""The session key for the name of the file whose guessed marks the visitor refused."""
+_LONGEST = 40  # characters of an example
+_OFFERED = "files_offered"
+"""The session key for the name of a pasted text that Map is to open as a file."""
+_PASTED = "Pasted texts.txt"
+
+
+def upload_field(
+    label: str,
+    *,
+    key: str,
+    on_file: Callable[[str, Sheet], None],
+) -> None:
+    """Draw a field for a file, or the reason why the visitor may not upload one.
+
+    Args:
+        label: what to choose; the formats are appended.
+        key: the widget's key.
+        on_file: receives the name under which this visit finds the file, and its content.
+    """
+    _field(
+        f"{label} ({', '.join(FORMATS)})",
+        key,
+        kept_file,
+        on_file,
+        [*(ending.lstrip(".") for ending in FORMATS), "xml"],  # which is refused with a way out
+    )
+
+
+def _field(
+    label: str,
+    key: str,
+    keep: Callable[[str, bytes], str],
+    on_file: Callable[[str, Sheet], None],
+    formats: list[str] | None = None,
+) -> None:
+    why_not = guard.refusal(UPLOAD)
+    if why_not:
+        st.caption(escape(why_not))
+        return
+
+    def upload() -> None:
+        file = take_file(key)
+        _hand_on(keep(*file) if file is not None else "", on_file)
+
+    st.file_uploader(
+        label,
+        type=formats,
+        key=key,
+        on_change=upload,
+        max_upload_size=min(
+            max(1, max_file_bytes() // 1_000_000), st.get_option("server.maxUploadSize")
+        ),
+    )
+
+
+def _hand_on(secret: str, on_file: Callable[[str, Sheet], None]) -> None:
+    sheet = sheet_of(secret)
+    if sheet is not None:
+        on_file(secret, sheet)
+
+
+def kept_paste(text: str) -> str:
+    """Return the name under which this visit finds pasted lines; "" if they cannot be used."""
+    return kept_file(_PASTED, text.encode("utf-8", "replace"))
+
+
+def offer_on_map(text: str) -> bool:
+    """Keep a pasted text for Map to open as a file; return True if it can be used."""
+    session.keep(_OFFERED, kept_paste(text))
+    return bool(session.kept(_OFFERED))
+
+
+def take_offered() -> str:
+    """Return the name of the pasted text that Map is to open, once; "" if there is none."""
+    secret = str(session.kept(_OFFERED) or "")
+    session.keep(_OFFERED, None)
+    return secret
+
+
+def offered_link(view: ViewState) -> None:
+    """Draw a link to a pasted text on Map, until it was opened."""
+    if session.kept(_OFFERED):
+        opened = _MAP_SOURCE.put(view, "file")
+        navigation.link(navigation.row("map"), opened, label=say("files.pasted.open"))
+
+
+def kept_file(name: str, content: bytes) -> str:
+    """Return the name under which this visit finds an uploaded file; "" if it cannot be used.
+
+    The next run tells the visitor why it cannot be used.
+    """
+    return _kept(keep, name, content)
+
+
+def _kept(keep: Callable[..., str], *file: str | bytes) -> str:
+    try:
+        return keep(session.session(), *file)
+    except (AccessError, CorpusError) as exc:
+        session.remember(str(exc))
+        return ""
+
+
+def file_head(
+    sheet: Sheet, secret: str, *, key: str, on_file: Callable[[str, Sheet], None]
+) -> None:
+    """Draw a file's first rows, its recognised form, and what the visitor can change about it.
+
+    Args:
+        sheet: the file.
+        secret: the name under which this visit finds it.
+        key: the key of the table.
+        on_file: receives the name and the content of the changed file.
+    """
+    encoding = f", {sheet.encoding}" if sheet.encoding else ""
+    st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
+    form: Literal["lines", "table"]
+    other: Literal["lines", "table"]
+    form, other = ("lines", "table") if sheet.format == "TXT" else ("table", "lines")
+    if sheet.content:
+        _offer(say(f"files.form.{form}"), say(f"files.form.as_{other}"), secret, other, on_file)
+    elif form == "lines":
+        st.caption(say("files.form.lines"))
+    for note in (*sheet.notes, *sheet.left_out):
+        st.caption(escape(note))
+    if sheet.leftovers:
+        listed = ", ".join(f"“{escape(example)}”" for example in sheet.leftovers)
+        found = say("files.leftovers.found", examples=listed)
+        if any(marks.numbers for marks in guess_marks(sheet, *filter(None, text_pair(sheet)))):
+            st.caption(found)
+            st.caption(say("files.leftovers.marked"))
+        else:
+            _offer(found, say("files.leftovers.clean"), secret, "clean", on_file)
+    kit.table(sheet.head(_N_HEAD), key=key)
+    with st.expander(say("files.second.title"), icon=":material/attach_file:"):
+        st.caption(say("files.second.about", n=sheet.n_rows))
+        keep = partial(_kept, keep_joined, secret)
+        _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _offer(
+    sentence: str,
+    label: str,
+    secret: str,
+    change: Literal["lines", "table", "clean"],
+    on_file: Callable[[str, Sheet], None],
+) -> None:
+    """Draw a sentence on a file with a button that changes the file."""
+
+    def act() -> None:
+        _hand_on(_kept(keep_changed, secret, change), on_file)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(sentence, width="content")
+        st.button(label, key=f"files_{change}_{secret[-8:]}", type="tertiary", on_click=act)
+
+
+def are_marks_refused(secret: str) -> bool:
+    """Return True if the visitor refused the guess that columns of this file mark words."""
+    return bool(session.kept(_REFUSED) == secret)
+
+
+def guessed_marks(sheet: Sheet, secret: str, text: str, guessed: Sequence[MarkColumns]) -> None:
+    """Draw the guess that columns mark words, with a button to refuse it; or what marks none.
+
+    Args:
+        sheet: the file.
+        secret: the name under which this visit finds it.
+        text: a column of texts.
+        guessed: the columns that mark words, those of this text first.
+    """
+    if are_marks_refused(secret):
+        return
+    titles = dict.fromkeys(title for marks in guessed for title in astuple(marks) if title)
+    example = example_of(sheet, text, guessed[0]) if titles else None
+    if example is not None:
+        row, word = example
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            numbers = {"word": escape(shortened(word, _LONGEST)), "row": row, "n": len(titles)}
+            guess = say("files.marks.guessed", columns=_listed(titles), **numbers)
+            st.caption(guess, width="content")
+            st.button(
+                say("files.marks.refuse"),
+                key="files_refuse_marks",
+                type="tertiary",
+                on_click=session.keep,
+                args=(_REFUSED, secret),
+            )
+    elif named_so := titled_marks(sheet):
+        st.caption(say("files.marks.none", columns=_listed(named_so), n=len(named_so)))
+
+
+def _listed(titles: Iterable[str]) -> str:
+    return ", ".join(escape(named(title)) for title in titles)

@@ -1,0 +1,109 @@
+"""Start and end of a process: work that runs once, in the background.
+
+It loads the first model, compiles code for maps, then resumes indexing that an earlier server left
+unfinished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+
+import streamlit as st
+
+from contextlens.core import Settings
+from contextlens.core.caller import otherwise
+from contextlens.core.errors import ContextlensError, SettingsError
+from contextlens.corpus.store import indexing
+from contextlens.jobs import Visitor
+from contextlens.ui.corpora import catalogue
+from contextlens.ui.frame import logs, readings
+from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.state import session
+
+__all__ = ["lifespan", "warm_up"]
+
+_OFTEN = 0.2
+"""Seconds between two `gc.freeze` calls while the first model loads."""
+_LIBRARIES = (
+    "sklearn.cluster",
+    "sklearn.decomposition",
+    "sklearn.metrics",
+    "sklearn.model_selection",
+)
+"""Libraries for the measures of senses, which take half a second to import."""
+_SERVER = Visitor("this server")
+_END_SECONDS = 5.0  # in all, for batches of texts that are being read or stored
+
+_log = logging.getLogger("contextlens")
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
+    """Start work in the background when the server starts, not when the first visitor comes."""
+    try:
+        logs.begin(Settings.from_env().log)
+    except SettingsError as exc:
+        logs.begin("plain")
+        _log.critical("%s", exc)
+        yield  # every page reports the error
+        return
+    readings.begin()
+    otherwise(session.caller)
+    threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
+    yield
+    await asyncio.to_thread(_end)
+
+
+def _prepare() -> None:
+    try:
+        loading = runtime.start_loading(session.default().model, _SERVER)
+    except ContextlensError as exc:  # every page reports it too
+        _log.error("The first model is not loaded: %s", exc)
+        return
+    for page in PAGES:
+        import_module(f"contextlens.features.{page.name}.page")
+    # Streamlit collects garbage after every run of a script. Without freezing the libraries' half a
+    # million objects, which never become garbage, that takes 0.4 s in which nothing else runs.
+    while not loading.wait(_OFTEN):
+        loading.look(_SERVER)  # keeps a download that nobody else waits for
+        gc.freeze()
+    gc.freeze()
+    maps().warm_up()
+    warm_up()
+    gc.freeze()
+    _go_on()
+
+
+def warm_up() -> None:
+    """Import the modules that pages import inside functions, so that no visitor waits for them."""
+    for library in _LIBRARIES:
+        import_module(library)
+
+
+def _go_on() -> None:
+    """Resume the indexing that an earlier server began, if any corpora are stored."""
+    root = store().root
+    if "://" not in root and not any(Path(root).glob("*.about.lance")):
+        return  # opening the store takes a second of imports
+    try:
+        indexing.go_on(jobs(), store(), runtime.service())
+        catalogue.note_owners()
+    except ContextlensError as exc:
+        _log.error("Indexing does not go on: %s", exc)
+
+
+def _end() -> None:
+    """Stop all resumable work, and wait a moment for batches that are nearly done.
+
+    A thread that is still in torch when the process ends would make it end with an error.
+    """
+    jobs().stop(_END_SECONDS)

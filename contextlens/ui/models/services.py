@@ -1,0 +1,45 @@
+"""One instance of each per process: the settings, and the service that they configure."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from contextlens.core import EncoderService, Settings, open_service
+from contextlens.core.cache import CachedService
+from contextlens.core.errors import SettingsError
+from contextlens.core.registry import is_open
+
+__all__ = ["is_for_one", "service", "settings", "uncached"]
+
+
+@st.cache_resource(show_spinner=False)
+def service() -> EncoderService:
+    """Return the only service of this process."""
+    return open_service(offered_only=not is_for_one())
+
+
+def uncached() -> EncoderService:
+    """Return the service without its cache: for work that reads each text once."""
+    current = service()
+    return current.uncached if isinstance(current, CachedService) else current
+
+
+@st.cache_resource(show_spinner=False)
+def settings() -> Settings:
+    """Return the environment's settings, read once.
+
+    Raises:
+        SettingsError: they are wrong; the log says how at the start, and visitors are not told.
+    """
+    try:
+        return Settings.from_env()
+    except SettingsError as exc:
+        raise SettingsError(exc.for_visitors) from None
+
+
+def is_for_one() -> bool:
+    """Return True if only this machine can reach the server, so that there is one visitor."""
+    current = settings()
+    if current.hosts or current.sign_in != "off" or current.demo:
+        return False
+    return not is_open(st.get_option("server.address"))

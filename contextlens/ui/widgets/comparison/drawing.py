@@ -1,0 +1,109 @@
+"""The parts of a comparison on a page: chips to choose words, lines, reading, problems."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from contextlens.content.language import say
+from contextlens.content.wording import escape, quoted
+from contextlens.figures.ruler import ruler_figure
+from contextlens.figures.similarity import cosine_lines
+from contextlens.figures.theme import color_of
+from contextlens.ui.state.view import Sentence, ViewState, letter
+from contextlens.ui.widgets import kit, sentences
+from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.widgets.comparison.compute import (
+    Meaning,
+    Portrait,
+    chosen_span,
+    counted_span,
+    missing,
+)
+from contextlens.ui.widgets.comparison.reading import (
+    meaning_in_context,
+    meaning_sure,
+    meaning_title,
+)
+from contextlens.ui.widgets.comparison.ruler import RulerShown
+
+__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
+
+
+def chips(view: ViewState) -> None:
+    """Draw the sentences and references, with chips to choose words and fields to edit texts."""
+    rows = [_sentence_row(i, sentence) for i, sentence in enumerate(view.sentences)]
+    n = len(rows)
+    references = [
+        _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
+    ]
+    word_chips(
+        [*rows, *references],
+        key="chips",
+        on_pick=sentences.pick_word,
+        on_edit=sentences.retype_row,
+        flows=True,
+    )
+
+
+def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
+    note = missing(sentence, "sentence")
+    name, color = letter(index), color_of(index)
+    return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
+
+
+def _reference_row(index: int, reference: Sentence) -> ChipRow:
+    note, span = missing(reference, "reference"), counted_span(reference)
+    return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
+
+
+def problems(view: ViewState, meaning: Meaning) -> None:
+    """Draw the reasons why words or texts cannot be compared though their rows look fine."""
+    if any(sentence.pair for sentence in view.sentences):
+        st.caption(say("meaning.second_text"))
+    for problem in dict.fromkeys(meaning.problems):
+        st.warning(escape(problem), icon=":material/content_cut:")
+    kit.notes(meaning.unread)
+    for chosen in meaning.chosen:
+        lost = chosen.encoding.n_truncated
+        if lost:
+            st.caption(say("meaning.too_long", n=lost, word=quoted(chosen.item.name)))
+
+
+def missing_words() -> None:
+    """Tell the visitor what to do if there is nothing to compare."""
+    st.info(say("meaning.missing"), icon=":material/ads_click:")
+
+
+def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
+    """Draw the cosine of each pair over the layers."""
+    title = str(meaning_title(portrait.comparison))
+    figure = cosine_lines(
+        portrait.comparison,
+        portrait.pairs,
+        layer=portrait.layer,
+        band=portrait.meaning.shared_band,
+        scale=portrait.scale,
+        title=title,
+        height=height,
+    )
+    alt = say("meaning.alt", title=title)
+    kit.chart(figure, key=key, alt=alt)
+
+
+def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
+    """Draw a pair's cosine beside the usual ones of known kinds of pairs."""
+    figure = ruler_figure(pair.ranges, pair.cosine, scale=scale, height=height)
+    kinds = [
+        say("ruler.range", kind=usual.kind, low=usual.low, high=usual.high, median=usual.median)
+        for usual in pair.ranges
+    ]
+    alt = " ".join([say("ruler.alt", cosine=pair.cosine), *kinds])
+    kit.chart(figure, key=key, alt=alt)
+
+
+def words(portrait: Portrait) -> None:
+    """Draw which references tell the words apart, or else the main claim; all others folded."""
+    of = portrait.comparison, portrait.layer, portrait.meaning.band
+    claims = meaning_in_context(*of)
+    shown = [c for c in claims if c.key == "meaning.reference.closer"] or claims[:1]
+    kit.reading(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])

@@ -1,0 +1,175 @@
+"""A pair's cosine on the ruler: the pair, the ranges beside it, and the conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from contextlens.analysis.baseline import Band, is_in_sample_script
+from contextlens.analysis.ruler import (
+    EVERYDAY,
+    KINDS,
+    RIGHT,
+    TWO_SENSES,
+    Calibration,
+    Range,
+    Ruler,
+    Verdict,
+)
+from contextlens.analysis.words import Pooling
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import listed_names, percent, quoted
+from contextlens.ui.widgets.comparison.compute import Portrait
+from contextlens.ui.widgets.comparison.reading import EQUAL, side_of
+
+__all__ = ["RulerShown", "pair_on_ruler", "ruler_note", "ruler_of", "ruler_reading"]
+
+
+@dataclass(frozen=True)
+class RulerShown:
+    """One pair of words on the ruler.
+
+    Attributes:
+        cosine: the pair's cosine at the current layer.
+        ranges: the range of random pairs of words, if known, then those of labelled pairs.
+        same_word: True if both are one word, ignoring case.
+        calibration: the cosines that settle the meaning of two uses of a word.
+        side: 1 if the pair is more similar than random pairs of words, -1 if less, 0 if it is
+            within their range; None if that is unknown.
+        left_out: the pair's words that the ruler was measured on, but that are left out here.
+        measure: "cosine" or "centred cosine".
+    """
+
+    cosine: float
+    ranges: tuple[Range, ...]
+    same_word: bool
+    calibration: Calibration
+    side: int | None
+    left_out: tuple[str, ...]
+    measure: str = "cosine"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion on whether two uses of one word have the same meaning."""
+        return self.calibration.verdict(self.cosine)
+
+
+def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
+    """Return the first two sentences' words on the ruler, or None.
+
+    There is none without a ruler or two words, or if a word is unknown or not in Latin script.
+    """
+    comparison, meaning = portrait.comparison, portrait.meaning
+    pairs = comparison.pairs("sentences")
+    if ruler is None or not pairs or comparison.has_unknown(pairs[0]):
+        return None
+    return pair_on_ruler(
+        [comparison.items[i].word for i in (pairs[0].first, pairs[0].second)],
+        portrait.cosine(pairs[0]),
+        ruler,
+        at=(portrait.layer, meaning.pooling),
+        band=meaning.band(pairs[0]),
+        centred=comparison.centred,
+        measure=comparison.measure,
+    )
+
+
+def pair_on_ruler(
+    words: Sequence[str],
+    cosine: float,
+    ruler: Ruler,
+    *,
+    at: tuple[int, Pooling],
+    band: Band | None,
+    centred: bool = False,
+    measure: str = "cosine",
+) -> RulerShown | None:
+    """Return two words' cosine at a layer and pooling on the ruler; None without Latin script.
+
+    Args:
+        words: both words.
+        cosine: that of their vectors.
+        ruler: the model's ruler.
+        at: the layer and the pooling.
+        band: random pairs of words of the same kind, at each layer.
+        centred: True if the cosine is a centred one.
+        measure: the name of the cosine.
+    """
+    if not all(map(is_in_sample_script, words)):
+        return None
+    excluded = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
+    ranges = ruler.ranges(*at, centred=centred, without=excluded)
+    if band is not None:
+        low, mean, high = (float(values[at[0]]) for values in (band.low, band.mean, band.high))
+        ranges = (Range("unrelated words", low, mean, high, 0), *ranges)
+    return RulerShown(
+        cosine=cosine,
+        ranges=ranges,
+        same_word=words[0].casefold() == words[1].casefold(),
+        calibration=_calibration(ruler, *at, centred, excluded),
+        side=None if band is None else side_of(cosine, band, at[0]),
+        left_out=excluded,
+        measure=measure,
+    )
+
+
+@lru_cache(maxsize=128)
+def _calibration(
+    ruler: Ruler, layer: int, pooling: Pooling, centred: bool, without: tuple[str, ...]
+) -> Calibration:
+    return ruler.calibration(layer, pooling, centred=centred, without=without)
+
+
+def ruler_reading(pair: RulerShown) -> Claim:
+    """Return the conclusion from a pair's cosine: on two uses of one word, or on two words."""
+    numbers = {"Measure": _measure(pair), "cosine": pair.cosine}
+    if pair.cosine >= EQUAL:
+        return claim("ruler.equal", **numbers)
+    if not pair.same_word:
+        return _of_two_words(pair, numbers)
+    one, two = (_range(pair, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
+    if one is None or two is None:
+        return claim("ruler.unknown", **numbers)
+    return claim(
+        f"ruler.{pair.verdict.value}",
+        **numbers,
+        one_low=one.low,
+        one_high=one.high,
+        for_one=_place(pair.cosine, one),
+        two_low=two.low,
+        two_high=two.high,
+        for_two=_place(pair.cosine, two),
+        right=percent(RIGHT),
+        n_words=pair.calibration.n_words,
+    )
+
+
+def _place(cosine: float, of_kind: Range) -> str:
+    """Return the place of a cosine in a range, by the digits that readers see."""
+    low, value, high = (round(end, 2) for end in (of_kind.low, cosine, of_kind.high))
+    return say(f"ruler.place.{'low' if value < low else 'high' if value > high else 'usual'}")
+
+
+def ruler_note(pair: RulerShown) -> str:
+    """Return the note on what the ruler was measured on, and on the meaning of the bars."""
+    names = listed_names([quoted(word) for word in pair.left_out])
+    return say("ruler.note_without", names=names) if names else say("ruler.note")
+
+
+def _of_two_words(pair: RulerShown, numbers: dict[str, Any]) -> Claim:
+    if pair.side is None:
+        return claim("ruler.unknown", **numbers)
+    random = pair.ranges[0]
+    case = {1: "above", 0: "within", -1: "below"}[pair.side]
+    return claim(f"ruler.{case}", **numbers, low=random.low, high=random.high)
+
+
+def _range(pair: RulerShown, kind: str) -> Range | None:
+    return next((usual for usual in pair.ranges if usual.kind == kind), None)
+
+
+def _measure(pair: RulerShown) -> str:
+    measure = say(f"similarity.{'plain' if pair.measure == 'cosine' else 'centred'}")
+    return measure[:1].upper() + measure[1:]

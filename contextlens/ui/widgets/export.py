@@ -1,0 +1,92 @@
+"""Results as files: CSV that spreadsheets open safely, and NPZ, both with the passport inside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contextlens.core.schema import Passport
+
+__all__ = ["caption", "to_csv", "to_npz"]
+
+_NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
+_UNSEEN = r'[\s"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]'
+"""Characters that some spreadsheets drop before they read a cell, quotes included."""
+_STARTS = r"[=+\-@\t\r＝＋－＠]"
+"""Characters that start a formula; some spreadsheets accept the full-width forms too."""
+_FORMULA = re.compile(rf"{_UNSEEN}*{_STARTS}")
+_FORMULA_WITHIN = re.compile(rf"([;\t\r\n]{_UNSEEN}*)([=+\-@＝＋－＠])")
+"""If semicolons separate cells, as in much of Europe, a quote within a line protects nothing."""
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
+
+
+def caption(passport: Passport, *, weights: bool = True) -> str:
+    """Return the passport in one line, to show under a picture.
+
+    Args:
+        passport: the passport.
+        weights: True if its checksum is that of a model's weights, not of a tokenizer's files.
+    """
+    versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
+    revision = passport.revision[:12]
+    exact = f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit"
+    parts = (
+        passport.model + (f" ({revision})" if revision else ""),
+        *([f"weights {passport.checksum[:12]}", exact] if weights else []),
+        *([] if weights else [f"tokenizer {passport.checksum[:12]}"]),
+        versions,
+    )
+    return " · ".join(parts)
+
+
+def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
+    """Return rows as CSV in UTF-8, with a BOM for Excel and the passport in comment lines.
+
+    Read it with `pandas.read_csv(file, comment="#")`. Text that a spreadsheet would take for a
+    formula gets an apostrophe before it: in titles of columns too, and within a cell after a
+    semicolon or a line end. Numbers stay numbers.
+    """
+    out = io.StringIO()
+    for key, value in passport.as_dict().items():
+        out.write(f"# {key}: {_one_cell(value)}\n")
+    # In quotes, "#" in a text starts no comment, and a carriage return starts no row.
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(map(_safe, rows[0].keys()) if rows else [])
+    writer.writerows([_safe(value) for value in row.values()] for row in rows)
+    return out.getvalue().encode("utf-8-sig", "replace")
+
+
+def to_npz(arrays: Mapping[str, NDArray[Any]], passport: Passport) -> bytes:
+    """Return arrays as a compressed NPZ; `passport` in it is JSON text."""
+    out = io.BytesIO()
+    text = np.array(json.dumps(passport.as_dict()))
+    np.savez_compressed(out, allow_pickle=False, **{**arrays, "passport": text})
+    return out.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    flat = _FORMULA_WITHIN.sub(r"\1'\2", value.replace("\x00", ""))
+    return "'" + flat if _FORMULA.match(flat) else flat
+
+
+def _one_cell(value: Any) -> str:
+    """Return a value as JSON in which no text separates cells or begins a formula.
+
+    `json.loads` restores the value. A spreadsheet splits a comment line at its commas, and the
+    cells between may begin with anything.
+    """
+    return _QUOTED.sub(lambda text: _PARTING.sub(_escaped, text[0]), json.dumps(value))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0][:-1] + f"\\u{ord(match[0][-1]):04x}"

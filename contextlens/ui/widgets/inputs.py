@@ -1,0 +1,129 @@
+"""Widgets for a page's controls: each shows the view's value and writes it back.
+
+They write in callbacks only. A feature's `controls.py` declares its controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from contextlens.ui.state import session
+from contextlens.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
+from contextlens.ui.state.view import ViewState, letter
+
+__all__ = ["choice", "number", "select", "sentence", "steps", "switch", "text"]
+
+
+def choice(view: ViewState, control: Choice) -> str:
+    """Draw a control as a row of buttons; return the choice."""
+    chosen = control.of(view)
+    key = session.bind(control.key, chosen)
+    st.segmented_control(
+        control.label,
+        list(control.options),
+        default=chosen,
+        format_func=control.options.__getitem__,
+        key=key,
+        required=True,
+        help=control.help or None,
+        on_change=_write(control, key),
+    )
+    return chosen
+
+
+def select(view: ViewState, control: Choice) -> str:
+    """Draw a control as a menu; return the choice."""
+    values, chosen = list(control.options), control.of(view)
+    key = session.bind(control.key, chosen)
+    st.selectbox(
+        control.label,
+        values,
+        index=values.index(chosen),
+        key=key,
+        format_func=control.options.__getitem__,
+        help=control.help or None,
+        on_change=_write(control, key),
+    )
+    return chosen
+
+
+def switch(view: ViewState, control: Switch) -> bool:
+    """Draw a control that is on or off; return its state."""
+    on = control.of(view)
+    key = session.bind(control.key, on)
+    st.toggle(control.label, on, key=key, help=control.help or None, on_change=_write(control, key))
+    return on
+
+
+def number(view: ViewState, control: Number) -> int:
+    """Draw a control for a whole number; return the number."""
+    chosen = control.of(view)
+    key = session.bind(control.key, chosen)
+    st.number_input(
+        control.label,
+        control.low,
+        control.high,
+        chosen,
+        step=1,
+        key=key,
+        help=control.help or None,
+        on_change=_write(control, key),
+    )
+    return chosen
+
+
+def text(view: ViewState, control: Text) -> str:
+    """Draw a control for typed text; return the text."""
+    chosen = control.of(view)
+    key = session.bind(control.key, chosen)
+    st.text_input(
+        control.label,
+        chosen,
+        key=key,
+        max_chars=200,
+        placeholder=control.placeholder or None,
+        help=control.help or None,
+        on_change=_write(control, key),
+    )
+    return chosen
+
+
+def sentence(view: ViewState, control: Choice) -> int:
+    """Return the index of a page's sentence; draw a choice only if there are several."""
+    letters = [letter(i) for i in range(len(view.sentences))]
+    if len(letters) > 1:
+        choice(view, control.among(letters))
+    return sentence_index(view, control)
+
+
+def _write(control: Control[Any], key: str) -> Callable[[], None]:
+    def write() -> None:
+        if session.is_shown(key):
+            session.write(control.put(session.current(), session.value(key)))
+
+    return write
+
+
+def steps(name: str, start: int, n: int, *, at_once: int, on_step: Callable[[int], None]) -> None:
+    """Draw the shown range of n things, with Back and Next, in a row that does not wrap.
+
+    Args:
+        name: the prefix of the keys of the two buttons, `NAME_back` and `NAME_next`.
+        start: the first thing in view, from 0.
+        n: the number of things, more than fit at once.
+        at_once: the number of things in view.
+        on_step: called with the new first thing.
+    """
+    end = min(start + at_once, n)
+    with st.container(
+        horizontal=True, width="content", vertical_alignment="center", gap="small", wrap=False
+    ):
+        st.markdown(f"{start + 1:,} to {end:,} of {n:,}", width="content")
+        back = max(0, start - at_once)
+        st.button("Back", icon=":material/chevron_left:", key=f"{name}_back", type="tertiary",
+                  disabled=not start, on_click=on_step, args=(back,))  # fmt: skip
+        st.button("Next", icon=":material/chevron_right:", key=f"{name}_next", type="tertiary",
+                  disabled=end >= n, on_click=on_step, args=(end,))  # fmt: skip

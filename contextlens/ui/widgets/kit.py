@@ -1,0 +1,326 @@
+"""The parts that pages have in common: charts, readings, tables, closer looks, tabs, downloads.
+
+A page provides only its content; this module decides how the parts look and behave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from plotly.graph_objects import Figure
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
+
+from contextlens.content.glossary import GLOSSARY, explained
+from contextlens.content.language import Claim, say
+from contextlens.core.schema import Passport
+from contextlens.ui.frame import errors, present
+from contextlens.ui.state import session
+from contextlens.ui.state.controls import Choice
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import export, inputs
+from contextlens.ui.widgets.component import component, css_class
+
+__all__ = [
+    "box",
+    "chart",
+    "controls",
+    "download",
+    "download_files",
+    "downloads",
+    "look_closer",
+    "notes",
+    "one_of",
+    "picture_buttons",
+    "reading",
+    "room",
+    "shapes",
+    "table",
+    "tabs",
+    "under_the_hood",
+]
+
+
+# --- Saving a chart as a picture in the reader's browser
+
+
+def picture_buttons(
+    *, chart_key: str = "", svg: str = "", file_name: str, key: str, caption: str = ""
+) -> None:
+    """Show the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save a chart or drawing.
+
+    Args:
+        chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
+        svg: Instead of a chart, an SVG of at most 928 x 440 px that draws in `currentColor`.
+        file_name: The file's name without its extension.
+        key: The buttons' own key.
+        caption: The passport, written in small type under the picture.
+    """
+    data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
+    component("contextlens.ui.widgets", "picture", data, key=key)
+
+
+T = TypeVar("T")
+Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
+_EXACT = st.column_config.NumberColumn(format="%.4f")
+_DRAWN = "drawn_page"
+_PASSPORT = GLOSSARY["passport"]
+
+
+@contextmanager
+def room(page: str, *, height: int) -> Iterator[None]:
+    """Reserve room for a page's picture while its content is computed for the first time.
+
+    On later runs the old picture stays until the new one replaces it. Streamlit shows a skeleton if
+    the computation takes a moment; above the old picture, it would make that jump down and up.
+    """
+    if session.kept(_DRAWN) == page:
+        st.empty()  # the same number of elements, or everything below would be redrawn
+        yield
+        return
+    with st.skeleton(height=height):
+        yield
+    session.keep(_DRAWN, page)
+
+
+def box() -> DeltaGenerator:
+    """Return the box above a page's picture, for the words to choose from and the controls."""
+    return st.container(border=True, gap="small", key="box")
+
+
+def controls(name: str = "") -> DeltaGenerator:
+    """Return a row of controls, aligned at the bottom.
+
+    Args:
+        name: the row's name, if the page arranges it in its own way on a phone.
+    """
+    key = f"controls_{name}" if name else "controls"
+    return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
+
+
+def notes(claims: Iterable[Claim]) -> None:
+    """Draw remarks in small type, one line each."""
+    for claim in claims:
+        st.caption(str(claim))
+
+
+def chart(
+    figure: Figure,
+    *,
+    key: str,
+    alt: str,
+    on_select: Callable[[], None] | None = None,
+    config: Mapping[str, Any] | None = None,
+    selection_mode: Any = ("points",),
+) -> None:
+    """Draw a chart without plotly's mode bar.
+
+    Args:
+        figure: the figure, whose height is fixed by its builder.
+        key: the chart's own key, which `picture_buttons` needs to save it.
+        alt: a description for readers who cannot see the chart.
+        on_select: called when one of its points is picked.
+        config: plotly's settings in place of the usual ones.
+        selection_mode: how points are picked.
+    """
+    options = (
+        {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
+    )
+    default_config = {"displayModeBar": False, "displaylogo": False}
+    # The height is reserved from the start, while the browser still loads plotly.
+    height, config = figure.layout.height, dict(config or default_config)
+    st.plotly_chart(figure, key=key, height=height, config=config, alt=alt, **options)
+
+
+def reading(
+    sentences: Sequence[object], *, sure: Sequence[object] = (), key: str = "reading"
+) -> None:
+    """Write the reading of a picture: a finding with its number, and at most one caution.
+
+    Args:
+        sentences: claims, or Markdown; none if the picture's title has the finding.
+        sure: further details for engineers, folded under "How sure is this?".
+        key: the key, different for each reading of a page, but always with the prefix "reading".
+    """
+    with st.container(key=key, gap="xsmall"):
+        if sentences:
+            st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
+        if sure and not present.is_on():
+            with st.expander(say("page.sure")):
+                items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
+                st.html(f'<ul class="said">{items}</ul>')
+
+
+def table(
+    rows: Rows,
+    *,
+    key: str,
+    exact: Collection[str] | None = None,
+    after: int | None = None,
+    height: int | Literal["auto"] = "auto",
+    columns: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw rows as a table.
+
+    Args:
+        rows: the values of each row, by column.
+        key: the table's own key.
+        exact: columns of numbers that are shown to four decimals.
+        after: instead of `exact`, the number of leading columns that are shown as they are.
+        height: in pixels; "auto" fits the rows, up to Streamlit's limit.
+        columns: Streamlit's column settings, which take precedence.
+    """
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    exact_columns = frame.columns[after:] if after is not None else (exact or ())
+    settings = {**dict.fromkeys(exact_columns, _EXACT), **(columns or {})}
+    st.dataframe(
+        frame, hide_index=True, column_config=settings, height=height, placeholder="", key=key
+    )
+
+
+def look_closer(
+    view: ViewState,
+    control: Choice,
+    looks: Mapping[str, Callable[[], T]],
+) -> T | None:
+    """Draw the closer looks of a page, one at a time; return the result of the open one.
+
+    An error in one of them is shown in its place; the rest of the page is unaffected. In present
+    mode there is none.
+    """
+    if present.is_on():
+        return None
+    with st.container():
+        chosen = inputs.choice(view, control)
+        with st.container(border=True), errors.boundary():
+            return looks[chosen]()
+    return None
+
+
+def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
+    """Draw the three tabs under a picture, except in present mode. At first, the limits are open.
+
+    The content of the other two is computed when they are opened.
+    """
+    if present.is_on():
+        return
+    names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
+    first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
+    with third:
+        st.markdown(limits)
+    _fill({first: numbers, second: hood})
+
+
+def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
+    """Draw one tab for each picture; only the picture in the open tab is drawn.
+
+    Args:
+        pictures: the function that draws each picture, by the name on its tab. If that name
+            changes, an open tab closes.
+        key: the key of the tabs.
+    """
+    if present.is_on():
+        next(iter(pictures.values()))()
+        return
+    tab_containers = st.tabs(list(pictures), key=key, on_change="rerun")
+    _fill(dict(zip(tab_containers, pictures.values(), strict=True)))
+
+
+def _fill(fills: Mapping[TabContainer, Callable[[], None]]) -> None:
+    for tab, fill in fills.items():
+        if is_open(tab):
+            with tab:
+                fill()
+
+
+def is_open(tab: TabContainer) -> bool:
+    """Return True if a tab is the open one."""
+    return bool(tab.open)
+
+
+def under_the_hood(
+    *,
+    formula: Sequence[str],
+    snippet: str | Sequence[tuple[str, str]],
+    passport: Passport,
+    shapes: Callable[[], None] | None = None,
+    remark: str = "",
+) -> None:
+    """Draw the formula on the left; snippet, shapes and passport on the right.
+
+    Args:
+        formula: Markdown, one paragraph or formula each.
+        snippet: Python that computes the page's numbers; or several pairs of title and Python.
+        passport: the passport of the numbers.
+        shapes: draws the shapes of the arrays, if any.
+        remark: a note on the snippets, in small type.
+    """
+    left, right = st.columns(2, gap="medium")
+    with left:
+        for part in formula:
+            st.markdown(part)
+    with right:
+        titled = [(say("page.same_numbers"), snippet)] if isinstance(snippet, str) else snippet
+        for title, code in titled:
+            st.markdown(title)
+            st.code(code, language="python", wrap_lines=True)
+        if remark:
+            st.caption(remark)
+        if shapes is not None:
+            st.markdown(say("page.shapes"))
+            shapes()
+        st.markdown(say("page.passport"))
+        st.caption(_PASSPORT)
+        text = json.dumps(passport.as_dict(), indent=2, ensure_ascii=False)
+        st.code(text, language="json")
+
+
+def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
+    """Return a function that draws shapes as a table, for `under_the_hood`."""
+    return lambda: table(rows, key=key)
+
+
+@contextmanager
+def downloads(
+    place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
+) -> Iterator[None]:
+    """Draw the page's Download menu: buttons for the picture, then the content of the block."""
+    with place, st.popover(say("page.download.menu"), icon=":material/download:"):
+        st.caption(say("page.download.picture"))
+        picture_buttons(
+            chart_key=chart, svg=svg, file_name=name, key=f"{name}_picture", caption=caption
+        )
+        st.caption(say("page.download.numbers"))
+        yield
+        st.caption(say("page.download.passport", passport=_PASSPORT))
+
+
+def download_files(
+    name: str,
+    passport: Passport,
+    *,
+    rows: Callable[[], Sequence[Mapping[str, Any]]],
+    arrays: Callable[[], Mapping[str, NDArray[Any]]],
+) -> None:
+    """Draw the buttons "CSV" for a table and "NPZ" for arrays; a click creates the file."""
+    download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
+    download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
+
+
+def download(file_name: str, mime: str, make: Callable[[], bytes], *, label: str = "") -> None:
+    """Draw a button for one file, by default with its ending; a click creates the file."""
+    st.download_button(
+        label or file_name.rsplit(".", maxsplit=1)[-1].upper(),
+        make,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        width="stretch",
+        key=file_name,
+    )
