@@ -168,12 +168,12 @@ $(TOOLS)/.ready: locks/tools.txt
 	@touch $@
 
 lock: $(TOOLS)/.ready
-	$(LOCK) pyproject.toml -o locks/app.txt
-	$(LOCK) pyproject.toml --extra cluster -c locks/app.txt -o locks/serve.txt
-	$(LOCK) pyproject.toml --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
-	$(LOCK) pyproject.toml --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
+	$(LOCK) pyproject.toml --extra server -o locks/app.txt
+	$(LOCK) pyproject.toml --extra server --extra cluster -c locks/app.txt -o locks/serve.txt
+	$(LOCK) pyproject.toml --extra server --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
+	$(LOCK) pyproject.toml --extra server --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
 	    -o locks/cluster.txt
-	$(LOCK) pyproject.toml --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
+	$(LOCK) pyproject.toml --extra server --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
 	$(LOCK) --group tools -o locks/tools.txt
 	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
 

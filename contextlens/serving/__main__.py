@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 
@@ -19,7 +20,7 @@ __all__ = ["main"]
 
 MISSING = (
     "The service needs Ray, which comes with the extra `cluster`. "
-    "Install it with: pip install -e .[cluster]"
+    "Install it with: pip install contextlens[cluster]"
 )
 _OBJECT_BYTES = 512_000_000
 """Shared memory for answers in transit; by default Ray takes a third of the machine's memory."""
@@ -30,9 +31,9 @@ _BALANCE = f"""hdr({MODEL_HEADER})
 _SHORT = "/tmp" if sys.platform == "linux" else None
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Start the service, print its address, and stop it on request."""
-    given = _parser().parse_args()
+    given = _parser().parse_args(arguments)
     if given.host == "localhost":  # a single address instead of two
         given.host = "127.0.0.1"
     if find_spec("ray") is None:

@@ -36,7 +36,7 @@ __all__ = ["Workers", "index_on_ray", "main"]
 
 MISSING = (
     "Indexing on a cluster needs Ray, which comes with the extra `cluster`. "
-    "Install it with: pip install -e .[cluster]"
+    "Install it with: pip install contextlens[cluster]"
 )
 _FAILED = "Indexing on the cluster failed; the log has the reason. Try to go on."
 _log = logging.getLogger("contextlens")

@@ -40,6 +40,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "pages": ("features", "ui"),
     "app": ("ui",),
     "main": ("ui",),
+    "cli": (*SHARED, "ui", "features", "serving"),
+    "__main__": ("cli",),
 }
 """Parts of our own, by who imports them. Only `core` itself imports `core.encoder`."""
 

@@ -104,6 +104,15 @@ class OwnFile:
         chosen_labels = [titles[i] for i in numbers if i < len(titles)]
         return chosen, tuple(name for name in dict.fromkeys(chosen_labels) if name != chosen)
 
+    def opened(
+        self, view: ViewState, sheet: Sheet, digest: str, text: str, labels: Sequence[str]
+    ) -> ViewState:
+        """The view that shows these columns of a file, which are shared under their digest."""
+        view = self.source.put(self.first(view), "file")
+        view = self.name.put(self.file.put(view, digest), sheet.name[:80])
+        view = self.text.put(view, list(sheet.columns).index(text))
+        return self.labels.put(view, places(sheet, labels))
+
     # --- The panels
 
     def panel(self, view: ViewState, corpus: Corpus | None) -> None:
@@ -236,10 +245,7 @@ class OwnFile:
             return
         self._note_used(digest, secret, text, labels)
         self._closed()
-        view = self.source.put(self.first(session.current()), "file")
-        view = self.name.put(self.file.put(view, digest), sheet.name[:80])
-        view = self.text.put(view, list(sheet.columns).index(text))
-        session.write(self.labels.put(view, places(sheet, labels)))
+        session.write(self.opened(session.current(), sheet, digest, text, labels))
 
     def _note_used(self, digest: str, secret: str, text: str, labels: tuple[str, ...]) -> None:
         """Remember the upload behind a digest, so that this visit can choose other columns."""

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +59,10 @@ def main() -> None:
 
 
 def _serve(n: int, port: int, host: str) -> None:
+    if find_spec("supervisor") is None:
+        raise SettingsError(
+            "Several processes need the extra `server`: pip install contextlens[server]"
+        )
     if not (1 <= n <= MOST and 1 <= port <= 65_535 - n):
         raise SettingsError(
             f"PROCESSES={n} PORT={port}: 1 to {MOST} processes take the ports behind PORT."

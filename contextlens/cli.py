@@ -1,0 +1,294 @@
+"""The command `contextlens`: the app, on a file or on sentences; and its tools."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from contextlens.core.errors import ContextlensError, CorpusError, SettingsError
+
+if TYPE_CHECKING:
+    from contextlens.core import Settings
+    from contextlens.corpus.sheet import Sheet
+    from contextlens.ui.state.view import ViewState
+
+__all__ = ["app", "main"]
+
+_PORT = 8501
+_N_PORTS = 20  # tried one after the other, if none was named
+_READY_SECONDS = 120.0
+_UNUSABLE = 2  # the exit code if what was given cannot be used
+_OPEN = "open"
+
+
+class _OpensByDefault(TyperGroup):
+    """Without the name of a command, the app opens."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] not in ("--help", "--version")):
+            args = [_OPEN, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_OpensByDefault,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="See what a BERT-family encoder does with your text. Without a command, the app opens.",
+)
+
+
+def main() -> None:
+    """Run the command line; what cannot be used ends it with a sentence and the code 2."""
+    try:
+        app()
+    except (ContextlensError, OSError) as exc:
+        print(exc, file=sys.stderr)
+        sys.exit(_UNUSABLE)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if show:
+        print(f"contextlens {version('contextlens')}")
+        raise typer.Exit
+
+
+_Text = Annotated[str, typer.Option(help="The column with the texts; by default the likeliest.")]
+_Labels = Annotated[
+    list[str] | None, typer.Option("--label", help="A column with labels; several are allowed.")
+]
+_Model = Annotated[str, typer.Option(help="A model's id; by default the bundled model.")]
+
+
+@app.command(_OPEN)
+def open_app(
+    file: Annotated[
+        Path | None, typer.Argument(help="A table or a text file to draw on the Map.")
+    ] = None,
+    sentence: Annotated[
+        list[str] | None,
+        typer.Option(help="A sentence for Meaning in context; two or more make sense."),
+    ] = None,
+    text: _Text = "",
+    label: _Labels = None,
+    model: _Model = "",
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="By default 8501, or the next free one.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
+    ] = "localhost",
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Open the app in the browser: on a file, on sentences, or at its start."""
+    from contextlens.ui.state.address import encode
+
+    page, view = _view(file, sentence or [], text, label, model)
+    address = f"http://{_shown(host)}:{_free_port(host, port)}"
+    query = encode(view)
+    url = f"{address}/{page}{'?s=' if query else ''}{query}"
+    print(f"Contextlens starts on {address} (Ctrl+C stops it).", flush=True)
+    if browser:
+        threading.Thread(target=_open_when_ready, args=(address, url), daemon=True).start()
+    else:
+        print(f"It opens on {url}", flush=True)
+    _serve(host, int(address.rpartition(":")[2]))
+
+
+@app.command()
+def index(
+    file: Annotated[Path, typer.Argument(help="A table or a text file.")],
+    text: _Text = "",
+    label: _Labels = None,
+    model: _Model = "",
+) -> None:
+    """Store a file as a corpus and index its words, for Corpora, Senses and searches."""
+    from contextlens.core import BUNDLED_ID, Settings, open_service
+    from contextlens.corpus.readers import to_corpus
+    from contextlens.corpus.store import indexing
+    from contextlens.corpus.store.about import indexing_of
+    from contextlens.corpus.store.store import open_store
+    from contextlens.features.corpora.compute import usual_layers
+
+    settings = Settings.from_env()
+    sheet = _sheet(file, settings)
+    corpus = to_corpus(sheet, *_columns(sheet, text, label))
+    service, store = open_service(settings), open_store(settings)
+    card = service.load(model or BUNDLED_ID)
+    how = indexing_of(card, usual_layers(corpus, card), "exact")
+    about = store.find(corpus.digest, how, store.names()) or store.create(corpus, how)
+
+    def report(stage: str, share: float) -> None:
+        print(f"\r{share:4.0%} {stage:60.60}", end="", file=sys.stderr, flush=True)
+
+    indexing.index(store, service, about.name, report)
+    print(file=sys.stderr)
+    stored = store.about(about.name)
+    print(f"{stored.title}: {stored.n_texts:,} texts are stored. The app has them under Corpora.")
+
+
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command(context_settings=_PASSED_ON)
+def proof(context: typer.Context) -> None:
+    """Check that this installation gives the numbers that it should; --help has the options."""
+    from contextlens.proof.__main__ import main as check
+
+    raise typer.Exit(check(context.args))
+
+
+@app.command(context_settings=_PASSED_ON)
+def serve(context: typer.Context) -> None:
+    """Serve models to apps on other machines, on Ray (the extra `cluster`); see --help."""
+    from contextlens.serving.__main__ import main as serve_models
+
+    serve_models(context.args)
+
+
+def _view(
+    file: Path | None, sentences: Sequence[str], text: str, labels: Sequence[str] | None, model: str
+) -> tuple[str, ViewState]:
+    """The page and the view that were asked for."""
+    from dataclasses import replace
+
+    from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence
+
+    if file is not None and sentences:
+        raise CorpusError("Give a file or sentences, not both.")
+    if len(sentences) > MAX_SENTENCES or any(len(s) > MAX_CHARACTERS for s in sentences):
+        raise CorpusError(
+            f"{len(sentences)} sentences were given, the longest with "
+            f"{max(map(len, sentences)):,} characters. At most {MAX_SENTENCES} of "
+            f"{MAX_CHARACTERS:,} characters are shown: put more into a file, one a line."
+        )
+    if file is None and (text or labels):
+        raise CorpusError("--text and --label name columns of a file; give the file, too.")
+    view = replace(DEFAULT, model=model) if model else DEFAULT
+    if sentences:
+        return "meaning", replace(view, sentences=tuple(map(Sentence, sentences)), references=())
+    return ("map", _on_file(view, file, text, labels)) if file is not None else ("", view)
+
+
+def _on_file(view: ViewState, file: Path, text: str, labels: Sequence[str] | None) -> ViewState:
+    """The view of a file on the Map; its columns are kept in this process, as an upload's are."""
+    from contextlens.features.map.widgets import OWN_FILE
+    from contextlens.ui.corpora.own_file import share
+    from contextlens.ui.models.services import settings
+
+    sheet = _sheet(file, settings())
+    columns = _columns(sheet, text, labels)
+    digest = share("the command line", sheet, *columns)
+    return OWN_FILE.opened(view, sheet, digest, *columns)
+
+
+def _sheet(file: Path, settings: Settings) -> Sheet:
+    from contextlens.corpus.readers import read
+
+    if not file.is_file():
+        raise CorpusError(f"{file} is not a file. Give the path of a table or a text file.")
+    return read(file.name, file.read_bytes(), max_bytes=settings.max_upload_bytes)
+
+
+def _columns(sheet: Sheet, text: str, labels: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:
+    """The column with the texts and those with labels: the named ones, else the guessed ones."""
+    from contextlens.corpus.targets import label_columns
+
+    for name in (text, *(labels or ())):
+        if name and name not in sheet.columns:
+            known = ", ".join(f"“{column}”" for column in sheet.columns)
+            raise CorpusError(f"{sheet.name} has no column “{name}”; it has: {known}. Name one.")
+    chosen = text or sheet.text_column
+    guessed = label_columns(sheet) if labels is None else labels
+    return chosen, tuple(name for name in dict.fromkeys(guessed) if name != chosen)
+
+
+# --- The server
+
+
+def _shown(host: str) -> str:
+    """The host as it is written in an address for this machine."""
+    if host in {"0.0.0.0", "::", "127.0.0.1", "::1"}:
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
+def _free_port(host: str, port: int | None) -> int:
+    """The given port, or the first free one from the usual port on.
+
+    Raises:
+        SettingsError: none of them is free.
+    """
+    tried = [port] if port else range(_PORT, _PORT + _N_PORTS)
+    for number in tried:
+        if _is_free(host, number):
+            return number
+    if port:
+        raise SettingsError(f"Port {port} is in use on {host}. Give another one: --port {port + 1}")
+    raise SettingsError(f"All ports from {_PORT} on are in use on {host}. Give one with --port.")
+
+
+def _is_free(host: str, port: int) -> bool:
+    for loopback in ("127.0.0.1", "::1"):
+        with suppress(OSError):
+            socket.create_connection((loopback, port), timeout=1).close()
+            return False
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError:
+        raise SettingsError(
+            f"--host {host} is not an address of this machine. Leave it out for localhost."
+        ) from None
+    with socket.socket(family, kind, protocol) as server:
+        if sys.platform != "win32":
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            server.bind(address)
+        except OSError:
+            return False
+    return True
+
+
+def _open_when_ready(address: str, url: str) -> None:
+    import httpx2
+
+    end = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < end:
+        with suppress(httpx2.HTTPError):
+            if httpx2.get(f"{address}/healthz", timeout=5.0).is_success:
+                webbrowser.open(url)
+                return
+        time.sleep(0.2)
+
+
+def _serve(host: str, port: int) -> None:
+    from streamlit.web import cli as streamlit
+
+    from contextlens.ui.models.services import settings
+
+    options = {
+        "server.port": port,
+        "server.address": host,
+        "server.headless": "true",
+        "server.maxUploadSize": settings().max_upload_bytes // 1_000_000,
+        "browser.serverAddress": _shown(host),
+    }
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    streamlit.main(["run", str(Path(__file__).with_name("app.py")), *flags])
