@@ -95,7 +95,9 @@ def test_a_file_is_on_the_map_and_the_service_can_be_imported(
     here.goto(address.removeprefix(server.address))
     expect(here.main.locator(".st-key-map_own_file")).to_contain_text("reviews.csv · 12 texts")
     here.page.wait_for_selector(".stMain .js-plotly-plot .main-svg", timeout=SECONDS * 1000)
+    here.settle()
     assert "stars" in here.main.inner_text()
+    assert "ERROR" not in server.log.read_text(encoding="utf-8")
     code = (
         "import contextlens; print(contextlens.__file__); "
         "print(contextlens.open_service().load('all-MiniLM-L6-v2').n_layers)"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
 from contextlens.core import EncoderService, Settings, open_service
@@ -19,9 +18,6 @@ from contextlens.maps.prepare import compiled_folder, keep_compiled
 from contextlens.ui.widgets import kit
 from tests.support.ray_service import RayService, ray_service
 from tests.support.tiny_models import ALL, build
-
-# Streamlit's options lie beside the app: without a server, page scripts are to have them, too.
-config._main_script_path = str(Path(__file__).parents[2] / "contextlens" / "app.py")
 
 
 @pytest.fixture(scope="session", autouse=True)
