@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from contextlens.content.wording import escape
 from contextlens.core import BUNDLED_ID, Settings, open_service
 from contextlens.core.errors import ContextlensError
 from contextlens.jobs import Job
@@ -118,7 +119,10 @@ def test_an_id_can_be_typed(server: HubServer) -> None:
     app = type_model(type_in(framed(), TEXT), f" {TYPED} ")
     assert (picked(app), pending(app)) == (TYPED, True)
     finish_background_work()
-    assert_goes_on(app.run(), TYPED)
+    app = app.run()
+    assert [toast.value for toast in app.toast] == [f"The page now shows {escape(TYPED)}."]
+    assert_goes_on(app, TYPED)
+    assert not app.run().toast
 
 
 @pytest.mark.slow
