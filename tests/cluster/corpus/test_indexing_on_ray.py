@@ -168,7 +168,7 @@ def test_the_command_says_what_is_wrong(
     with pytest.raises(SystemExit, match="There is no such corpus here"):
         on_ray.main([name, "--workers", "2"])
     monkeypatch.setattr(on_ray, "find_spec", lambda _: None)
-    with pytest.raises(SystemExit, match=r"pip install -e \.\[cluster\]"):
+    with pytest.raises(SystemExit, match=r"pip install contextlens\[cluster\]"):
         on_ray.main([name])
 
 
