@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import FileResponse, HTMLResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 from streamlit.url_util import make_url_path
@@ -44,9 +44,10 @@ _LAST = "PlotlyChart"
 
 
 def routes(base: str = "") -> list[Route]:
-    """Return the document at the address of every page, under a base path."""
+    """Return the document at the address of every page, and plotly's script, under a base path."""
     pages = ("", *(page.name for page in PAGES))
-    return [Route(make_url_path(base, page), _answer) for page in pages]
+    document_routes = [Route(make_url_path(base, page), _answer) for page in pages]
+    return [*document_routes, Route(make_url_path(base, "plotly.min.js"), _plotly)]
 
 
 @cache
@@ -88,6 +89,12 @@ def document() -> str:
     for original, replacement in parts.items():
         text = text.replace(original, replacement)
     return text
+
+
+async def _plotly(_: Request) -> FileResponse:
+    """Plotly's whole script, which charts that are saved as HTML contain."""
+    script = files("plotly") / "package_data" / "plotly.min.js"
+    return FileResponse(str(script), media_type="text/javascript")
 
 
 async def _answer(_: Request) -> HTMLResponse:

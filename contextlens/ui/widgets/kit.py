@@ -53,7 +53,9 @@ __all__ = [
 def picture_buttons(
     *, chart_key: str = "", svg: str = "", file_name: str, key: str, caption: str = ""
 ) -> None:
-    """Show the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save a chart or drawing.
+    """Show the buttons "PNG" (2400 x 1350), "SVG" (1200 x 675), and for a chart "HTML".
+
+    The HTML has plotly, the claim and the passport in it, and opens without a network.
 
     Args:
         chart_key: The `key` of the `st.plotly_chart`, or of a container around it.

@@ -13,6 +13,7 @@ export default function render({ parentElement, data }) {
   const root = parentElement.querySelector(".picture");
   for (const button of root.querySelectorAll("button")) {
     button.onclick = () => save(root, button.dataset.format, data);
+    button.hidden = Boolean(data.svg) && button.dataset.format === "html"; // a drawing is no chart
   }
 }
 
@@ -26,8 +27,13 @@ async function save(root, format, { chart, svg: drawing, file, caption }) {
   say(root, "");
   try {
     const style = getComputedStyle(root);
-    const svg = await draw(plot, drawing, style, caption);
-    const blob = format === "svg" ? blobOf(svg) : await rasterize(svg);
+    let blob;
+    if (format === "html") {
+      blob = new Blob([await interactive(plot, style, caption, file)], { type: "text/html" });
+    } else {
+      const svg = await draw(plot, drawing, style, caption);
+      blob = format === "svg" ? blobOf(svg) : await rasterize(svg);
+    }
     const name = `${file}.${format}`;
     download(blob, name);
     say(root, `Saved ${name}`);
@@ -120,6 +126,52 @@ function wrapped(caption) {
   }
   return lines;
 }
+
+// A page of its own that opens without a network: the chart as it is seen, plotly, claim, passport.
+async function interactive(plot, style, caption, file) {
+  const answer = await fetch(`${window.__streamlit.BACKEND_BASE_URL}plotly.min.js`);
+  if (!answer.ok) throw new Error(`plotly.min.js: ${answer.status}`);
+  const { data, layout } = plot;
+  const frames = plot._transitionData?._frames ?? [];
+  const listed = (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+  const figure = JSON.parse(JSON.stringify({ data, layout, frames }, listed));
+  plainFonts(figure);
+  delete figure.layout.width;
+  const page = document.implementation.createHTMLDocument(layout.title?.text ?? file);
+  const put = (parent, name, text, attributes = {}) => {
+    const element = page.createElement(name);
+    element.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    parent.append(element);
+  };
+  const ink = style.getPropertyValue("--st-text-color").trim() || "#31333f";
+  const ground = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
+  const claim = document.querySelector(".st-key-reading p.said")?.textContent ?? "";
+  put(page.head, "meta", "", { charset: "utf-8" });
+  put(page.head, "meta", "", { name: "viewport", content: "width=device-width" });
+  put(
+    page.head,
+    "style",
+    `body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: ${ink};` +
+      ` background: ${ground}; font-family: ${FONT}; } .claim { font-size: 1.25rem; }` +
+      " .passport { font-size: 0.75rem; white-space: pre-line; } a { color: inherit; }",
+  );
+  put(page.body, "div", "", { id: "chart" });
+  put(page.body, "p", claim, { class: "claim" });
+  put(page.body, "p", caption, { class: "passport" });
+  put(page.body, "a", "Open this view in Contextlens", { href: location.href });
+  put(page.body, "script", await answer.text());
+  const json = JSON.stringify(figure).replaceAll("<", "\\u003c");
+  put(page.body, "script", json, { type: "application/json", id: "figure" });
+  put(page.body, "script", SHOW);
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}
+
+const SHOW = `
+const { data, layout, frames } = JSON.parse(document.getElementById("figure").textContent);
+Plotly.newPlot("chart", data, layout, { responsive: true, displaylogo: false })
+  .then((chart) => Plotly.addFrames(chart, frames));
+`;
 
 function blobOf(svg) {
   return new Blob([svg], { type: "image/svg+xml" });

@@ -1,0 +1,44 @@
+"""A chart that is saved as HTML: it opens from disk without a network, with claim and passport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.screens import DESK
+
+if TYPE_CHECKING:
+    from tests.browser.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("page", ["meaning", "layers", "map"])
+def test_a_chart_is_saved_and_opens_from_disk(
+    visit: Callable[..., Visit], page: str, tmp_path: Path
+) -> None:
+    here = visit(f"/{page}", **DESK)
+    here.page.wait_for_selector(".stMain .js-plotly-plot .main-svg", timeout=120_000)
+    here.settle()
+    points = "e => e.data.map(t => (t.x ?? t.z ?? []).length)"
+    (tmp_path / "chart.html").write_bytes(here.download("HTML"))
+    chart = here.main.locator(".js-plotly-plot").first
+    title, drawn = here.title, chart.evaluate(points)
+    claim = " ".join(here.main.locator(".st-key-reading p.said").all_inner_texts())
+    context = here.page.context.browser.new_context()  # type: ignore[union-attr]
+    asked: list[str] = []
+    saved = context.new_page()
+    saved.on("request", lambda request: asked.append(request.url))
+    saved.on("pageerror", lambda error: asked.append(str(error)))
+    saved.goto((tmp_path / "chart.html").as_uri())
+    saved.wait_for_selector(".js-plotly-plot .main-svg")
+    assert saved.locator(".gtitle").first.text_content() == title
+    assert saved.locator(".js-plotly-plot").evaluate(points) == drawn
+    assert saved.locator(".claim").inner_text().split() == claim.split()
+    assert "weights 53aa51172d14" in saved.locator(".passport").inner_text()
+    assert saved.get_by_role("link", name="Contextlens").get_attribute("href") == here.page.url
+    assert [url for url in asked if not url.startswith("file:")] == []
+    context.close()
