@@ -10,7 +10,15 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.language import say
 from contextlens.features.probe.controls import LABEL, PAGE, SECTION, SENTENCE, SOURCE
 from contextlens.ui.state.view import DEFAULT, ViewState
-from tests.support.pages import bundled_app, chart, framed, offered_files, said, settled
+from tests.support.pages import (
+    bundled_app,
+    chart,
+    framed,
+    offered_files,
+    said,
+    settled,
+    shown_view,
+)
 
 THINGS, LABELS = ("soup", "film", "room", "bus"), ("bad", "good") * 4
 TEXTS = [f"The {thing} was {mood}" for thing in THINGS for mood in ("bad", "good")]
@@ -81,6 +89,12 @@ def test_numbers_with_many_values_are_predicted_as_grades() -> None:
     assert "Spearman" in said(app)
     assert chart(app, "probe_chart")["layout"]["yaxis"]["title"]["text"] == "Spearman"
     assert any("largest errors" in element.value for element in app.markdown)
+    view = SENTENCE.put(SECTION.put(shown_view(app), "try"), "very very good")
+    app = opened(view)
+    assert "The prediction for it is **" in said(app, "reading_try") or say(
+        "probe.try.unclear"
+    ) in said(app, "reading_try")
+    assert not opened(SECTION.put(view, "mixups")).exception  # grades have no mix-ups
 
 
 def test_another_column_and_corpus_can_be_chosen() -> None:
