@@ -19,4 +19,4 @@ display = page.first_map(drawable, card, requested)
 if display is not None:
     page.one_or_two(drawable, display, card, requested)
     page.explain(display, card)
-    page.downloads(display, downloads)
+    page.downloads(display, card, downloads)

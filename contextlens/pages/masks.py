@@ -31,4 +31,4 @@ else:
     page.over_layers(masks, card)
     looks.closer(masks, view, service, card)
     page.explain(masks, card)
-    page.downloads(masks, downloads, partial(masks_of, view, service, card))
+    page.downloads(masks, card, downloads, partial(masks_of, view, service, card))

@@ -26,6 +26,6 @@ if pairs is not None and result is not None:
         layer_bar(view, result.layers)
         looks.look_closer(view, at_layer, baseline)
         page.explain(at_layer, card)
-        page.downloads(view, at_layer, downloads)
+        page.downloads(view, at_layer, card, downloads)
     if baseline is None:
         runtime.await_measures(card)

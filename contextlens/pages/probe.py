@@ -19,4 +19,4 @@ if labelled is not None and result is not None:
     page.picture(labelled, result)
     look_closer(view, labelled, result, card)
     page.explain(labelled, result, card)
-    page.downloads(labelled, result, downloads)
+    page.downloads(labelled, result, card, downloads)

@@ -18,4 +18,4 @@ if result is not None:
     page.picture(result)
     page.offer_bert_base(view, card)
     page.explain(view, result, card)
-    page.downloads(result, downloads)
+    page.downloads(result, card, downloads)

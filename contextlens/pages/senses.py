@@ -30,7 +30,7 @@ elif result is not None:
     looks.concordance(result, band)
     page.look_closer(view, result, band)
     page.explain(result, card)
-    page.downloads(result, downloads)
+    page.downloads(result, card, downloads)
     if card is None:
         await_model(view, result.corpus)
     elif baseline is None:

@@ -32,4 +32,4 @@ kit.look_closer(
     },
 )
 page.explain(tokenized, model)
-page.downloads(tokenized, downloads, partial(tokenized_sentence, view, service, card))
+page.downloads(tokenized, model, downloads, partial(tokenized_sentence, view, service, card))

@@ -19,6 +19,13 @@ __all__ = ["Tab", "Tabs"]
 
 _DESK: ViewportSize = {"width": 1440, "height": 900}
 _ELSEWHERE = "/_stcore/health"  # of the same server, so it stays the same process; a word of text
+_FORGET = """
+async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name);
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class Tabs:
             return
         tab.page.goto(tab.address + _ELSEWHERE)
         tab.page.mouse.move(0, 0)
-        tab.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        tab.page.evaluate(_FORGET)
         tab.page.context.clear_cookies()
         devtools = tab.page.context.new_cdp_session(tab.page)
         devtools.send("Page.resetNavigationHistory")

@@ -36,8 +36,9 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    apart = {**os.environ, "PYTHONPATH": ""}  # a checkout on the path counts as installed
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
-    subprocess.run(build, check=True)
+    subprocess.run(build, check=True, env=apart)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -46,7 +47,7 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     into = ["--python", str(programs / "python"), "install", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run([*pip, *into], check=True)
+    subprocess.run([*pip, *into], check=True, env=apart)
     (site,) = (folder / "env").glob("**/site-packages")
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))
     return programs

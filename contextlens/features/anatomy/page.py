@@ -22,7 +22,7 @@ from contextlens.features.anatomy.reading import (
     part_claims,
     search_claim,
 )
-from contextlens.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
+from contextlens.features.anatomy.snippet import PICTURE, anatomy_snippet, card_lines, config_lines
 from contextlens.ui.frame import navigation
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -81,7 +81,16 @@ def explain(anatomy: AnatomyView) -> None:
 
 def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    with kit.downloads(place, _caption(anatomy), chart=_CHART, name=_FILE):
+    snippets = [(say("page.same_numbers"), _snippet(anatomy)), ("", PICTURE)]
+    with kit.downloads(
+        place,
+        _caption(anatomy),
+        page="anatomy",
+        texts="",
+        chart=_CHART,
+        name=_FILE,
+        snippets=snippets,
+    ):
         kit.download_files(
             _FILE,
             anatomy.passport,

@@ -8,7 +8,17 @@ from typing import Any
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["anatomy_snippet", "card_lines", "config_lines", "weights_snippet"]
+__all__ = ["PICTURE", "anatomy_snippet", "card_lines", "config_lines", "weights_snippet"]
+
+PICTURE = """\
+import pandas
+import plotly.express as px
+
+frame = pandas.DataFrame([dict(enumerate(name.split("."))) for name in parameters])
+frame["parameters"] = [torch.Size(shape).numel() for shape in parameters.values()]
+px.treemap(frame, path=list(frame.columns[:-1]), values="parameters")
+"""
+"""Goes on from `anatomy_snippet`: the parameters as areas."""
 
 _COUNT = """
 parameters = {name: tuple(p.shape) for name, p in model.named_parameters()}  # tied ones once

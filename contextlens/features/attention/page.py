@@ -40,7 +40,7 @@ from contextlens.features.attention.reading import (
     attention_sure,
     attention_title,
 )
-from contextlens.features.attention.snippet import attention_snippet
+from contextlens.features.attention.snippet import attention_picture, attention_snippet
 from contextlens.features.attention.widgets import HabitBar, attention_heads, attention_lines
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import sentence_index
@@ -120,7 +120,18 @@ def downloads(
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     passport = attention.passport
-    with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
+    snippets = [
+        (say("page.same_numbers"), _snippet(attention)),
+        ("", attention_picture(attention.grid)),
+    ]
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="attention",
+        chart=_CHART,
+        name=_FILE,
+        snippets=snippets,
+    ):
         kit.download_files(
             _FILE,
             passport,
@@ -248,15 +259,19 @@ def _weights(attention: AttentionView) -> None:
 def _under_the_hood(attention: AttentionView) -> None:
     kit.under_the_hood(
         formula=[FORMULA],
-        snippet=attention_snippet(
-            attention.card,
-            attention.encoding,
-            attention.selection,
-            attention.grid,
-            attention.pad_to or 0,
-        ),
+        snippet=_snippet(attention),
         passport=attention.passport,
         shapes=lambda: _shapes(attention),
+    )
+
+
+def _snippet(attention: AttentionView) -> str:
+    return attention_snippet(
+        attention.card,
+        attention.encoding,
+        attention.selection,
+        attention.grid,
+        attention.pad_to or 0,
     )
 
 

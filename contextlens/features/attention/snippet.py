@@ -9,7 +9,7 @@ from contextlens.core.schema import ModelCard, Tokens
 from contextlens.features.attention.compute import habit_names
 from contextlens.features.attention.measures import Grid, HeadSelection, separators
 
-__all__ = ["attention_snippet"]
+__all__ = ["attention_picture", "attention_snippet"]
 
 _SELECTED = {
     "layer": ["attention = attentions[{layer} - 1].mean(dim=0)"],
@@ -82,6 +82,23 @@ def attention_snippet(
         _received(grid),
         "print(attention, received)",
         _habits(tokens, selection).rstrip(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def attention_picture(grid: Grid) -> str:
+    """A script that goes on from `attention_snippet`: the weights as a heatmap."""
+    rows, columns = (
+        f"[{', '.join(literal(f'{i} {item.label}') for i, item in enumerate(items))}]"
+        for items in (grid.rows, grid.columns)
+    )
+    lines = [
+        "import plotly.express as px",
+        "",
+        f"rows = {rows}",
+        f"columns = {'rows' if rows == columns else columns}",
+        'names = {"x": "looks at", "y": "from", "color": "weight"}',
+        'px.imshow(attention.numpy(), x=columns, y=rows, labels=names, aspect="auto")',
     ]
     return "\n".join(lines) + "\n"
 

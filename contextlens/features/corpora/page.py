@@ -49,7 +49,7 @@ from contextlens.features.corpora.reading import (
     words_title,
 )
 from contextlens.features.corpora.search import Hit, searched
-from contextlens.features.corpora.snippet import export_snippet, texts_snippet
+from contextlens.features.corpora.snippet import PICTURE, export_snippet, texts_snippet
 from contextlens.jobs import Job
 from contextlens.maps.plan import usual_token_seconds
 from contextlens.ui.access import guard
@@ -797,7 +797,15 @@ def explain(result: CorpusResult) -> None:
 def downloads(result: CorpusResult, place: DeltaGenerator) -> None:
     """The page's Download menu: every word with its count."""
     view = session.current()
-    with kit.downloads(place, caption_of(result), chart=CHART, name=_FILE):
+    with kit.downloads(
+        place,
+        caption_of(result),
+        page="corpora",
+        texts=result.title,
+        chart=CHART,
+        name=_FILE,
+        snippets=[_snippet(result), ("", PICTURE)],
+    ):
         kit.download_files(
             _FILE,
             passport_of(result),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from contextlens.analysis.snippet_start import literal
 
-__all__ = ["export_snippet", "texts_snippet"]
+__all__ = ["PICTURE", "export_snippet", "texts_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+px.bar(x=list(counts)[:15], y=list(counts.values())[:15], labels={"x": "word", "y": "occurrences"})
+"""
+"""Goes on from either script below: the most frequent words."""
 
 _EXPORT = """\
 import pyarrow.compute as pc

@@ -28,7 +28,7 @@ from contextlens.features.embedding_layer.reading import (
     embedding_reading,
     embedding_title,
 )
-from contextlens.features.embedding_layer.snippet import embedding_snippet
+from contextlens.features.embedding_layer.snippet import PICTURE, embedding_snippet
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
@@ -108,7 +108,15 @@ def downloads(
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
-    with kit.downloads(place, export.caption(embedding.passport), chart=_CHART, name=_FILE):
+    snippet = embedding_snippet(embedding.card, embedding.parts)
+    with kit.downloads(
+        place,
+        export.caption(embedding.passport),
+        page="embedding_layer",
+        chart=_CHART,
+        name=_FILE,
+        snippets=[(say("page.same_numbers"), snippet), ("", PICTURE)],
+    ):
         kit.download_files(
             _FILE,
             embedding.passport,

@@ -6,7 +6,16 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.families import PROJECTIONS
 from contextlens.core.schema import EmbeddingParts, ModelCard
 
-__all__ = ["embedding_snippet"]
+__all__ = ["PICTURE", "embedding_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+names = [f"{i} {token}" for i, token in enumerate(tokenizer.convert_ids_to_tokens(ids))]
+rows = [(n, part, v) for part in shares for n, v in zip(names, shares[part].tolist())]
+px.bar(rows, x=0, y=2, color=1, labels={"0": "token", "1": "part", "2": "share of the sum"})
+"""
+"""Goes on from `embedding_snippet`: each part's share at each token."""
 
 _PARTS = """\
 shares, norms, moved, turned = {}, {}, {}, {}

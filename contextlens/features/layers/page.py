@@ -41,7 +41,7 @@ from contextlens.features.layers.reading import (
     token_reading,
     token_titles,
 )
-from contextlens.features.layers.snippet import layers_snippet
+from contextlens.features.layers.snippet import PICTURE, layers_snippet
 from contextlens.figures.theme import color_of
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
@@ -199,7 +199,8 @@ def downloads(
     copies = {name: array.copy() for name, array in of_look.items()}
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
-    with kit.downloads(place, caption, chart=CHART, name=_FILE):
+    snippets = [(say("page.same_numbers"), _snippet(states)), ("", PICTURE)]
+    with kit.downloads(place, caption, page="layers", chart=CHART, name=_FILE, snippets=snippets):
         kit.download_files(
             _FILE,
             states.passport,
@@ -217,7 +218,11 @@ def _under_the_hood(states: HiddenStates) -> None:
     encoding = states.encoding
     kit.under_the_hood(
         formula=[FORMULA],
-        snippet=layers_snippet(states.card, encoding.text, encoding.pair),
+        snippet=_snippet(states),
         passport=states.passport,
         shapes=kit.shapes(shape_rows(encoding), key="layers_shapes"),
     )
+
+
+def _snippet(states: HiddenStates) -> str:
+    return layers_snippet(states.card, states.encoding.text, states.encoding.pair)

@@ -8,9 +8,25 @@ from dataclasses import dataclass
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["SnippetText", "cka_snippet", "layers_snippet", "pooler_snippet", "variance_snippet"]
+__all__ = [
+    "PICTURE",
+    "SnippetText",
+    "cka_snippet",
+    "layers_snippet",
+    "pooler_snippet",
+    "variance_snippet",
+]
 
 Span = tuple[int, int]
+
+PICTURE = """\
+import plotly.express as px
+
+names = [f"{i} {token}" for i, token in enumerate(tokens)]
+labels = {"x": "token", "y": "layer", "color": "cosine to layer 0"}
+px.imshow(start.numpy(), x=names, labels=labels, text_auto=".2f", aspect="auto", origin="lower")
+"""
+"""Goes on from `layers_snippet`: each token's cosine to its start, at every layer."""
 
 _ENCODE = """\
 batch = tokenizer(

@@ -58,7 +58,7 @@ from contextlens.features.map.layer_figures import (
 from contextlens.features.map.marks import PointSelection
 from contextlens.features.map.reading import frame_claims
 from contextlens.features.map.request import by_chosen_words, most_points, request_of
-from contextlens.features.map.snippet import redraw_snippet
+from contextlens.features.map.snippet import PICTURE, redraw_snippet
 from contextlens.features.map.widgets import OWN_FILE, kept_panel
 from contextlens.jobs import Job
 from contextlens.maps.engine import LARGE_SECONDS, last_layer
@@ -382,10 +382,19 @@ def explain(display: MapDisplay, card: ModelCard) -> None:
     kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
 
 
-def downloads(display: MapDisplay, place: DeltaGenerator) -> None:
+def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport, recipe = display.result.passport, MapRecipe.of(display)
-    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+    source = display.result.request.source
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="map",
+        texts=None if source == "sentences" else controls.SOURCE.options[source],
+        chart=CHART,
+        name=_FILE,
+        snippets=[*_snippets(display, card), ("", PICTURE)],
+    ):
         kit.download_files(
             _FILE,
             passport,
@@ -404,20 +413,23 @@ def _numbers(display: MapDisplay) -> None:
 def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
     result = display.result
     one_layer = len(result.layers) == 1
-    snippets = [
-        (say("map.vectors_snippet"), vectors_snippet(display, card)),
-        (say("map.redraw_snippet"), redraw_snippet(result, file=f"{_FILE}.npz")),
-    ]
     kit.under_the_hood(
         formula=[
             FORMULA,
             f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
             *([] if one_layer else [say("map.methods.linked")]),
         ],
-        snippet=snippets,
+        snippet=_snippets(display, card),
         passport=result.passport,
         shapes=kit.shapes(map_shapes(display), key="map_shapes"),
     )
+
+
+def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    return [
+        (say("map.vectors_snippet"), vectors_snippet(display, card)),
+        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
+    ]
 
 
 # --- Above the map: the mapped texts

@@ -15,12 +15,25 @@ from contextlens.maps.request import Method
 from contextlens.maps.result import MapResult
 
 __all__ = [
+    "PICTURE",
     "SENTENCE_POOLINGS",
     "MapText",
     "map_vectors_snippet",
     "recipe_snippet",
     "redraw_snippet",
 ]
+
+
+PICTURE = """\
+import plotly.express as px
+
+with numpy.load("map.npz") as download:
+    names, page = download["names"], download["coordinates"]
+axes = dict(zip("xyz", page.T))
+draw = px.scatter_3d if len(axes) == 3 else px.scatter
+draw(**axes, hover_name=names)
+"""
+"""The map as the page drew it, point for point, from its NPZ download."""
 
 
 # --- A similar map, from the vectors that the page offers for download

@@ -29,7 +29,7 @@ from contextlens.features.masks.measures import (
     summary_rows,
     token_rows,
 )
-from contextlens.features.masks.snippet import masks_snippet
+from contextlens.features.masks.snippet import PICTURE, masks_snippet
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
@@ -151,11 +151,14 @@ def explain(masks: Masks, card: ModelCard) -> None:
     kit.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), limits)
 
 
-def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -> None:
+def downloads(
+    masks: Masks, card: ModelCard, place: DeltaGenerator, again: Callable[[], Masks]
+) -> None:
     """The page's Download menu.
 
     Args:
         masks: the data of the page.
+        card: the model's card.
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
@@ -163,7 +166,8 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
     case = "on" if lab.masked else "off"
     case_note = say(f"masks.page.picture.{case}", layer=masks.layer, pad_to=lab.pad_to)
     caption = f"{masks.key}\n{case_note}\n{export.caption(masks.passport)}"
-    with kit.downloads(place, caption, chart=_CHART, name=_FILE):
+    snippets = [(say("page.same_numbers"), _snippet(masks, card)), ("", PICTURE)]
+    with kit.downloads(place, caption, page="masks", chart=_CHART, name=_FILE, snippets=snippets):
         kit.download_files(
             _FILE,
             masks.passport,
@@ -234,12 +238,17 @@ def _under_the_hood(masks: Masks, card: ModelCard) -> None:
     st.markdown(say("masks.page.shapes"))
     st.table(pd.DataFrame(_shapes(card, lab)).set_index("code"))
     st.markdown(say("masks.page.outputs"))
-    texts = [(row.label, row.alone.text, row.alone.pair) for row in lab.rows]
     kit.under_the_hood(
         formula=[FORMULA],
-        snippet=masks_snippet(card, texts, pad_to=lab.pad_to, masked=lab.masked),
+        snippet=_snippet(masks, card),
         passport=masks.passport,
     )
+
+
+def _snippet(masks: Masks, card: ModelCard) -> str:
+    lab, _ = masks.batch
+    texts = [(row.label, row.alone.text, row.alone.pair) for row in lab.rows]
+    return masks_snippet(card, texts, pad_to=lab.pad_to, masked=lab.masked)
 
 
 def _shapes(card: ModelCard, lab: PaddedBatch) -> list[dict[str, str]]:

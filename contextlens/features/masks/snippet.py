@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["masks_snippet"]
+__all__ = ["PICTURE", "masks_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+px.line(
+    {name: cosines["mean"].tolist() for name, cosines in results.items()},
+    markers=True, labels={"index": "layer", "value": "cosine, alone and padded"},
+)
+"""
+"""Goes on from `masks_snippet`: a line for each text."""
 
 _RUN = '''\
 def run(text, pair, pad_to=None, mask=True):

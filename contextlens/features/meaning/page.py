@@ -19,7 +19,7 @@ from contextlens.core import ModelCard
 from contextlens.core.schema import FloatArray
 from contextlens.features.meaning.explain import FORMULA
 from contextlens.features.meaning.figures import cosine_heatmap
-from contextlens.features.meaning.snippet import SnippetWord, cosine_snippet
+from contextlens.features.meaning.snippet import PICTURE, SnippetWord, cosine_snippet
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
@@ -84,11 +84,12 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
     )
 
 
-def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
+def downloads(portrait: Portrait, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     meaning = portrait.meaning
     caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
-    with kit.downloads(place, caption, chart=CHART, name=_FILE):
+    snippets = [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
+    with kit.downloads(place, caption, page="meaning", chart=CHART, name=_FILE, snippets=snippets):
         kit.download_files(
             _FILE,
             meaning.passport,

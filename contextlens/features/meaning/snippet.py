@@ -9,7 +9,15 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.analysis.words import Pooling
 from contextlens.core.schema import ModelCard
 
-__all__ = ["SnippetWord", "cosine_snippet"]
+__all__ = ["PICTURE", "SnippetWord", "cosine_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+lines = {f"{a} ~ {b}": values.tolist() for (a, b), values in cosines.items()}
+px.line(lines, markers=True, labels={"index": "layer", "value": "cosine", "variable": ""})
+"""
+"""Goes on from `cosine_snippet`: a line for each pair."""
 
 _POOL = {"mean": ".mean(dim=-2)", "first": "[..., 0, :]", "last": "[..., -1, :]"}
 

@@ -70,6 +70,9 @@ from contextlens.features.pairs.reading import (
     read_claims,
 )
 from contextlens.features.pairs.snippet import (
+    ACCURACY_PICTURE,
+    CORRELATION_PICTURE,
+    COSINES_PICTURE,
     SnippetPair,
     accuracy_snippet,
     correlation_snippet,
@@ -546,12 +549,22 @@ def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
     kit.tabs(lambda: _numbers(at_layer), lambda: _under_the_hood(at_layer, card), limits)
 
 
-def downloads(view: ViewState, at_layer: PairsAtLayer, place: DeltaGenerator) -> None:
+def downloads(
+    view: ViewState, at_layer: PairsAtLayer, card: ModelCard, place: DeltaGenerator
+) -> None:
     """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
     passport = at_layer.result.passport
     main = RULER if at_layer.correlation is None else SCATTER
     chart = CHARTS.get(PANEL.of(view), main)
-    with kit.downloads(place, export.caption(passport), chart=chart, name=_FILE):
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="pairs",
+        texts="",
+        chart=chart,
+        name=_FILE,
+        snippets=_snippets(at_layer, card),
+    ):
         kit.download_files(
             _FILE,
             passport,
@@ -565,25 +578,31 @@ def _numbers(at_layer: PairsAtLayer) -> None:
 
 
 def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
-    snippets = _cosine_snippets(at_layer, card)
-    if at_layer.scores is not None:
-        snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
-        snippets.append((say("pairs.accuracy_snippet"), snippet))
-    if at_layer.correlation is not None:
-        snippet = correlation_snippet(file=f"{_FILE}.npz")
-        snippets.append((say("pairs.correlation_snippet"), snippet))
     kit.under_the_hood(
         formula=[FORMULA if at_layer.correlation is None else SCORES_FORMULA],
-        snippet=snippets,
+        snippet=[(title, code) for title, code in _snippets(at_layer, card) if title],
         passport=at_layer.result.passport,
         shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),
     )
 
 
+def _snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
+    """Scripts for the cosines and for what follows from them; each chart has no title."""
+    snippets = _cosine_snippets(at_layer, card)
+    if at_layer.scores is not None:
+        snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
+        snippets += [(say("pairs.accuracy_snippet"), snippet), ("", ACCURACY_PICTURE)]
+    if at_layer.correlation is not None:
+        snippet = correlation_snippet(file=f"{_FILE}.npz")
+        snippets += [(say("pairs.correlation_snippet"), snippet), ("", CORRELATION_PICTURE)]
+    return snippets
+
+
 def _cosine_snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
     first, pooling = _first(at_layer), str(at_layer.result.passport.settings["pooling"])
     if not is_recipe(pooling) or card.recipe is None:
-        return [(say("pairs.cosines_snippet"), cosines_snippet(card, first))]
+        snippet = cosines_snippet(card, first)
+        return [(say("pairs.cosines_snippet"), snippet), ("", COSINES_PICTURE)]
     texts, prompt = [(p.text1, p.text2) for p in first], recipe_prompt(card, pooling)
     return [(say("pairs.recipe_snippet"), recipe_snippet(card, texts, prompt=prompt))]
 

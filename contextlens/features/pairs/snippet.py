@@ -10,12 +10,32 @@ from contextlens.core.schema import ModelCard
 from contextlens.core.words import Span
 
 __all__ = [
+    "ACCURACY_PICTURE",
+    "CORRELATION_PICTURE",
+    "COSINES_PICTURE",
     "SnippetPair",
     "accuracy_snippet",
     "correlation_snippet",
     "cosines_snippet",
     "recipe_snippet",
 ]
+
+# Charts that go on from the scripts below.
+ACCURACY_PICTURE = """\
+import plotly.express as px
+
+px.line(y=accuracy, markers=True, labels={"x": "layer", "y": "accuracy"})
+"""
+CORRELATION_PICTURE = """\
+import plotly.express as px
+
+px.line(y=[r for r, *_ in spearman], markers=True, labels={"x": "layer", "y": "Spearman"})
+"""
+COSINES_PICTURE = """\
+import plotly.express as px
+
+px.line(torch.stack(cosines).T.numpy(), labels={"index": "layer", "value": "cosine"})
+"""
 
 _VECTORS = '''\
 def vectors(text, span):

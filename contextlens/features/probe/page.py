@@ -36,7 +36,7 @@ from contextlens.features.probe.reading import (
     probe_sure,
     probe_title,
 )
-from contextlens.features.probe.snippet import probe_snippet
+from contextlens.features.probe.snippet import GRADES_PICTURE, LABELS_PICTURE, probe_snippet
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
 from contextlens.ui.frame import navigation
@@ -140,11 +140,23 @@ def explain(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: Mo
 
 
 def downloads(
-    labelled: LabelledTexts, result: ProbeResult | GradeResult, place: DeltaGenerator
+    labelled: LabelledTexts,
+    result: ProbeResult | GradeResult,
+    card: ModelCard,
+    place: DeltaGenerator,
 ) -> None:
     """The page's Download menu: the scores, and the texts with labels, folds and predictions."""
     passport = result.passport
-    with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
+    picture = LABELS_PICTURE if labelled.grades is None else GRADES_PICTURE
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="probe",
+        texts=labelled.name,
+        chart=_CHART,
+        name=_FILE,
+        snippets=[(say("probe.snippet"), _snippet(labelled, result, card)), ("", picture)],
+    ):
         kit.download_files(
             _FILE,
             passport,
@@ -167,10 +179,13 @@ def _numbers(result: ProbeResult | GradeResult) -> None:
 
 
 def _hood(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> None:
-    n_labels = 0 if labelled.grades is not None else len(labelled.trial.senses)
-    snippet = probe_snippet(card, result.best, n_labels=n_labels, file=f"{_FILE}.npz")
     kit.under_the_hood(
         formula=[FORMULA],
-        snippet=[(say("probe.snippet"), snippet)],
+        snippet=[(say("probe.snippet"), _snippet(labelled, result, card))],
         passport=result.passport,
     )
+
+
+def _snippet(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> str:
+    n_labels = 0 if labelled.grades is not None else len(labelled.trial.senses)
+    return probe_snippet(card, result.best, n_labels=n_labels, file=f"{_FILE}.npz")

@@ -8,7 +8,21 @@ from contextlens.features.probe.grades import ALPHAS, GradeScore
 from contextlens.features.probe.measures import Score, solver_of
 from contextlens.maps.vectors import RECIPE, recipe_prompt
 
-__all__ = ["probe_snippet"]
+__all__ = ["GRADES_PICTURE", "LABELS_PICTURE", "probe_snippet"]
+
+# Charts that go on from `probe_snippet`.
+LABELS_PICTURE = """\
+import plotly.express as px
+from sklearn.metrics import confusion_matrix
+
+names = {"x": "predicted label", "y": "label"}
+px.imshow(confusion_matrix(codes[tested], predicted[tested]), text_auto=True, labels=names)
+"""
+GRADES_PICTURE = """\
+import plotly.express as px
+
+px.scatter(x=grades[tested], y=predicted[tested], labels={"x": "grade", "y": "predicted grade"})
+"""
 
 _IMPORTS = """\
 import json

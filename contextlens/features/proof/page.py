@@ -214,19 +214,30 @@ def _under_the_hood(view: ViewState, result: ProofResult, card: ModelCard) -> No
     what = WHAT.of(view)
     options = "" if what == READY else f" --benchmark {what} --file FILE"
     model = f" --model {card.id}" if card.source != "bundled" else ""
-    command = f"python -m contextlens.proof{model}{options}\n"
-    snippet = plain_script(card, TEXTS, library=card.recipe is not None)
+    command = f"contextlens proof{model}{options}\n"
     kit.under_the_hood(
         formula=[say("proof.formula" if what == READY else "proof.figures_formula")],
-        snippet=[(say("proof.snippet"), snippet), (say("proof.command"), command)],
+        snippet=[(say("proof.snippet"), _snippet(card)), (say("proof.command"), command)],
         passport=result.passport,
     )
 
 
-def downloads(result: ProofResult, place: DeltaGenerator) -> None:
+def _snippet(card: ModelCard) -> str:
+    return plain_script(card, TEXTS, library=card.recipe is not None)
+
+
+def downloads(result: ProofResult, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport = result.passport
-    with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="proof",
+        texts="",
+        chart=_CHART,
+        name=_FILE,
+        snippets=[(say("proof.snippet"), _snippet(card))],
+    ):
         kit.download_files(
             _FILE,
             passport,

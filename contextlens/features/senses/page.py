@@ -34,7 +34,7 @@ from contextlens.features.senses.looks import (
     sentence_look,
     taken_look,
 )
-from contextlens.features.senses.snippet import separation_snippet
+from contextlens.features.senses.snippet import PICTURE, separation_snippet
 from contextlens.features.senses.words import (
     MissingWord,
     WordUses,
@@ -121,10 +121,20 @@ def explain(result: WordResult, card: ModelCard | None) -> None:
     kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result, card), say("senses.limits"))
 
 
-def downloads(result: WordResult, place: DeltaGenerator) -> None:
+def downloads(result: WordResult, card: ModelCard | None, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport, view = _passport(result), result.view
-    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+    snippet = _snippet(result, card)
+    snippets = [(say("page.same_numbers"), snippet), ("", PICTURE)] if snippet else []
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="senses",
+        texts=result.corpus.title,
+        chart=CHART,
+        name=_FILE,
+        snippets=snippets,
+    ):
         kit.download_files(
             _FILE,
             passport,
@@ -155,16 +165,19 @@ def _numbers(result: WordResult) -> None:
 
 
 def _under_the_hood(result: WordResult, card: ModelCard | None) -> None:
-    senses = result.senses
-    snippet = ""
-    if card is not None and senses.course.curve:
-        snippet = separation_snippet(card, snippet_rows(senses.uses))
     kit.under_the_hood(
         formula=[FORMULA, GROUPING, OWN_SENTENCE, TABLE],
-        snippet=snippet or [],
+        snippet=_snippet(result, card) or [],
         passport=_passport(result),
         shapes=kit.shapes(_shapes(result), key="senses_shapes"),
     )
+
+
+def _snippet(result: WordResult, card: ModelCard | None) -> str:
+    senses = result.senses
+    if card is None or not senses.course.curve:
+        return ""
+    return separation_snippet(card, snippet_rows(senses.uses))
 
 
 def _shapes(result: WordResult) -> list[dict[str, str]]:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["MAX_ROWS", "SnippetRow", "separation_snippet"]
+__all__ = ["MAX_ROWS", "PICTURE", "SnippetRow", "separation_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+px.line(y=accuracy, markers=True, labels={"x": "layer", "y": "accuracy"})
+"""
+"""Goes on from `separation_snippet`: the curve over the layers."""
 
 MAX_ROWS = 200
 """Maximum occurrences written into the script; more are read from the page's CSV download."""

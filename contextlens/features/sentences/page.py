@@ -62,7 +62,7 @@ from contextlens.features.sentences.reading import (
     sure,
 )
 from contextlens.features.sentences.search import LONGEST, SearchResult, TextIndex, search
-from contextlens.features.sentences.snippet import cosines_snippet, recipe_snippet
+from contextlens.features.sentences.snippet import PICTURE, cosines_snippet, recipe_snippet
 from contextlens.figures.similarity import cosine_range
 from contextlens.jobs import Task
 from contextlens.maps.vectors import RECIPE
@@ -274,7 +274,15 @@ def downloads(result: Compared, place: DeltaGenerator) -> None:
     passport = _passport(result)
     titles = [say(f"sentences.title.{pooling}") for pooling in result.poolings]
     svg = matrices_drawing(result.cosines, result.letters, titles, cosine_range(result.cosines))
-    with kit.downloads(place, export.caption(passport), svg=svg, name=_FILE):
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="sentences",
+        texts=None if result.drawn is None else result.drawn.corpus,
+        svg=svg,
+        name=_FILE,
+        snippets=_snippets(result),
+    ):
         kit.download_files(
             _FILE, passport, rows=lambda: rows(result), arrays=lambda: arrays(result)
         )
@@ -289,17 +297,22 @@ def _passport(result: Compared) -> Passport:
 
 
 def _under_the_hood(result: Compared) -> None:
-    has_pooler, has_recipe = ("pooler" in result.poolings, RECIPE in result.poolings)
-    texts = result.sentences if result.drawn is None else f"{_FILE}.npz"
-    plain = cosines_snippet(result.card, texts, has_pooler=has_pooler)
-    snippets = [(say("sentences.snippet.plain"), plain)]
-    if has_recipe:
-        own = recipe_snippet(result.card, texts)
-        snippets.append((say("sentences.snippet.recipe"), own))
     shapes = [{"array": n, "shape": str(a.shape)} for n, a in arrays(result).items()]
     kit.under_the_hood(
         formula=[FORMULA, recipe_of(result.card)],
-        snippet=snippets,
+        snippet=[(title, code) for title, code in _snippets(result) if title],
         passport=_passport(result),
         shapes=kit.shapes(shapes, key="sentences_shapes"),
     )
+
+
+def _snippets(result: Compared) -> list[tuple[str, str]]:
+    """Scripts for the cosines, and one for a chart, without a title."""
+    has_pooler, has_recipe = ("pooler" in result.poolings, RECIPE in result.poolings)
+    texts = result.sentences if result.drawn is None else f"{_FILE}.npz"
+    plain = cosines_snippet(result.card, texts, has_pooler=has_pooler)
+    snippets = [(say("sentences.snippet.plain"), plain), ("", PICTURE)]
+    if has_recipe:
+        own = recipe_snippet(result.card, texts)
+        snippets.append((say("sentences.snippet.recipe"), own))
+    return snippets

@@ -9,7 +9,14 @@ from contextlens.core.schema import ModelCard
 from contextlens.features.sentences.measures import layers_of
 from contextlens.ui.state.view import Sentence
 
-__all__ = ["cosines_snippet", "recipe_snippet", "search_snippet"]
+__all__ = ["PICTURE", "cosines_snippet", "recipe_snippet", "search_snippet"]
+
+PICTURE = """\
+import plotly.express as px
+
+px.imshow(cosines["mean"].numpy(), text_auto=".2f", labels={"color": "cosine of the means"})
+"""
+"""Goes on from `cosines_snippet`: the matrix of the means."""
 
 _VECTORS = '''\
 def vectors(*text):

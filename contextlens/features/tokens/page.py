@@ -30,7 +30,7 @@ from contextlens.features.tokens.examples import TOKEN_EXAMPLES, from_example
 from contextlens.features.tokens.explain import FORMULA
 from contextlens.features.tokens.figures import tokens_svg
 from contextlens.features.tokens.reading import padding_note, tokens_reading, tokens_sure
-from contextlens.features.tokens.snippet import tokens_snippet
+from contextlens.features.tokens.snippet import PICTURE, tokens_snippet
 from contextlens.figures.theme import color_of
 from contextlens.ui.frame import navigation
 from contextlens.ui.state import session
@@ -96,18 +96,23 @@ def explain(tokenized: TokenizedSentence, model: ModelCard) -> None:
 
 
 def downloads(
-    tokenized: TokenizedSentence, place: DeltaGenerator, again: Callable[[], TokenizedSentence]
+    tokenized: TokenizedSentence,
+    model: ModelCard,
+    place: DeltaGenerator,
+    again: Callable[[], TokenizedSentence],
 ) -> None:
     """The page's Download menu.
 
     Args:
         tokenized: the data of the page.
+        model: the model's card.
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     caption = export.caption(tokenized.passport, weights=False)
-    with kit.downloads(place, caption, svg=svg, name=_FILE):
+    snippets = [*_snippets(tokenized, model), ("", PICTURE)]
+    with kit.downloads(place, caption, page=PAGE, svg=svg, name=_FILE, snippets=snippets):
         kit.download_files(
             _FILE,
             tokenized.passport,
@@ -145,17 +150,22 @@ def _numbers(tokenized: TokenizedSentence) -> None:
 
 
 def _under_the_hood(tokenized: TokenizedSentence, model: ModelCard) -> None:
-    sentence, n = tokenized.sentence, tokenized.tokens.n_tokens
-    snippet = tokens_snippet(
-        model, sentence.text, sentence.pair, cut=tokenized.max_length, pad_to=tokenized.pad_to
-    )
+    n = tokenized.tokens.n_tokens
 
     def shapes() -> None:
         st.markdown(say("tokens.page.shapes", n=n))
 
     kit.under_the_hood(
         formula=(table("tokens.method").get(tokenized.vocabulary.method, ""), FORMULA),
-        snippet=[(say("tokens.page.snippet"), snippet)],
+        snippet=_snippets(tokenized, model),
         passport=tokenized.passport,
         shapes=shapes,
     )
+
+
+def _snippets(tokenized: TokenizedSentence, model: ModelCard) -> list[tuple[str, str]]:
+    sentence = tokenized.sentence
+    snippet = tokens_snippet(
+        model, sentence.text, sentence.pair, cut=tokenized.max_length, pad_to=tokenized.pad_to
+    )
+    return [(say("tokens.page.snippet"), snippet)]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["row_snippet", "tokens_snippet"]
+__all__ = ["PICTURE", "row_snippet", "tokens_snippet"]
+
+PICTURE = """\
+import plotly.graph_objects as go
+
+columns = {"token": tokens, "ID": batch["input_ids"], "mask": batch["attention_mask"]}
+go.Figure(go.Table(header={"values": list(columns)}, cells={"values": list(columns.values())}))
+"""
+"""Goes on from `tokens_snippet`: the table of tokens."""
 
 
 def tokens_snippet(

@@ -65,7 +65,7 @@ from contextlens.features.why.score import (
     problem_of,
     score_of,
 )
-from contextlens.features.why.snippet import snippet_of
+from contextlens.features.why.snippet import picture_of, snippet_of
 from contextlens.features.why.work import (
     LARGE_SECONDS,
     arrays,
@@ -415,7 +415,16 @@ def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> Non
     passport, svg = passport_of(result), ""
     if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
         svg = words_drawing(view, result)
-    with kit.downloads(place, export.caption(passport), chart=CHART, svg=svg, name=_FILE):
+    snippets = [(say("page.same_numbers"), snippet_of(result)), ("", picture_of(result))]
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="why",
+        chart=CHART,
+        svg=svg,
+        name=_FILE,
+        snippets=snippets,
+    ):
         kit.download_files(
             _FILE,
             passport,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from itertools import combinations
 
@@ -26,7 +26,7 @@ from contextlens.features.why.measures import VectorKind, cut
 from contextlens.features.why.score import Score, Side
 from contextlens.ui.widgets.comparison.compute import chosen_span
 
-__all__ = ["case_name", "snippet_of", "written_cases"]
+__all__ = ["case_name", "picture_of", "snippet_of", "written_cases"]
 
 
 # --- The beginning of every script
@@ -472,3 +472,21 @@ snippet_of.register(InputsResult, integrated_snippet)
 snippet_of.register(LeaveOutResult, leave_out_snippet)
 snippet_of.register(SwitchOffResult, switch_off_snippet)
 snippet_of.register(SwapInResult, swap_in_snippet)
+
+
+_PICTURES: Mapping[type, str] = {
+    SharesResult: 'px.imshow(shares.numpy(), labels={"x": "token of the other", "y": "token"})',
+    InputsResult: """\
+rows = [(name, i, v) for name, values in shares.items() for i, v in enumerate(values.tolist())]
+px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": "share"})""",
+    LeaveOutResult: "px.bar(x=list(changes), y=[float(change) for change in changes.values()])",
+    SwitchOffResult: 'px.imshow([[float(c) for c in row] for row in heads], labels={"x": "head"})',
+    SwapInResult: 'px.imshow(fractions.numpy(), labels={"x": "aligned token", "y": "layer"})',
+}
+
+
+def picture_of(result: object) -> str:
+    """A script that goes on from `snippet_of`: the look's numbers as a chart; "" if it has none."""
+    if isinstance(result, SwapInResult) and result.problem is not None:
+        return ""
+    return f"import plotly.express as px\n\n{_PICTURES[type(result)]}\n"

@@ -70,6 +70,7 @@ PAGES = (
     PageRow("probe", ":material/labs:", "Meaning"),
     PageRow("map", ":material/scatter_plot:", "Meaning"),
     PageRow("corpora", ":material/library_books:", "Library"),
+    PageRow("report", ":material/summarize:", "Library"),
     PageRow("proof", ":material/verified:", "Library"),
 )
 

@@ -19,7 +19,7 @@ from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_chara
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
 
-__all__ = ["MOST", "buttons", "fits", "qr_code"]
+__all__ = ["MOST", "address_of", "buttons", "fits", "qr_code"]
 
 
 # --- A view's address as a QR code
@@ -46,8 +46,8 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 def buttons(view: ViewState) -> None:
     """Draw Copy link, which copies at once, and the menu Share, both without owned corpora."""
-    has_corpora, view = bool(MINE.of(view)), MINE.put(view, "")
-    address = None if session.is_too_long(view) else _address(view)
+    has_corpora, address = bool(MINE.of(view)), address_of(view)
+    view = MINE.put(view, "")
     data = {
         "address": address,
         "too_long": say("frame.share.too_long_to_copy"),
@@ -114,6 +114,12 @@ def _draw_file(view: ViewState) -> None:
         on_change=_open_view,
         max_upload_size=MAX_BYTES // 1_000_000,
     )
+
+
+def address_of(view: ViewState) -> str | None:
+    """Return the address of this page with a view, without owned corpora; None if too long."""
+    view = MINE.put(view, "")
+    return None if session.is_too_long(view) else _address(view)
 
 
 def _address(view: ViewState) -> str:

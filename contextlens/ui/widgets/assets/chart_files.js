@@ -1,0 +1,205 @@
+// The chart of a page as a file: a picture for a slide, or a page that opens without a network.
+// Plotly lays the copy out at 960 x 540 and it is scaled to 1200 x 675, so that text stays readable
+// on a slide; PNGs have twice the pixels. Around plotly's SVG stand title, claim and passport.
+
+import { set, shape } from "./elements.js";
+
+const LAYOUT = { width: 960, height: 540 };
+const PICTURE = { width: 1200, height: 675 };
+const SCALE = PICTURE.width / LAYOUT.width;
+const EDGE = 16;
+const LARGEST = 1.5; // how far a small drawing is enlarged
+const WIDTH = LAYOUT.width - 2 * EDGE;
+const FONT = "Helvetica, Arial, sans-serif";
+const TITLE = { size: 18, line: 28, weight: 600, most: 1, opacity: 1 };
+const CLAIM = { size: 15, line: 20, weight: 400, most: 3, opacity: 1 };
+const CAPTION = { size: 10, line: 14, weight: 400, most: 6, opacity: 0.7 };
+const GAP = 10; // between the chart, the claim and the caption
+
+// The finding that stands beside the page's picture; "" if the chart's title has it.
+export function claimOfPage() {
+  return document.querySelector(".st-key-reading p.said")?.textContent.trim() ?? "";
+}
+
+export function titleOf(plot) {
+  const text = plot?.layout?.title?.text ?? "";
+  return new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
+}
+
+export function coloursOf(style) {
+  return {
+    ink: style.getPropertyValue("--st-text-color").trim() || "#31333f",
+    ground: style.getPropertyValue("--st-background-color").trim() || "#ffffff",
+  };
+}
+
+// The SVG of a plot, or of a drawing in `currentColor`, with these words around it. Without any, it
+// is only as high as a drawing, and a plot is without its own title.
+export async function asSvg(plot, drawing, colours, words) {
+  const { title = "", claim = "", caption = "" } = words ?? {};
+  const above = wrapped(title, TITLE);
+  const below = [wrapped(claim, CLAIM), wrapped(caption, CAPTION)].filter(({ lines }) => lines[0]);
+  const foot = below.reduce((sum, { lines, kind }) => sum + lines.length * kind.line + GAP, 0);
+  const head = above.lines.length * TITLE.line;
+  const room = { width: WIDTH, height: LAYOUT.height - 2 * EDGE - head - foot };
+  const inner = placed(parsed(drawing || (await chartAsSvg(plot, room, words))), room, EDGE + head);
+  const svg = shape("svg", { ...PICTURE, viewBox: `0 0 ${LAYOUT.width} ${LAYOUT.height}` });
+  if (!words && drawing) {
+    const height = Number(inner.getAttribute("height")) + 2 * EDGE;
+    set(svg, { viewBox: `0 0 ${LAYOUT.width} ${height}`, height: height * SCALE });
+  }
+  set(svg, { xmlns: "http://www.w3.org/2000/svg", color: colours.ink });
+  // The chart's own ground may be transparent.
+  for (const fill of [colours.ground, plot?._fullLayout?.paper_bgcolor ?? "none"]) {
+    svg.append(shape("rect", { ...LAYOUT, class: "background", fill }));
+  }
+  write(svg, above, EDGE, colours.ink);
+  svg.append(inner);
+  let y = LAYOUT.height - EDGE - foot;
+  for (const block of below) {
+    y = write(svg, block, y + GAP, colours.ink);
+  }
+  return new XMLSerializer().serializeToString(svg);
+}
+
+function placed(svg, room, y) {
+  const [width, height] = ["width", "height"].map((side) => parseFloat(svg.getAttribute(side)));
+  const scale = Math.min(LARGEST, room.width / width, room.height / height);
+  if (!svg.hasAttribute("viewBox")) set(svg, { viewBox: `0 0 ${width} ${height}` });
+  set(svg, { x: EDGE, y, width: width * scale, height: height * scale, overflow: "visible" });
+  return svg;
+}
+
+function write(svg, { lines, kind }, y, fill) {
+  const { size, line: step, weight, opacity } = kind;
+  lines.forEach((line, i) => {
+    const text = shape("text", { x: EDGE, y: y + i * step + size, fill, "fill-opacity": opacity });
+    set(text, { "font-family": FONT, "font-size": size, "font-weight": weight });
+    set(text, { class: kind === CAPTION ? "caption" : kind === CLAIM ? "claim" : "title" });
+    text.textContent = line;
+    svg.append(text);
+  });
+  return y + lines.length * step;
+}
+
+function wrapped(words, kind) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${kind.weight} ${kind.size}px ${FONT}`;
+  const lines = [];
+  for (const paragraph of words.split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(/\s+/).filter(Boolean)) {
+      const longer = line ? `${line} ${word}` : word;
+      if (line && pen.measureText(longer).width > WIDTH) {
+        lines.push(line);
+        line = word;
+      } else line = longer;
+    }
+    if (line) lines.push(line);
+  }
+  if (lines.length > kind.most) lines.splice(kind.most - 1, Infinity, `${lines[kind.most - 1]} …`);
+  return { lines, kind };
+}
+
+function chartAsSvg(plot, size, words) {
+  const copy = structuredClone({ data: plot.data, layout: plot.layout });
+  if (!words) {
+    copy.layout.title = { text: "" };
+    copy.layout.margin = { ...copy.layout.margin, t: Math.min(copy.layout.margin?.t ?? 24, 24) };
+  }
+  plainFonts(copy);
+  return window.Plotly.toImage(copy, { format: "svg", imageDataOnly: true, ...size });
+}
+
+// Web fonts do not reach a picture: lay out with fonts that every reader has.
+function plainFonts(node) {
+  if (!node || typeof node !== "object" || ArrayBuffer.isView(node)) return;
+  for (const [name, value] of Object.entries(node)) {
+    if (name !== "family" || typeof value !== "string") plainFonts(value);
+    else node[name] = /mono|code/i.test(value) ? "Menlo, Consolas, monospace" : FONT;
+  }
+}
+
+function parsed(drawn) {
+  // XML has no control characters; plotly lets those of user text through.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  const clean = drawn.toWellFormed().replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+  const svg = new DOMParser().parseFromString(clean, "image/svg+xml").documentElement;
+  if (svg.nodeName !== "svg") throw new Error(svg.textContent);
+  return svg;
+}
+
+export function svgBlob(svg) {
+  return new Blob([svg], { type: "image/svg+xml" });
+}
+
+export async function asPng(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * PICTURE.width;
+  canvas.height = 2 * PICTURE.height;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
+  });
+}
+
+// A page of its own that opens without a network: the chart as it is seen, plotly, claim, passport.
+export async function asHtml(plot, { ink, ground }, { title, claim, caption, link }) {
+  const answer = await fetch(`${window.__streamlit.BACKEND_BASE_URL}plotly.min.js`);
+  if (!answer.ok) throw new Error(`plotly.min.js: ${answer.status}`);
+  const { data, layout } = plot;
+  const frames = plot._transitionData?._frames ?? [];
+  const listed = (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+  const figure = JSON.parse(JSON.stringify({ data, layout, frames }, listed));
+  plainFonts(figure);
+  delete figure.layout.width;
+  const { page, put } = newPage(titleOf(plot) || title, STYLE(ink, ground));
+  put(page.body, "div", "", { id: "chart" });
+  put(page.body, "p", claim, { class: "claim" });
+  put(page.body, "p", caption, { class: "passport" });
+  if (link) put(page.body, "a", "Open this view in Contextlens", { href: link });
+  put(page.body, "script", await answer.text());
+  const json = JSON.stringify(figure).replaceAll("<", "\\u003c");
+  put(page.body, "script", json, { type: "application/json", id: "figure" });
+  put(page.body, "script", SHOW);
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}
+
+// An empty HTML page, and a function that adds an element to a part of it.
+export function newPage(title, style) {
+  const page = document.implementation.createHTMLDocument(title);
+  const put = (parent, name, text, attributes = {}) => {
+    const element = page.createElement(name);
+    element.textContent = text;
+    set(element, attributes);
+    parent.append(element);
+    return element;
+  };
+  page.documentElement.lang = "en";
+  put(page.head, "meta", "", { charset: "utf-8" });
+  put(page.head, "meta", "", { name: "viewport", content: "width=device-width" });
+  put(page.head, "style", style);
+  return { page, put };
+}
+
+const STYLE = (ink, ground) =>
+  `body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: ${ink};` +
+  ` background: ${ground}; font-family: ${FONT}; } .claim { font-size: 1.25rem; }` +
+  " .passport { font-size: 0.75rem; white-space: pre-line; } a { color: inherit; }";
+
+const SHOW = `
+const { data, layout, frames } = JSON.parse(document.getElementById("figure").textContent);
+Plotly.newPlot("chart", data, layout, { responsive: true, displaylogo: false })
+  .then((chart) => Plotly.addFrames(chart, frames));
+`;
+
+export function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click(); // outside the document, where its click would close the menu
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

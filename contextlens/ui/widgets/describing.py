@@ -1,0 +1,66 @@
+"""The settings of a view in words, for the report: model, texts, and the page's choices."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from contextlens.content.language import say, table
+from contextlens.ui.state.view import Sentence, Value, ViewState, letter
+
+__all__ = ["describe"]
+
+_LONGEST = 300  # characters of a text
+
+
+def describe(view: ViewState, page: str, texts: str | None = None) -> list[tuple[str, str]]:
+    """Return pairs of a label and a value: what a page was asked beside its defaults.
+
+    Choices without a label on the page, such as what is picked in a chart, are left out, and so are
+    names of files and corpora.
+
+    Args:
+        view: the view.
+        page: the page's name.
+        texts: the name of the texts that the page shows, "" for none; None for the view's own.
+    """
+    rows = [(say("page.settings.model"), view.model)]
+    if texts:
+        rows.append((say("page.settings.texts"), texts))
+    if texts is None:
+        for i, sentence in enumerate(view.sentences):
+            rows.append((say("page.settings.sentence", letter=letter(i)), _text(sentence)))
+        if view.references:
+            references = " · ".join(_text(reference) for reference in view.references)
+            rows.append((say("page.settings.references"), references))
+    if view.layer is not None:
+        rows.append((say("page.settings.layer"), str(view.layer)))
+    for name, value in view.controls.get(page, {}).items():
+        label, title = _choice(page, name, value)
+        if label and title:
+            rows.append((label, title))
+    return rows
+
+
+def _choice(page: str, name: str, value: Value) -> tuple[str, str]:
+    """Return the label of a control and the title of its value; "" for what has none."""
+    words: Any = {}
+    with suppress(KeyError):
+        words = table(f"{page}.controls.{name}")
+    label = words.get("label", "")
+    if isinstance(value, bool):
+        return label, say(f"page.settings.{'on' if value else 'off'}")
+    if not isinstance(value, str):
+        return label, f"{value:,}"
+    is_typed = "placeholder" in words
+    return label, value[:_LONGEST] if is_typed else words.get("options", {}).get(value, "")
+
+
+def _text(sentence: Sentence) -> str:
+    """Return a sentence with its chosen word in brackets, and its pair; long ones cut."""
+    text = sentence.text
+    if sentence.word is not None:
+        start, end = sentence.word
+        text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
+    parts = [text, sentence.pair] if sentence.pair else [text]
+    return " / ".join(p if len(p) <= _LONGEST else f"{p[: _LONGEST - 1]}…" for p in parts)

@@ -1,0 +1,131 @@
+"""The report: views from several pages, kept by the browser, saved as HTML and as a notebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.screens import DESK, HOSTILE
+from tests.support.snippets import run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+
+def drawn(here: Visit) -> None:
+    here.page.wait_for_selector(".stMain .js-plotly-plot .main-svg", timeout=120_000)
+    here.settle()
+
+
+def add(here: Visit, n: int) -> None:
+    """Put the page's view into the report, its nth."""
+    here.menu("Download").get_by_role("button", name="Add to report").click()
+    said = "1 view" if n == 1 else f"{n} views"
+    expect(
+        here.page.get_by_role("status").filter(has_text=f"Your report has {said}")
+    ).to_be_visible()
+    here.leave_menu()
+
+
+def views(here: Visit) -> Locator:
+    return here.main.locator(".report .view")
+
+
+def titles(here: Visit) -> list[str]:
+    expect(views(here).first).to_be_visible()
+    return views(here).locator("input").evaluate_all("all => all.map(field => field.value)")
+
+
+def saved(here: Visit, name: str) -> str:
+    with here.page.expect_download() as download:
+        here.main.get_by_role("button", name=name).click()
+    return download.value.path().read_text(encoding="utf-8")
+
+
+def test_views_are_collected_edited_kept_and_saved(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    here = visit("/meaning", **DESK)
+    drawn(here)
+    claim = here.main.locator(".st-key-reading p.said").inner_text()
+    first = here.title
+    add(here, 1)
+    here.goto("/layers")
+    drawn(here)
+    second = here.title
+    add(here, 2)
+
+    here.goto("/report")
+    assert titles(here) == [first, second]
+    here.main.get_by_role("button", name="Move view 2 up").click()
+    expect(views(here).first.locator("input")).to_have_value(second)
+    here.main.get_by_role("textbox", name="Title of view 2").fill(f"Mine {HOSTILE}")
+    here.main.get_by_role("textbox", name="Note on view 2").fill("# one\n$x$ **two**")
+    here.main.get_by_role("textbox", name="Report title").fill("Two pythons")
+    here.reload()
+    assert titles(here) == [second, f"Mine {HOSTILE}"]
+
+    here.main.get_by_role("button", name="Remove view 1").click()
+    expect(views(here)).to_have_count(1)
+    here.main.get_by_role("button", name="Undo").click()
+    expect(views(here)).to_have_count(2)
+    check_html(here, saved(here, "Save as HTML"), tmp_path, claim)
+    check_notebook(saved(here, "Save as notebook"), claim)
+    here.main.get_by_role("button", name="Empty the report").click()
+    expect(here.main.get_by_text("Your report is empty.")).to_be_visible()
+
+
+def check_html(here: Visit, text: str, folder: Path, claim: str) -> None:
+    """The file opens without a network, on paper too, and has all that was collected."""
+    (folder / "report.html").write_text(text, encoding="utf-8")
+    context = here.page.context.browser.new_context()  # type: ignore[union-attr]
+    asked: list[str] = []
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.goto((folder / "report.html").as_uri())
+    assert page.get_by_role("heading", level=1).inner_text() == "Two pythons"
+    section = page.locator("section").nth(1)
+    assert section.get_by_role("heading").inner_text() == f"Mine {HOSTILE}"
+    assert section.locator(".claim").inner_text().split() == claim.split()
+    assert section.locator(".note").inner_text() == "# one\n$x$ **two**"
+    assert "I love my pet [python]" in section.locator("table").inner_text()
+    assert "weights 53aa51172d14" in section.locator(".passport").inner_text()
+    assert section.get_by_role("link").get_attribute("href") == f"{here.address}/meaning"
+    widths = page.locator("img").evaluate_all("all => all.map(image => image.naturalWidth)")
+    assert widths == [1200, 1200]
+    assert page.pdf().startswith(b"%PDF")
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    context.close()
+
+
+def check_notebook(text: str, claim: str) -> None:
+    """It is a valid notebook; what it computes is in the page's claim to the printed digit."""
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    headings = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("# ")]
+    of_second = notebook.cells[
+        [i for i in headings if notebook.cells[i].cell_type == "markdown"][1] :
+    ]
+    assert json.loads(text)["nbformat_minor"] == 5
+    names: dict[str, object] = {}
+    for cell in of_second:
+        if cell.cell_type == "code":
+            names = run(cell.source, names)
+    cosines = names["cosines"]
+    assert isinstance(cosines, dict)
+    with_references = [
+        values[-1] for pair, values in cosines.items() if pair != ("A python", "B python")
+    ]
+    assert len(with_references) == 4
+    assert all(f"({value:.2f})" in claim for value in with_references)

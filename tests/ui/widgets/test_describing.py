@@ -1,0 +1,34 @@
+"""The settings of a view in words, as the report lists them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from contextlens.features.map.controls import SOURCE
+from contextlens.features.meaning.page import POOLING
+from contextlens.features.pairs.controls import PANEL
+from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.state.view import DEFAULT, Sentence
+from contextlens.ui.widgets.describing import describe
+
+
+def test_texts_words_references_layer_and_choices_are_named() -> None:
+    pooling = next(value for value in POOLING.options if value != POOLING.default)
+    view = POOLING.put(replace(DEFAULT, layer=3), pooling)
+    rows = dict(describe(view, POOLING.page))
+    assert rows["Sentence A"] == "I love my pet [python]"
+    assert rows["References"] == "[snake] · [programming]"
+    assert rows["Layer"] == "3"
+    assert rows[POOLING.label] == POOLING.options[pooling]
+    assert "Sentence A" not in dict(describe(view, "senses", "The reviews"))
+    assert dict(describe(view, "senses", "The reviews"))["Texts"] == "The reviews"
+
+
+def test_names_of_own_corpora_and_picks_are_left_out_and_long_texts_cut() -> None:
+    view = MINE.put(replace(DEFAULT, sentences=(Sentence("x" * 900, "y" * 900),)), "secret-name")
+    assert "secret-name" not in str(describe(view, MINE.page))
+    assert len(dict(describe(view, "meaning"))["Sentence A"]) < 620
+    source = next(value for value in SOURCE.options if value != SOURCE.default)
+    assert SOURCE.options[source] in dict(describe(SOURCE.put(view, source), "map")).values()
+    made_up = PANEL.put(DEFAULT, "<b>made up</b>")
+    assert "made up" not in str(describe(made_up, "pairs"))
