@@ -31,7 +31,7 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint style format clean port chromium \
-	lock audit sbom
+	lock audit sbom screenshots
 
 help:
 	@echo "make run        start the app on http://localhost:8501"
@@ -51,6 +51,7 @@ help:
 	@echo "make lock       renew locks/ after a change to constraints.txt or pyproject.toml"
 	@echo "make audit      ask an index of advisories about everything in locks/"
 	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
+	@echo "make screenshots  take the README's pictures anew, in about a minute"
 	@echo "make clean      remove .venv and everything that can be made again"
 
 # --- The app -----------------------------------------------------------------------------
@@ -184,6 +185,11 @@ sbom: .venv/.app $(TOOLS)/.ready
 	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 	    -o build/sbom.json $(RUN_PYTHON)
 	@echo "build/sbom.json lists what .venv holds, torch and the development tools included."
+
+# --- Documentation ------------------------------------------------------------------------
+
+screenshots: chromium
+	@CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m docs.take_screenshots
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
