@@ -82,7 +82,9 @@ def _lock(name: str) -> dict[str, Version]:
     return {canonicalize_name(package): Version(version) for package, version in pairs}
 
 
-LOCKS = ("app.txt", "dev.txt", "serve.txt", "cluster.txt", "bench.txt", "tools.txt", "torch.txt")
+LOCKS = tuple(
+    f"{name}.txt" for name in ("app", "dev", "serve", "cluster", "bench", "tools", "docs", "torch")
+)
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -119,6 +121,10 @@ def test_the_locks_hold_all_that_set_up_installs() -> None:
     assert _lock("dev.txt").items() <= _lock("bench.txt").items()
     assert "bertviz" in _lock("bench.txt")
     assert not {"pytest", "moto"} & _lock("serve.txt").keys()  # an image is made of it
+    stated = {
+        canonicalize_name(Requirement(line).name) for line in PYPROJECT["dependency-groups"]["docs"]
+    }
+    assert stated <= _lock("docs.txt").keys() & _pins().keys()
     assert "setuptools" in _lock("app.txt")  # with which the app itself is installed
 
 
