@@ -33,7 +33,7 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint style format clean port chromium \
-	lock audit sbom docs screenshots
+	lock audit sbom docs screenshots release
 
 help:
 	@echo "make run        start the app on http://localhost:8501"
@@ -55,6 +55,7 @@ help:
 	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
 	@echo "make docs       build the documentation site in build/site, to be opened without a server"
 	@echo "make screenshots  take the README's pictures anew, in about a minute"
+	@echo "make release    check a clean commit, then build and check the wheel and the source in build/dist"
 	@echo "make clean      remove .venv and everything that can be made again"
 
 # --- The app -----------------------------------------------------------------------------
@@ -204,6 +205,9 @@ docs: $(DOCS)/.ready
 
 screenshots: chromium
 	@CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m docs.take_screenshots
+
+release: $(TOOLS)/.ready
+	@$(TOOLS)/bin/python .ci/release.py
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
