@@ -104,6 +104,14 @@ def test_locks_and_pins_agree(name: str) -> None:
     assert differ == set()
 
 
+def test_no_package_is_locked_in_two_versions() -> None:
+    """`make audit` reads all locks as one, and pip-audit refuses a package with two versions."""
+    texts = [(ROOT / "locks" / name).read_text(encoding="utf-8") for name in LOCKS]
+    pins = {pin.lower() for text in texts for pin in re.findall(r"^[\w.-]+==[^\s;]+", text, re.M)}
+    names = [pin.partition("==")[0] for pin in sorted(pins)]
+    assert [name for name in names if names.count(name) > 1] == []
+
+
 def test_the_locks_hold_all_that_set_up_installs() -> None:
     seen: set[str] = set()
     needed = {name for requirement in _stated() for name in _needed(requirement, seen)}
