@@ -54,7 +54,7 @@ help:
 	@echo "make audit      ask an index of advisories about everything in locks/"
 	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
 	@echo "make docs       build the documentation site in build/site, to be opened without a server"
-	@echo "make screenshots  take the README's pictures anew, in about a minute"
+	@echo "make screenshots  take the README's pictures anew, in one to three minutes"
 	@echo "make release    check a clean commit, then build and check the wheel and the source in build/dist"
 	@echo "make clean      remove .venv and everything that can be made again"
 

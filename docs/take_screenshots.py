@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageChops
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from contextlens.core import BUNDLED_ID, Settings, open_service
@@ -27,6 +27,7 @@ from tests.support.app_server import ROOT, launch
 
 IMAGES = Path(__file__).with_name("images")
 SECONDS = 300
+MOST_NOISE = 16  # of 255 in a channel
 WORKS = "[data-testid=stProgress], [data-testid=stSpinner], [data-testid=stException]"
 PLOT = ".js-plotly-plot .main-svg"
 
@@ -83,8 +84,11 @@ def main(names: Sequence[str]) -> str | int:
     with app() as address, chromium() as browser:
         for name in names or known:
             content = take(browser, address, known[name])
-            (IMAGES / f"{name}.png").write_bytes(content)
-            print(f"{name}.png  {len(content) / 1000:.0f} kB", flush=True)
+            file = IMAGES / f"{name}.png"
+            is_new = not file.exists() or differ(file.read_bytes(), content)
+            if is_new:
+                file.write_bytes(content)
+            print(f"{file.name}  {'renewed' if is_new else 'as before'}", flush=True)
     return 0
 
 
@@ -141,6 +145,14 @@ def take(browser: Browser, address: str, screenshot: Screenshot) -> bytes:
     content = page.screenshot()
     page.context.close()
     return smaller(content)
+
+
+def differ(old: bytes, new: bytes) -> bool:
+    """Return True if two pictures differ to the eye: two runs of one page differ by up to 6."""
+    one, other = (Image.open(io.BytesIO(content)).convert("RGB") for content in (old, new))
+    if one.size != other.size:
+        return True
+    return any(high > MOST_NOISE for _, high in ImageChops.difference(one, other).getextrema())
 
 
 def smaller(content: bytes) -> bytes:
