@@ -20,6 +20,8 @@ PIP_INSTALL = -m pip install --disable-pip-version-check
 FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r
 # The tools that renew and audit the locks have an environment of their own.
 TOOLS = build/tools
+# So has what builds the documentation site: it reads the package's source, and needs nothing of the app.
+DOCS = build/docs-env
 LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c constraints.txt
 # Only `make lint` and `make format` use it, and only if node is installed.
@@ -31,7 +33,7 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint style format clean port chromium \
-	lock audit sbom
+	lock audit sbom docs screenshots release
 
 help:
 	@echo "make run        start the app on http://localhost:8501"
@@ -51,6 +53,9 @@ help:
 	@echo "make lock       renew locks/ after a change to constraints.txt or pyproject.toml"
 	@echo "make audit      ask an index of advisories about everything in locks/"
 	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
+	@echo "make docs       build the documentation site in build/site, to be opened without a server"
+	@echo "make screenshots  take the README's pictures anew, in one to three minutes"
+	@echo "make release    check a clean commit, then build and check the wheel and the source in build/dist"
 	@echo "make clean      remove .venv and everything that can be made again"
 
 # --- The app -----------------------------------------------------------------------------
@@ -175,6 +180,7 @@ lock: $(TOOLS)/.ready
 	    -o locks/cluster.txt
 	$(LOCK) pyproject.toml --extra server --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
 	$(LOCK) --group tools -o locks/tools.txt
+	$(LOCK) --group docs -o locks/docs.txt
 	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
 
 audit: $(TOOLS)/.ready
@@ -184,6 +190,24 @@ sbom: .venv/.app $(TOOLS)/.ready
 	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 	    -o build/sbom.json $(RUN_PYTHON)
 	@echo "build/sbom.json lists what .venv holds, torch and the development tools included."
+
+# --- Documentation and releases ------------------------------------------------------------
+
+$(DOCS)/.ready: locks/docs.txt
+	@$(FIND_PYTHON); "$$python" -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python $(FROM_LOCK) locks/docs.txt
+	@touch $@
+
+# Not --quiet: mkdocs would then count no warnings, and --strict would let them pass.
+docs: $(DOCS)/.ready
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	@echo "Open build/site/index.html."
+
+screenshots: chromium
+	@CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m docs.take_screenshots
+
+release: $(TOOLS)/.ready
+	@$(TOOLS)/bin/python .ci/release.py
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -46,3 +46,11 @@ def test_every_page_is_in_the_readmes_list() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pages = sorted(page.name for page in ROOT.glob("docs/*.md"))
     assert [name for name in pages if f"(docs/{name})" not in readme] == []
+
+
+def test_every_page_is_on_the_site_and_the_site_has_no_other() -> None:
+    """`make docs` says so too, but is no part of `make test`."""
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    there = {page.name for page in ROOT.glob("docs/*.md")}
+    there |= {"index.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+    assert sorted(re.findall(r"(\w+\.md)$", nav, re.MULTILINE)) == sorted(there)

@@ -82,7 +82,9 @@ def _lock(name: str) -> dict[str, Version]:
     return {canonicalize_name(package): Version(version) for package, version in pairs}
 
 
-LOCKS = ("app.txt", "dev.txt", "serve.txt", "cluster.txt", "bench.txt", "tools.txt", "torch.txt")
+LOCKS = tuple(
+    f"{name}.txt" for name in ("app", "dev", "serve", "cluster", "bench", "tools", "docs", "torch")
+)
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -102,6 +104,14 @@ def test_locks_and_pins_agree(name: str) -> None:
     assert differ == set()
 
 
+def test_no_package_is_locked_in_two_versions() -> None:
+    """`make audit` reads all locks as one, and pip-audit refuses a package with two versions."""
+    texts = [(ROOT / "locks" / name).read_text(encoding="utf-8") for name in LOCKS]
+    pins = {pin.lower() for text in texts for pin in re.findall(r"^[\w.-]+==[^\s;]+", text, re.M)}
+    names = [pin.partition("==")[0] for pin in sorted(pins)]
+    assert [name for name in names if names.count(name) > 1] == []
+
+
 def test_the_locks_hold_all_that_set_up_installs() -> None:
     seen: set[str] = set()
     needed = {name for requirement in _stated() for name in _needed(requirement, seen)}
@@ -119,6 +129,10 @@ def test_the_locks_hold_all_that_set_up_installs() -> None:
     assert _lock("dev.txt").items() <= _lock("bench.txt").items()
     assert "bertviz" in _lock("bench.txt")
     assert not {"pytest", "moto"} & _lock("serve.txt").keys()  # an image is made of it
+    stated = {
+        canonicalize_name(Requirement(line).name) for line in PYPROJECT["dependency-groups"]["docs"]
+    }
+    assert stated <= _lock("docs.txt").keys() & _pins().keys()
     assert "setuptools" in _lock("app.txt")  # with which the app itself is installed
 
 

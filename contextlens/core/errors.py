@@ -1,23 +1,23 @@
 """Every error that a caller of Contextlens should handle, in one tree.
 
-ContextlensError
-├── SettingsError            an environment variable has a value that cannot be used
-├── AccessError              an action that this visitor is not allowed
-├── InputError               input or a request that cannot be used
-│   ├── TextError            a text that no tokenizer can read
-│   ├── RequestError         a request that does not fit the model (layer, head, length)
-│   ├── StateError           an address or a state file that cannot be read
-│   └── CorpusError          a file that cannot be used as a corpus
-├── ModelError               a model that cannot be used
-│   ├── UnknownModelError    no such model, or one that is not allowed here
-│   ├── UnsupportedModelError  a model of an unsupported kind
-│   ├── CheckpointError      files that are missing, damaged or unsafe
-│   ├── RevisionError        a different revision from the one at the start
-│   └── FetchError           the hub did not provide the files
-├── JobError                 background work that was not done
-│   ├── BusyError            too much of it is waiting already
-│   └── WorkerError          the process that did the work failed or ended
-└── ServiceAwayError         the service on another machine does not answer
+    ContextlensError
+    ├── SettingsError            an environment variable has a value that cannot be used
+    ├── AccessError              an action that this visitor is not allowed
+    ├── InputError               input or a request that cannot be used
+    │   ├── TextError            a text that no tokenizer can read
+    │   ├── RequestError         a request that does not fit the model (layer, head, length)
+    │   ├── StateError           an address or a state file that cannot be read
+    │   └── CorpusError          a file that cannot be used as a corpus
+    ├── ModelError               a model that cannot be used
+    │   ├── UnknownModelError    no such model, or one that is not allowed here
+    │   ├── UnsupportedModelError  a model of an unsupported kind
+    │   ├── CheckpointError      files that are missing, damaged or unsafe
+    │   ├── RevisionError        a different revision from the one at the start
+    │   └── FetchError           the hub did not provide the files
+    ├── JobError                 background work that was not done
+    │   ├── BusyError            too much of it is waiting already
+    │   └── WorkerError          the process that did the work failed or ended
+    └── ServiceAwayError         the service on another machine does not answer
 
 Each message says what was given, what is allowed and what to do next. Pages show it unchanged,
 except that of a SettingsError, which is for the server's operator.

@@ -199,7 +199,7 @@ class EncoderService:
         progress: Counted | None = None,
         checksum: str | None = None,
     ) -> Attribution:
-        """Each token's contribution to cos(sum of weights[i] * hidden[layer][i], toward).
+        """Each token's contribution to `cos(sum of weights[i] * hidden[layer][i], toward)`.
 
         Integrated gradients (Sundararajan et al. 2017) along the straight path between two states
         of layer 0: from the input with [PAD]'s word vector in place of each token that is not

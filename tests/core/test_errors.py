@@ -18,7 +18,7 @@ def drawn() -> dict[str, str | None]:
     parents: dict[str, str | None] = {}
     branch: list[str] = []
     for line in (errors.__doc__ or "").splitlines():
-        match = re.match(r"^((?:[│├└─ ]{4})*)(\w+Error)\b", line)
+        match = re.match(r"^    ((?:[│├└─ ]{4})*)(\w+Error)\b", line)
         if match is not None:
             depth = len(match[1]) // 4
             branch = [*branch[:depth], match[2]]
