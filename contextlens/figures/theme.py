@@ -209,11 +209,10 @@ def standalone(chart: go.Figure, *, subtitle: Sequence[str] = ()) -> go.Figure:
         chart: a figure of a page; it stays as it is.
         subtitle: lines of text below the title, which are escaped here.
     """
-    spec = chart.to_dict()
-    spec.pop("frames", None)  # a page's layer bar switches them
-    spec["layout"].pop("template", None)  # Streamlit's, wherever Streamlit was imported
-    whole = go.Figure(**_with_real_colors(spec))
-    whole.layout.template = _template()
+    layout = chart.layout.to_plotly_json()
+    layout["template"] = _template()  # not Streamlit's, which is there where it was imported
+    traces = [trace.to_plotly_json() for trace in chart.data]  # frames are a page's layer bar's
+    whole = go.Figure(data=_with_real_colors(traces), layout=_with_real_colors(layout))
     whole.layout.title.font.update(weight=600)
     if subtitle:
         lines = "<br>".join(plain(line, _LONGEST_SUBTITLE) for line in subtitle)
@@ -268,7 +267,10 @@ def _template() -> dict[str, Any]:
     sequential = _scale(theme["chartSequentialColors"])
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
     axis |= {"automargin": True, "ticklabelstandoff": 4}
-    bar = {"outlinewidth": 8, "outlinecolor": ground}  # keeps the title off the topmost number
+    bar = {
+        "outlinewidth": 8,
+        "outlinecolor": "rgba(0,0,0,0)",
+    }  # apart from its title
     scene_axis = {"gridcolor": line, "linecolor": line, "backgroundcolor": ground}
     return {
         "data": {"heatmap": [{"colorbar": bar}]},
