@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from plotly import graph_objects as go
 
@@ -65,7 +64,7 @@ _LONGEST_KEY = 90  # characters of a sentence below the title
 class Chart:
     """A page's picture with what the page says about it.
 
-    As the last line of a notebook's cell it is drawn. `print` writes its claim.
+    As the last line of a notebook's cell it is drawn, with its claim below.
 
     Attributes:
         figure: the figure, in the light theme's colours.
@@ -82,12 +81,13 @@ class Chart:
         return self.claim
 
     def __repr__(self) -> str:
-        """The claim, as a notebook without graphics shows it."""
+        """The claim, named as that of a chart."""
         return f"Chart({self.claim!r})"
 
-    def _repr_mimebundle_(self, *given: Any, **options: Any) -> Any:
-        """Return what a notebook draws: the figure."""
-        return self.figure._repr_mimebundle_(*given, **options)
+    def _ipython_display_(self) -> None:
+        """Draw the figure in a notebook, and write the claim below it."""
+        self.show()
+        print(self.claim)
 
     def show(self) -> None:
         """Draw the figure in the notebook, or else in a browser."""
@@ -190,13 +190,13 @@ def show_map(
     settings = MapSettings(method=method, seed=seed)
     _check_choice("unit", unit, UNITS)
     given = _checked("texts", texts, least=1, most=None)
+    if only and unit == "sentences":
+        raise RequestError("only names words or tokens, but unit is sentences. Give another unit.")
     corpus = Corpus(name="texts", texts=tuple(given), labels=_columns(labels, len(given)))
     service = service or _service()
     card = service.load(model)
-    sentence_poolings = (*SENTENCE_POOLINGS, *recipe_poolings(card))
-    if unit != "tokens":
-        allowed = WORD_POOLINGS if unit == "words" else sentence_poolings
-        _check_choice("pooling", pooling, allowed)
+    of_sentences = (*SENTENCE_POOLINGS, *recipe_poolings(card))
+    _check_choice("pooling", pooling, of_sentences if unit == "sentences" else WORD_POOLINGS)
     shown, alone = _checked_layer(layer, card), None
     most = MapRequest(model, corpus.key).most
     if not has_layers(pooling):
@@ -389,7 +389,9 @@ def _columns(
     labels: Sequence[object] | Mapping[str, Sequence[object]] | None, n: int
 ) -> Mapping[str, tuple[str, ...]]:
     """Return columns of labels by title; missing labels are empty."""
-    named = labels if isinstance(labels, Mapping) else {"label": labels} if labels else {}
+    if labels is None:
+        return {}
+    named = labels if isinstance(labels, Mapping) else {"label": labels}
     columns = {
         title: tuple("" if label is None else str(label) for label in column)
         for title, column in named.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -145,16 +146,25 @@ def test_labels_colour_a_map_and_are_judged() -> None:
     assert shown.claim.startswith("The labels in “topic” are separate")
 
 
-def test_a_chart_shows_itself_in_a_notebook_and_as_a_file(tmp_path: Path) -> None:
-    shown = show_layers("Is 1 < 2 & *python*?", word="python")
-    assert "1 &lt; 2" not in shown.claim
-    assert str(shown) == shown.claim
-    path = tmp_path / "chart.html"
-    shown.write_html(path)
-    page = path.read_text(encoding="utf-8")
+def test_a_notebook_draws_a_chart_with_its_claim_below(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda figure, **_: drawn.append(figure))
+    shown = show_attention(PET)
+    shown._ipython_display_()
+    assert drawn == [shown.figure]
+    assert capsys.readouterr().out == f"{shown}\n" == f"{shown.claim}\n"
+
+
+def test_a_file_has_the_chart_its_claim_and_its_passport(tmp_path: Path) -> None:
+    shown = show_layers("Is it *python* & <b>?", word="b")
+    shown.write_html(tmp_path / "chart.html")
+    page = (tmp_path / "chart.html").read_text(encoding="utf-8")
+    assert "of “b” to its starting vector" in shown.claim
+    assert html.escape(shown.claim) in page
     assert shown.passport.checksum[:12] in page
-    assert "python" in page
-    assert not re.search(r"<script[^>]*\bsrc=", page)
+    assert not re.search(r"<(script|link)[^>]*\b(src|href)=", page)  # nothing is fetched
 
 
 @pytest.mark.parametrize(
@@ -183,6 +193,7 @@ def test_a_chart_shows_itself_in_a_notebook_and_as_a_file(tmp_path: Path) -> Non
         (lambda: show_map([]), "texts is empty"),
         (lambda: show_map([PET, CODE], labels=["pet"]), "2 texts and 1 values of 'label'"),
         (lambda: show_map([PET], unit="letters"), "one of words"),  # type: ignore[arg-type]
+        (lambda: show_map([PET], only=["pet"]), "unit is sentences"),
         (lambda: show_map([PET], method="mds"), "method of a map"),  # type: ignore[arg-type]
         (lambda: show_map([PET], unit="words", pooling="cls"), "one of mean, first, last"),
     ],
