@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from contextlens.content.language import table
 
-__all__ = ["GLOSSARY", "explained"]
+__all__ = ["GLOSSARY", "explained", "unmarked"]
 
 GLOSSARY: Mapping[str, str] = MappingProxyType(dict(table("glossary")))
 
@@ -24,6 +24,7 @@ _TERM = re.compile(
     "|".join(rf"(?<!\w){re.escape(t)}s?(?!\w)" for t in sorted(GLOSSARY, key=len, reverse=True)),
     re.IGNORECASE,
 )
+_WORD_JOINER = "\u2060"  # keeps Markdown's plugins from drawing icons and links
 _QUOTED = re.compile("(“[^”]*”)")  # a visitor's words are not terms
 _BY_FOLDED = {term.casefold(): term for term in GLOSSARY}
 
@@ -36,6 +37,13 @@ def explained(sentences: str) -> str:
     explained_terms: set[str] = set()
     (inline,) = _PARSER.parseInline(sentences)
     return "".join(_html(token, explained_terms) for token in inline.children or [])
+
+
+def unmarked(sentences: str) -> str:
+    """Return a few sentences of Markdown as plain text, as a reader sees them."""
+    (inline,) = _PARSER.parseInline(sentences)
+    text = "".join(token.content for token in inline.children or [])
+    return text.replace(_WORD_JOINER, "")
 
 
 def _html(token: Token, explained_terms: set[str]) -> str:

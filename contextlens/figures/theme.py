@@ -7,8 +7,12 @@ without a rerun. This module sets only colours that are readable on both.
 from __future__ import annotations
 
 import html
+import re
 import textwrap
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
@@ -32,6 +36,7 @@ __all__ = [
     "heading",
     "ink_on",
     "plain",
+    "standalone",
     "values",
 ]
 
@@ -59,6 +64,13 @@ _MUTED_FONT = {**_FONT, "color": MUTED}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
 _MARGIN = {"l": 84, "r": 16, "t": 40, "b": 70}
+
+_IN_LABEL = re.compile(r'(?<=<span style="color:)#0000\d\d(?=")')
+"""A placeholder in the HTML of a label; users' own text is escaped and so has no tags."""
+_FIRST_CATEGORY, _FIRST_SEQUENTIAL, _FIRST_DIVERGING = 1, 11, 21
+"""The numbers of the first placeholders of ten colours each."""
+_TITLE_TOP, _SUBTITLE_LINE = 12, 20  # pixels
+_LONGEST_SUBTITLE = 100  # characters
 
 MAP_AXIS: Mapping[str, Any] = MappingProxyType(
     {
@@ -183,3 +195,102 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
 def _muted(part: dict[str, Any]) -> dict[str, Any]:
     title = {"font": _MUTED_FONT, **part.get("title", {})}
     return {"tickfont": _MUTED_FONT, **part, "title": title}
+
+
+# --- A figure outside of Streamlit
+
+
+def standalone(chart: go.Figure, *, subtitle: Sequence[str] = ()) -> go.Figure:
+    """Return a figure that needs no page: the light theme's colours in place of placeholders.
+
+    It shows one layer: frames of other layers are left out.
+
+    Args:
+        chart: a figure of a page; it stays as it is.
+        subtitle: lines of text below the title, which are escaped here.
+    """
+    layout = chart.layout.to_plotly_json()
+    layout["template"] = _template()  # not Streamlit's, which is there where it was imported
+    traces = [trace.to_plotly_json() for trace in chart.data]  # frames are a page's layer bar's
+    whole = go.Figure(data=_with_real_colors(traces), layout=_with_real_colors(layout))
+    whole.layout.title.font.update(weight=600)
+    if subtitle:
+        lines = "<br>".join(plain(line, _LONGEST_SUBTITLE) for line in subtitle)
+        whole.layout.title.subtitle = {"text": lines, "font": {"size": SMALLEST}}
+        room = _SUBTITLE_LINE * len(subtitle)
+        whole.layout.title.update(yref="container", y=1, yanchor="top", pad={"t": _TITLE_TOP})
+        whole.layout.margin.t += room
+        whole.layout.height += room
+    return whole
+
+
+def _with_real_colors(part: Any, name: str = "") -> Any:
+    """Return a part of a figure, and of this name, with real colours in place of placeholders."""
+    if isinstance(part, Mapping):
+        return {key: _with_real_colors(value, key) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_with_real_colors(value, name) for value in part]
+    if not isinstance(part, str):
+        return part
+    colors = _real_colors()
+    if "color" in name:
+        return colors.get(part, part)
+    return _IN_LABEL.sub(lambda found: colors[found[0]], part)
+
+
+@cache
+def _theme() -> Mapping[str, Any]:
+    """Return the theme of `.streamlit/config.toml`, its light colours among the rest."""
+    file = resources.files("contextlens").joinpath(".streamlit", "config.toml")
+    theme: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))["theme"]
+    return {**theme, **theme["light"]}
+
+
+@cache
+def _real_colors() -> Mapping[str, str]:
+    """Return the theme's colour for each placeholder that figures use."""
+    theme = _theme()
+    colors = {INK: theme["textColor"], GROUND: theme["backgroundColor"]}
+    for first, name in (
+        (_FIRST_CATEGORY, "chartCategoricalColors"),
+        (_FIRST_SEQUENTIAL, "chartSequentialColors"),
+        (_FIRST_DIVERGING, "chartDivergingColors"),
+    ):
+        colors |= {f"#{first + i:06d}": color for i, color in enumerate(theme[name])}
+    return colors
+
+
+def _template() -> dict[str, Any]:
+    """Return plotly's settings that Streamlit's theme would set: grounds, text, grid, scales."""
+    theme = _theme()
+    ink, ground, line = theme["textColor"], theme["backgroundColor"], theme["borderColor"]
+    sequential = _scale(theme["chartSequentialColors"])
+    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
+    axis |= {"automargin": True, "ticklabelstandoff": 4}
+    bar = {
+        "outlinewidth": 8,
+        "outlinecolor": "rgba(0,0,0,0)",
+    }  # apart from its title
+    scene_axis = {"gridcolor": line, "linecolor": line, "backgroundcolor": ground}
+    return {
+        "data": {"heatmap": [{"colorbar": bar}]},
+        "layout": {
+            "font": {"family": theme["font"], "color": ink},
+            "paper_bgcolor": ground,
+            "plot_bgcolor": ground,
+            "colorway": theme["chartCategoricalColors"],
+            "colorscale": {
+                "sequential": sequential,
+                "sequentialminus": sequential,
+                "diverging": _scale(theme["chartDivergingColors"]),
+            },
+            "hoverlabel": {"bgcolor": ground, "bordercolor": line, "font": {"color": ink}},
+            "xaxis": axis,
+            "yaxis": axis,
+            "scene": {f"{name}axis": scene_axis for name in "xyz"},
+        },
+    }
+
+
+def _scale(colors: Sequence[str]) -> list[list[Any]]:
+    return [[i / (len(colors) - 1), color] for i, color in enumerate(colors)]

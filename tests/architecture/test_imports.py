@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app": ("ui",),
     "main": ("ui",),
     "cli": (*SHARED, "ui", "features", "serving"),
+    "show": (*SHARED, "ui", "features"),
     "__main__": ("cli",),
 }
 """Parts of our own, by who imports them. Only `core` itself imports `core.encoder`."""

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from contextlens.content import language
-from contextlens.content.glossary import explained
+from contextlens.content.glossary import explained, unmarked
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import escape
 from contextlens.ui.state.controls import Control
 
 ROOT = Path(__file__).parents[2] / "contextlens"
@@ -106,6 +107,13 @@ def test_a_gap_without_its_number_is_an_error() -> None:
         say("pairs.claim.better", layer=3)
     with pytest.raises(KeyError):
         claim("pairs.claim.no such verdict").__str__()
+
+
+@pytest.mark.parametrize(
+    "typed", ["**5** * 3", "a_b_c `x`", "<b> & ~x~ $y$", "https://a.b -> c", ":material/x:"]
+)
+def test_unmarked_sentences_are_read_as_they_were_typed(typed: str) -> None:
+    assert unmarked(f"Layer **3**: “{escape(typed)}”.") == f"Layer 3: “{typed}”."
 
 
 def test_terms_are_explained_where_they_first_stand_and_nothing_typed_is_markup() -> None:

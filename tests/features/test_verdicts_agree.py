@@ -12,7 +12,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.schema import FloatArray
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.features.map.compute import sense_tests
+from contextlens.features.map.finding import sense_tests
 from contextlens.features.pairs.files import bundled_pairs
 from contextlens.features.pairs.measures import SAME
 from contextlens.features.senses.words import WordUses, course_of, word_in

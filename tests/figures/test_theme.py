@@ -16,6 +16,7 @@ from contextlens.figures.theme import (
     DASHES,
     GROUND,
     INK,
+    MUTED,
     NEUTRAL,
     SEQUENTIAL,
     SMALLEST,
@@ -24,6 +25,7 @@ from contextlens.figures.theme import (
     heading,
     ink_on,
     plain,
+    standalone,
     values,
 )
 from contextlens.ui.state.view import MAX_SENTENCES
@@ -186,3 +188,38 @@ def test_a_bar_beside_a_picture_is_as_far_away_at_any_width_and_one_below_stays_
     upright, below = figure(traces, {}, title="", height=300).to_plotly_json()["data"]
     assert upright["colorbar"]["x"] == 1
     assert "x" not in below["colorbar"]
+
+
+# Outside of Streamlit
+
+
+def test_a_standalone_figure_has_the_light_theme_s_colours() -> None:
+    light = _config()["theme"]["light"]
+    trace = {
+        "type": "heatmap",
+        "z": [[0.0, 1.0]],
+        "x": ["#000037", '<b style="color:#000037">'],
+        "colorscale": SEQUENTIAL,
+    }
+    label = f'<span style="color:{INK}">—</span> #000037'
+    notes = [{"text": label, "font": {"color": color}} for color in (INK, GROUND, MUTED)]
+    page = figure([trace], {"annotations": notes}, title="A #000037", height=300)
+    page.layout.template = {"layout": {"colorway": ["#000001"]}}
+    before = page.to_json()
+    drawn = standalone(page, subtitle=["<i>A</i>", "B"])
+    assert page.to_json() == before
+    colors = [light["textColor"], light["backgroundColor"], light["chartCategoricalColors"][9]]
+    assert [note.font.color for note in drawn.layout.annotations] == colors
+    scale = [color for _, color in drawn.data[0].colorscale]
+    assert scale == light["chartSequentialColors"]
+    typed = [*drawn.data[0].x, drawn.layout.title.text]  # a typed text is no placeholder
+    assert typed == [*trace["x"], "A #000037"]
+    own = f'<span style="color:{light["textColor"]}">—</span> #000037'
+    assert drawn.layout.annotations[0].text == own
+    template = drawn.layout.template.layout
+    assert _contrast(template.font.color, template.paper_bgcolor) >= 7
+    assert list(template.colorway) == light["chartCategoricalColors"]
+    diverging = [color for _, color in template.colorscale.diverging]
+    assert diverging == light["chartDivergingColors"]
+    assert drawn.layout.title.subtitle.text == "&lt;i&gt;A&lt;/i&gt;<br>B"
+    assert drawn.layout.height - 300 == drawn.layout.margin.t - 40 == 40

@@ -9,10 +9,12 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
+from contextlens.features.attention.compute import AttentionView
+from contextlens.features.attention.reading import attention_title
 from contextlens.figures.room import below, beside
 from contextlens.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
-__all__ = ["attention_heatmap", "weight_bound"]
+__all__ = ["attention_heatmap", "heatmap_of", "weight_bound"]
 
 _ANGLE = -50  # degrees, of the column names
 _ALL_TICKS = {"x": 18, "y": 20}  # the most items whose names all fit on an axis
@@ -31,6 +33,19 @@ def weight_bound(weights: FloatArray) -> float:
     largest = weights.max(axis=1)
     end = np.median(largest) if max(weights.shape) > _SMALL else largest.max()
     return float(end) or float(largest.max()) or 1.0
+
+
+def heatmap_of(attention: AttentionView) -> go.Figure:
+    """Return the heatmap of the attention that a page shows, with the finding as its title."""
+    grid = attention.grid
+    return attention_heatmap(
+        grid.weights,
+        [(item.positions[0], item.label) for item in grid.rows],
+        [(item.positions[0], item.label) for item in grid.columns],
+        title=str(attention_title(attention.selection, grid)),
+        marked=attention.picked,
+        height=396,
+    )
 
 
 def attention_heatmap(

@@ -32,7 +32,7 @@ from contextlens.features.attention.controls import (
     UNIT,
 )
 from contextlens.features.attention.explain import FORMULA
-from contextlens.features.attention.figures import attention_heatmap
+from contextlens.features.attention.figures import heatmap_of
 from contextlens.features.attention.measures import selected_heads
 from contextlens.features.attention.reading import (
     attention_notes,
@@ -207,20 +207,9 @@ def _verbs(attention: AttentionView) -> tuple[str, str]:
 
 def heatmap(attention: AttentionView) -> None:
     """All weights of the lines at once, as a heatmap."""
-    grid = attention.grid
-    title = str(attention_title(attention.selection, grid))
-    kit.chart(
-        attention_heatmap(
-            grid.weights,
-            [(item.positions[0], item.label) for item in grid.rows],
-            [(item.positions[0], item.label) for item in grid.columns],
-            title=title,
-            marked=attention.picked,
-            height=396,
-        ),
-        key=_CHART,
-        alt=say("attention.page.alt", title=title),
-    )
+    title = str(attention_title(attention.selection, attention.grid))
+    alt = say("attention.page.alt", title=title)
+    kit.chart(heatmap_of(attention), key=_CHART, alt=alt)
 
 
 def _pick_head(layer: int, head: int) -> None:

@@ -32,17 +32,14 @@ from contextlens.features.layers.controls import (
     TOKEN,
 )
 from contextlens.features.layers.explain import FORMULA
-from contextlens.features.layers.figures import layers_heatmap, token_lines
-from contextlens.features.layers.measures import cosines_to_starts, measure
+from contextlens.features.layers.figures import layers_heatmap
+from contextlens.features.layers.one_token import line_titles, lines_of, reading_of_token
 from contextlens.features.layers.reading import (
     layers_picture_title,
     layers_reading,
     text_notes,
-    token_reading,
-    token_titles,
 )
 from contextlens.features.layers.snippet import PICTURE, layers_snippet
-from contextlens.figures.theme import color_of
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit, sentences
@@ -84,20 +81,11 @@ def picture(view: ViewState, states: HiddenStates) -> None:
 
 def reading(view: ViewState, states: HiddenStates) -> None:
     """Write the reading of the picture."""
-    measured, labels, layer = states.measure, states.labels, states.layer
-    trained = states.card.provenance.encoder
     if SHOW.of(view) != ONE:
-        kit.reading(layers_reading(measured, labels, layer, states.chance, trained))
+        of = states.measure, states.labels, states.layer, states.chance
+        kit.reading(layers_reading(*of, states.card.provenance.encoder))
         return
-    claims, sure = token_reading(
-        measured,
-        labels,
-        states.picked,
-        layer,
-        steps=measure(states.encoding, "before"),
-        to_starts=cosines_to_starts(states.encoding, states.picked),
-        state=trained,
-    )
+    claims, sure = reading_of_token(states)
     kit.reading(claims, sure=sure)
 
 
@@ -122,24 +110,8 @@ def _token(states: HiddenStates) -> None:
 
 
 def _lines(states: HiddenStates) -> None:
-    measured, layers = states.measure, states.encoding.layers
-    claims = [str(title) for title in token_titles(measured, states.picked, states.labels)]
-    titles = [claims[measured.row(n)] if measured.layers else claims[0] for n in layers]
-    kind = measured.kind
-    band = states.band if kind == "first" else measured.chance
-    figure = token_lines(
-        measured,
-        states.labels,
-        picked=states.picked,
-        layers=layers,
-        layer=states.layer,
-        band=band,
-        band_name="" if band is None else say(f"layers.one.band.{kind}"),
-        axis=say(f"layers.one.axis.{kind}", first=states.labels[0]),
-        titles=titles,
-        color=color_of(states.index),
-    )
-    title = titles[layers.index(states.layer)]
+    figure = lines_of(states)
+    title = line_titles(states)[states.encoding.layers.index(states.layer)]
     token = states.labels[states.picked]
     alt = say("layers.one.alt", title=title, measure=states.measured, token=token)
     kit.chart(figure, key=CHART, alt=alt)

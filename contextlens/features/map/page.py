@@ -20,12 +20,10 @@ from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import BusyError, RequestError
-from contextlens.core.schema import IntArray
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import controls, looks
 from contextlens.features.map import marks as map_marks
 from contextlens.features.map.compute import (
-    LAYER,
     MapDisplay,
     MapRecipe,
     RequestedMap,
@@ -34,11 +32,12 @@ from contextlens.features.map.compute import (
     map_display,
     map_shapes,
     map_table,
-    once,
     vectors_snippet,
 )
+from contextlens.features.map.drawing import Order, draw_map, plays
 from contextlens.features.map.explain import FORMULA
-from contextlens.features.map.figures import MAX_SVG, MapMarks, above, add_density, coloring
+from contextlens.features.map.figures import MAX_SVG, MapMarks, above
+from contextlens.features.map.finding import once
 from contextlens.features.map.group_names import (
     MAX_NAME,
     MAX_TEXT,
@@ -48,11 +47,7 @@ from contextlens.features.map.group_names import (
     unpack,
 )
 from contextlens.features.map.layer_figures import (
-    MAX_PLAYED_POINTS,
     MAX_TRAILS,
-    layers_scatter,
-    map_order,
-    map_scatter,
     selected_points,
 )
 from contextlens.features.map.marks import PointSelection
@@ -101,8 +96,6 @@ _CONFIG = {
     # Keep only pan, box and lasso selection, zoom, and reset.
     "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
 }
-Order = tuple[IntArray, ...]
-"""The points of each trace of a figure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +124,7 @@ def map_chart(
     """
     drawing = _drawing(display, key)
     marks, room = display.marks(drawing, linked=linked), _room(display, half=half)
-    trails = _trails(display) if _plays(display) else []
+    trails = _trails(display) if plays(display.result) else []
     options = (tuple(sorted(values.items())) for values in (marks.labels, room))
     # Cached outside the session; rebuilt only if it would differ.
     chart = once(
@@ -175,57 +168,17 @@ def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
 def _chart(
     display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
 ) -> MapChart:
-    points, finding, n = display.drawn, display.finding, display.drawn.n_points
-    marks, trails = display.drawn_marks(marks), [trail for trail in trails if trail < n]
-    look = {
-        "color": display.drawn_color,
-        "stale": display.is_stale,
-        "subtitle": display.sampled,
+    figure, order = draw_map(
+        display.result,
+        display.row,
+        display.finding,
+        n_drawn=display.most_drawn,
+        marks=display.drawn_marks(marks),
+        trails=trails,
+        stale=display.is_stale,
         **room,
-    }
-    if finding.every_layer:
-        figure, order = _every_layer(display, marks, look)
-        return MapChart(figure, order, len(figure.to_json()))
-    look |= {"clusters": finding.group_labels, "marks": marks}
-    if _plays(display):
-        look |= {"layer": display.layer, "trails": trails, "titles": finding.titles}
-        layers, places = display.result.layers, display.result.map.coordinates[:, :n]
-        figure = layers_scatter(points, places, layers, **look)
-    else:
-        look |= {"title": display.title, "frame": display.frames[display.row]}
-        figure = map_scatter(points, display.places[:n], **look)
-    if display.points.n_points > MAX_SVG and display.places.shape[1] == 2:
-        row = display.row
-        rows = slice(None) if _plays(display) else slice(row, row + 1)
-        coordinates, frames = display.result.map.coordinates[rows], display.frames[rows]
-        add_density(figure, coordinates, frames, row if _plays(display) else 0)
-    order = map_order(display.drawn_color, n)
-    return MapChart(figure, order, len(figure.to_json()))
-
-
-def _every_layer(
-    display: MapDisplay, marks: MapMarks, look: Mapping[str, Any]
-) -> tuple[Figure, Order]:
-    """A figure with the points of all layers at once, and the points of each trace."""
-    layers, n = display.result.layers, display.drawn.n_points
-    rows = np.tile(np.arange(n), len(layers))
-    points = display.drawn.take(rows)
-    layer_of_point = np.repeat(np.array(layers, dtype=np.float32), n)
-    color = coloring(points, LAYER, extra={LAYER: layer_of_point})
-    chosen = None if marks.chosen is None else _at_all(marks.chosen, n, len(layers))
-    rings = {title: _at_all(ringed, n, len(layers)) for title, ringed in marks.rings.items()}
-    figure = map_scatter(
-        points,
-        display.result.map.coordinates[:, :n].reshape(len(rows), -1),
-        marks=MapMarks(chosen=chosen, rings=rings),
-        title=say("map.every_layer", first=layers[0], last=layers[-1]),
-        **{**look, "color": color},
     )
-    return figure, map_order(color, len(rows))
-
-
-def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
-    return tuple(point + n * layer for layer in range(n_layers) for point in points)
+    return MapChart(figure, order, len(figure.to_json()))
 
 
 def _drawing(display: MapDisplay, key: str) -> str:
@@ -237,11 +190,6 @@ def _drawing(display: MapDisplay, key: str) -> str:
         *(marked.point, marked.pin_a, marked.pin_b),
     )
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _plays(display: MapDisplay) -> bool:
-    layers, n, dims = display.result.map.coordinates.shape
-    return bool(layers > 1 and dims == 2 and layers * n <= MAX_PLAYED_POINTS)
 
 
 def _trails(display: MapDisplay) -> list[int]:
@@ -266,9 +214,9 @@ def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None
     if job is not None:
         waiting.follow(job, _place("map"))
         return
-    plays = _plays(display)
-    framed = [CHART, OTHER_CHART] if plays else ()
-    layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
+    has_frames = plays(display.result)
+    framed = [CHART, OTHER_CHART] if has_frames else ()
+    layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
 
 
 # --- A browser without WebGL

@@ -38,6 +38,7 @@ __all__ = [
     "measure",
     "measure_baseline",
     "measure_ruler",
+    "read_baseline",
     "ruler_key",
     "ruler_path",
     "tokenizer",
@@ -120,7 +121,7 @@ def baseline_key(card: ModelCard) -> tuple[str, str]:
 
 def measure_baseline(card: ModelCard, service: EncoderService, folder: Path) -> Task:
     """Return the task that reads a model's baseline from a folder, or measures and keeps it."""
-    return Task(baseline_key(card), BASELINES, lambda _: _baseline(card, service, folder))
+    return Task(baseline_key(card), BASELINES, lambda _: read_baseline(card, service, folder))
 
 
 def baseline_path(card: ModelCard, folder: Path) -> Path:
@@ -147,14 +148,15 @@ def ruler_path(card: ModelCard, folder: Path) -> Path:
 
 def keep_measures(card: ModelCard, service: EncoderService, folder: Path) -> None:
     """Measure a model's baseline and ruler now, unless a folder has them, and keep them there."""
-    _ruler(card, service, _baseline(card, service, folder), folder)
+    _ruler(card, service, read_baseline(card, service, folder), folder)
 
 
 def _counted(report: Report) -> Callable[[ProgressEvent], None]:
     return lambda event: report.count(event.stage, event.done_bytes, event.total_bytes)
 
 
-def _baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baseline:
+def read_baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baseline:
+    """Return a model's baseline from a folder, or measure it now and keep it there."""
     path = baseline_path(card, folder)
     stored = baselines.load(path)
     if stored is not None and stored.fits(card.n_layers, card.n_dims):

@@ -18,10 +18,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import compute
 from contextlens.features.map.compute import (
-    GROUPS,
-    LAYER,
     N_NEAREST,
-    NOTHING,
     MapDisplay,
     linked_points,
     map_arrays,
@@ -29,12 +26,11 @@ from contextlens.features.map.compute import (
     map_shapes,
     map_table,
     nearest_to,
-    once,
     requested_map,
-    sense_tests,
     vectors_snippet,
 )
 from contextlens.features.map.controls import PAGE
+from contextlens.features.map.finding import GROUPS, LAYER, NOTHING, color_choice, once, sense_tests
 from contextlens.features.map.layer_figures import map_order
 from contextlens.features.map.marks import MarkedPoints, PointSelection, name_of
 from contextlens.maps.result import MapResult
@@ -486,9 +482,9 @@ def test_a_file_s_first_usable_label_colours_it() -> None:
     }
     request = SimpleNamespace(only=(), unit="sentences")
     texts = tuple(f"text {i}" for i in range(n))
-    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    color = color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
     assert (color.default, color.of(DEFAULT)) == ("topic", "topic")
     assert set(columns) < set(color.options)  # all others can be chosen
     del columns["topic"]
-    color = compute.color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
-    assert color.default == compute.GROUPS
+    color = color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert color.default == GROUPS

@@ -649,7 +649,7 @@ def test_an_unexpected_error_of_a_page_by_itself_shows_no_details(
     def fail(*_: object, **__: object) -> NoReturn:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr("contextlens.ui.widgets.comparison.drawing.cosine_lines", fail)
+    monkeypatch.setattr("contextlens.ui.widgets.comparison.drawing.portrait_lines", fail)
     app = alone()
     assert len(app.exception) == 1
     assert "secret" not in str(app.exception[0].message)

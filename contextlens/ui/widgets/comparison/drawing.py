@@ -7,7 +7,6 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
 from contextlens.figures.ruler import ruler_figure
-from contextlens.figures.similarity import cosine_lines
 from contextlens.figures.theme import color_of
 from contextlens.ui.state.view import Sentence, ViewState, letter
 from contextlens.ui.widgets import kit, sentences
@@ -19,10 +18,12 @@ from contextlens.ui.widgets.comparison.compute import (
     counted_span,
     missing,
 )
+from contextlens.ui.widgets.comparison.figures import portrait_lines
 from contextlens.ui.widgets.comparison.reading import (
     meaning_in_context,
     meaning_sure,
     meaning_title,
+    visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
 
@@ -76,18 +77,8 @@ def missing_words() -> None:
 
 def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     """Draw the cosine of each pair over the layers."""
-    title = str(meaning_title(portrait.comparison))
-    figure = cosine_lines(
-        portrait.comparison,
-        portrait.pairs,
-        layer=portrait.layer,
-        band=portrait.meaning.shared_band,
-        scale=portrait.scale,
-        title=title,
-        height=height,
-    )
-    alt = say("meaning.alt", title=title)
-    kit.chart(figure, key=key, alt=alt)
+    alt = say("meaning.alt", title=str(meaning_title(portrait.comparison)))
+    kit.chart(portrait_lines(portrait, height=height), key=key, alt=alt)
 
 
 def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
@@ -105,5 +96,5 @@ def words(portrait: Portrait) -> None:
     """Draw which references tell the words apart, or else the main claim; all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
     claims = meaning_in_context(*of)
-    shown = [c for c in claims if c.key == "meaning.reference.closer"] or claims[:1]
+    shown = visible_claims(claims)
     kit.reading(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])

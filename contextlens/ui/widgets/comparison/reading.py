@@ -29,6 +29,7 @@ __all__ = [
     "meaning_title",
     "side_of",
     "similarity",
+    "visible_claims",
 ]
 
 BandOf = Callable[[Pair], Band | None]
@@ -120,6 +121,12 @@ def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list
         claims.append(_many_pairs(comparison, pairs, row))
     closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
     return [*claims, *(_of_reference(comparison, row, leaning, band) for leaning in closest)]
+
+
+def visible_claims(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims below the picture: the references that tell words apart, or the first."""
+    closer = [c for c in claims if c.key == "meaning.reference.closer"]
+    return closer or list(claims[:1])
 
 
 def _unknown(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Claim:
