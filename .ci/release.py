@@ -33,6 +33,7 @@ def main() -> str | int:
         *changed(git("status", "--porcelain")),
         *misnamed(version, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")),
         *mistagged(version, git("tag", "--points-at", "HEAD"), git("tag", "--list")),
+        *unlinked(version, git("ls-files", "tests/data").split()),
     ]
     if wrong:
         return "\n".join(["Nothing was built.", *wrong])
@@ -98,6 +99,12 @@ def mistagged(version: str, here: str, everywhere: str) -> list[str]:
     if not tags and f"v{version}" in everywhere.split():
         return [f"Another commit is tagged v{version}. Raise the version in pyproject.toml."]
     return []
+
+
+def unlinked(version: str, files: Iterable[str]) -> list[str]:
+    """Return a sentence if no links of this version are kept for later versions to open."""
+    file = f"tests/data/links-{version}.json"
+    return [] if file in files else [f"{file} is missing: keep one link of each page in it."]
 
 
 def misplaced(names: Iterable[str], tracked: Iterable[str]) -> list[str]:

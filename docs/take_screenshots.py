@@ -40,6 +40,7 @@ class Screenshot:
         name: of the file, without its ending.
         path: the address of the page, with the choices that differ from its defaults.
         drawn: a selector of what is on screen once the page shows its result.
+        collected: pages whose views are put into the report first.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Screenshot:
     theme: str = "light"
     width: int = 1440
     height: int = 900
+    collected: tuple[str, ...] = ()
 
     @property
     def viewport(self) -> ViewportSize:
@@ -72,6 +74,7 @@ SCREENSHOTS = (
     Screenshot("probe", "/probe", drawn=f".st-key-probe_chart {PLOT}"),
     Screenshot("corpora", "/corpora"),
     Screenshot("proof", "/proof", drawn=f".st-key-proof_chart {PLOT}"),
+    Screenshot("report", "/report", drawn=".report .view", collected=("/meaning", "/layers")),
     Screenshot("phone", "/", width=390, height=844),
 )
 
@@ -134,6 +137,13 @@ def take(browser: Browser, address: str, screenshot: Screenshot) -> bytes:
         reduced_motion="reduce",
     )
     page.set_default_timeout(SECONDS * 1000)
+    for path in screenshot.collected:
+        page.goto(address + path)
+        page.locator(f".stMain {PLOT}").first.wait_for()
+        settle(page)
+        page.get_by_role("button", name="Download", exact=True).click()
+        page.get_by_role("button", name="Add to report").click()
+        page.get_by_text("Open the report").wait_for()
     page.goto(address + screenshot.path)
     page.locator(screenshot.drawn).first.wait_for()
     # A job draws its progress in runs of its own, and between two of them the page is at rest.

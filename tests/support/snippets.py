@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any
+
+from plotly.graph_objects import Figure
 
 
 def run(code: str, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -11,3 +14,13 @@ def run(code: str, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "snippet", **(names or {})}
     exec(compile(code, "snippet.py", "exec"), namespace)
     return namespace
+
+
+def drawn(code: str, names: Mapping[str, Any]) -> Figure:
+    """The figure that a script which goes on from another one has on its last line."""
+    *_, last = ast.parse(code).body
+    assert isinstance(last, ast.Expr)
+    figure = eval(compile(ast.Expression(last.value), "snippet.py", "eval"), run(code, names))
+    assert isinstance(figure, Figure)
+    assert figure.data
+    return figure

@@ -489,4 +489,6 @@ def picture_of(result: object) -> str:
     """A script that goes on from `snippet_of`: the look's numbers as a chart; "" if it has none."""
     if isinstance(result, SwapInResult) and result.problem is not None:
         return ""
+    if isinstance(result, SwitchOffResult) and result.score.layer == 0:
+        return ""
     return f"import plotly.express as px\n\n{_PICTURES[type(result)]}\n"

@@ -19,6 +19,7 @@ from contextlens.core.schema import Encoding
 from contextlens.core.words import split_words
 from contextlens.features.map.compute import map_arrays, map_display
 from contextlens.features.map.snippet import (
+    PICTURE,
     SENTENCE_POOLINGS,
     MapText,
     map_vectors_snippet,
@@ -30,6 +31,7 @@ from contextlens.ui.widgets.export import to_npz
 from tests.support.maps import TEXTS as FOUR_TEXTS
 from tests.support.maps import drawn_map, map_view
 from tests.support.pages import app_settings
+from tests.support.snippets import drawn
 
 TEXTS = (
     "The unbelievability of it",
@@ -169,22 +171,25 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_library_alone_draws_a_similar_map_from_the_download(
-    service: EncoderService, tmp_path: Path, name: str
+    service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     view = map_view(*FOUR_TEXTS, **CASES[name])
     with app_settings(ALLOW_DOWNLOADS="0"):
         picture = drawn_map(service, view)
         arrays = map_arrays(map_display(view, picture))
     (tmp_path / "map.npz").write_bytes(to_npz(arrays, picture.passport))
+    monkeypatch.chdir(tmp_path)
+    trace = drawn(PICTURE, {"numpy": np}).data[0]
+    np.testing.assert_array_equal(np.stack([trace.x, trace.y], 1), arrays["coordinates"][:, :2])
     code = redraw_snippet(picture, file=str(tmp_path / "map.npz"))
     found = run(code, tmp_path)
-    drawn, places = found["page"], found["places"]
-    assert places.shape == drawn.shape
+    page, places = found["page"], found["places"]
+    assert places.shape == page.shape
     assert np.isfinite(places).all()
     assert ("similar map, not the same points" in code) == (picture.map.method != "pca")
     assert ("own optimiser" in code) == (picture.map.method == "umap")
     if picture.map.method == "pca" and picture.points.n_points > 2:
-        assert max(procrustes(*pair)[2] for pair in zip(drawn, places, strict=True)) < 1e-6
+        assert max(procrustes(*pair)[2] for pair in zip(page, places, strict=True)) < 1e-6
     measured = [quality.trustworthiness for quality in picture.map.quality if quality]
     if measured:
         theirs, ours = np.array(found["trusted"])

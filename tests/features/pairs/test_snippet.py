@@ -14,13 +14,16 @@ from contextlens.features.pairs.compute import compare
 from contextlens.features.pairs.files import WHOLE, bundled_pairs, pair_set
 from contextlens.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
 from contextlens.features.pairs.snippet import (
+    ACCURACY_PICTURE,
+    CORRELATION_PICTURE,
+    COSINES_PICTURE,
     SnippetPair,
     accuracy_snippet,
     correlation_snippet,
     cosines_snippet,
 )
 from contextlens.ui.widgets.export import to_npz
-from tests.support.snippets import run
+from tests.support.snippets import drawn, run
 
 PASSPORT = Passport("m", "", "0" * 64, "exact", {})
 
@@ -41,7 +44,9 @@ def test_the_first_snippet_gives_the_pages_cosines(service: EncoderService) -> N
         split=None,
     )
     expected = compare(pairs, card, service).values
-    left = run(cosines_snippet(card, own))["cosines"]
+    names = run(cosines_snippet(card, own))
+    left = names["cosines"]
+    assert len(drawn(COSINES_PICTURE, names).data) == 3
     assert len(left) == 3
     for i, values in enumerate(left):
         np.testing.assert_allclose(values.numpy(), expected[:, i], atol=1e-5)
@@ -64,6 +69,7 @@ def test_the_second_snippet_gives_the_pages_accuracy(
     (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
     left = run(accuracy_snippet(how, file="pairs.npz"))
     np.testing.assert_allclose(left["accuracy"], found.accuracy)
+    np.testing.assert_allclose(drawn(ACCURACY_PICTURE, left).data[0].y, found.accuracy)
     np.testing.assert_allclose(left["auc"], found.auc)
 
 
@@ -79,6 +85,7 @@ def test_the_third_snippet_gives_the_pages_correlations(
     arrays = {"cosines": cosines, "scores": grades}
     (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
     left = run(correlation_snippet(file="pairs.npz"))
+    np.testing.assert_allclose(drawn(CORRELATION_PICTURE, left).data[0].y, found.spearman)
     for name in ("spearman", "pearson"):
         ends = [getattr(found, f"{name}{end}") for end in ("", "_low", "_high")]
         np.testing.assert_allclose(np.array(left[name]).T, ends, atol=1e-6)

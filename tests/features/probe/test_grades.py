@@ -39,9 +39,9 @@ from contextlens.features.probe.grades import (
     largest_errors,
 )
 from contextlens.features.probe.reading import grade_claims, grade_sure, grade_title, tried_claims
-from contextlens.features.probe.snippet import probe_snippet
+from contextlens.features.probe.snippet import GRADES_PICTURE, probe_snippet
 from contextlens.ui.widgets.export import to_npz
-from tests.support.snippets import run
+from tests.support.snippets import drawn, run
 
 N = 60
 
@@ -127,4 +127,5 @@ def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
     Path("probe.npz").write_bytes(to_npz(probe_arrays(labelled, result), result.passport))
     score = result.scores[3]
     names = run(probe_snippet(card, score, n_labels=0, file="probe.npz"))
+    assert len(drawn(GRADES_PICTURE, names).data[0].x) == names["tested"].sum()
     assert names["spearman"] == pytest.approx(score.value, abs=0.01)

@@ -11,9 +11,9 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.bundled import sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.compute import labelled_texts, probe, probe_arrays
-from contextlens.features.probe.snippet import probe_snippet
+from contextlens.features.probe.snippet import LABELS_PICTURE, probe_snippet
 from contextlens.ui.widgets.export import to_npz
-from tests.support.snippets import run
+from tests.support.snippets import drawn, run
 
 
 @pytest.mark.slow
@@ -29,4 +29,5 @@ def test_the_snippet_gives_the_accuracy_of_any_layer_and_pooling(
     for score in (result.scores[3], result.scores[9]):
         names = run(probe_snippet(card, replace(score), n_labels=2, file="probe.npz"))
         assert names["accuracy"] == pytest.approx(score.accuracy, abs=1.5 / score.n)
+        assert drawn(LABELS_PICTURE, names).data[0].z.sum() == score.n
         assert names["f1"] == pytest.approx(score.macro_f1, abs=0.05)

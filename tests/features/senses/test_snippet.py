@@ -12,10 +12,10 @@ from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.compute import Senses, concordance_rows, senses_in, snippet_rows
-from contextlens.features.senses.snippet import separation_snippet
+from contextlens.features.senses.snippet import PICTURE, separation_snippet
 from contextlens.ui.widgets.export import to_csv
 from tests.support.senses import senses_view
-from tests.support.snippets import run
+from tests.support.snippets import drawn, run
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
 
@@ -27,8 +27,9 @@ def shown(service: EncoderService, corpus: LiveCorpus, word: str) -> Senses:
 
 
 def assert_same(code: str, own: Senses) -> None:
-    accuracy = run(code)["accuracy"]
-    assert accuracy == pytest.approx([each.accuracy for each in own.course.curve])
+    names = run(code)
+    assert list(drawn(PICTURE, names).data[0].y) == names["accuracy"]
+    assert names["accuracy"] == pytest.approx([each.accuracy for each in own.course.curve])
 
 
 @pytest.mark.slow

@@ -23,9 +23,9 @@ from contextlens.features.why.compute import (
     swap_in,
     switch_off,
 )
-from contextlens.features.why.snippet import case_name, snippet_of, written_cases
+from contextlens.features.why.snippet import case_name, picture_of, snippet_of, written_cases
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
-from tests.support.snippets import run
+from tests.support.snippets import drawn, run
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
 
@@ -51,6 +51,8 @@ def assert_same(
 ) -> dict[str, Any]:
     """Check the script's numbers against the page; return its tokenizer and model."""
     found = left(result, folder, names)
+    if picture := picture_of(result):
+        drawn(picture, found)
     for script, page in _numbers(result, found):
         plain = script.tolist() if hasattr(script, "tolist") else script
         np.testing.assert_allclose(plain, page, rtol=0, atol=2e-5)
