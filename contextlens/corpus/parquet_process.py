@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,8 +63,10 @@ def bound_memory(max_bytes: int) -> None:
         import resource
     except ImportError:  # Windows has no such limits
         return
-    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump if it aborts
+    # No core dump if it aborts. Some systems know a limit but refuse to set it.
+    for limit, most in ((resource.RLIMIT_AS, n_bytes), (resource.RLIMIT_CORE, 0)):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(limit, (most, most))
 
 
 def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
