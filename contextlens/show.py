@@ -10,9 +10,10 @@ random-pair baseline is measured once for a model and kept where the app keeps i
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from plotly import graph_objects as go
@@ -96,7 +97,8 @@ class Chart:
     def write_html(self, path: str | Path) -> None:
         """Write the figure, its claim and its passport as one file that opens without a network."""
         figure = self.figure.to_html(full_html=False, include_plotlyjs=True, config=_CONFIG)
-        title = html.escape(str(self.figure.layout.title.text or "Contextlens"), quote=False)
+        title = re.sub(r"<[^>]+>", " ", str(self.figure.layout.title.text or "Contextlens"))
+        title = html.escape(html.unescape(title))
         claim, line = (html.escape(text) for text in (self.claim, caption(self.passport)))
         page = (
             f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
@@ -196,24 +198,29 @@ def show_map(
     service = service or _service()
     card = service.load(model)
     of_sentences = (*SENTENCE_POOLINGS, *recipe_poolings(card))
-    _check_choice("pooling", pooling, of_sentences if unit == "sentences" else WORD_POOLINGS)
-    shown, alone = _checked_layer(layer, card), None
+    of_unit = {"sentences": of_sentences, "words": WORD_POOLINGS, "tokens": ("mean",)}
+    _check_choice("pooling", pooling, of_unit[unit])
+    layer, only_layer = _checked_layer(layer, card), None
     most = MapRequest(model, corpus.key).most
     if not has_layers(pooling):
-        alone = -1
+        if layer is not None:
+            raise RequestError(
+                f"layer was {layer}, but pooling {pooling} has no layers. Leave one of them out."
+            )
+        only_layer = -1
     elif not can_gather_all_layers(most, card):
-        alone = card.n_layers if shown is None else shown
+        only_layer = card.n_layers if layer is None else layer
     request = MapRequest(
         model=model,
         corpus=corpus.key,
         unit=unit,
         pooling="mean" if unit == "tokens" else pooling,
         only=tuple(word.casefold() for word in _checked("only", only, most=None)),
-        layer=alone,
+        layer=only_layer,
         settings=settings,
     )
-    result = _drawn(request, corpus, card, service)
-    row = result.index_of(shown)
+    result = _result_of(request, corpus, card, service)
+    row = result.index_of(layer)
     finding = finding_of(result, row, usual_color(request, corpus))
     figure, _ = draw_map(result, row, finding)
     return Chart(standalone(figure), _plain(finding.reading), result.passport)
@@ -325,12 +332,12 @@ def _baseline(card: ModelCard, service: EncoderService) -> Baseline:
     return tasks.read_baseline(card, service, _settings().data_dir)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _maps(service: EncoderService) -> Maps:
     return Maps(service, compiled=compiled_folder(_settings()))
 
 
-def _drawn(
+def _result_of(
     request: MapRequest, corpus: Corpus, card: ModelCard, service: EncoderService
 ) -> MapResult:
     result: MapResult = _maps(service).draw(request, corpus, card).result()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ def drawn_by(cells: list[list[str]]) -> Figure:
     names: dict[str, Any] = {}
     figure = None
     for kind, source in cells:
-        if kind == "code" and "plotly" in source and not source.startswith("# Needs"):
+        if kind == "code" and "plotly" in source and not source.startswith("# Install"):
             figure = drawn(source, names)
         elif kind == "code":
             names = run(source, names)
@@ -48,30 +48,53 @@ def drawn_by(cells: list[list[str]]) -> Figure:
     return figure
 
 
-def numbers(values: Any) -> np.ndarray:
-    """Numbers of a figure, to the digits that the app prints."""
-    return np.round(np.asarray(values, float), 4)
+Arrays = Mapping[str, np.ndarray]
 
 
-def agrees_with_layers(app: AppTest, figure: Figure) -> bool:
-    """The chosen token's line on the page is a column of the notebook's heatmap."""
-    line = chart(app, "layers_picture")["data"][0]["y"]
-    return any(np.allclose(line, row, atol=1e-4) for row in numbers(figure.data[0].z).T)
+def shares(arrays: Arrays) -> np.ndarray:
+    return np.stack([arrays[f"{part}_share"] for part in ("word", "position", "segment")])
 
 
-def agrees_with_meaning(app: AppTest, figure: Figure) -> bool:
-    """The lines of the page and of the notebook are the same, one for each pair."""
-    page = [trace["y"] for trace in chart(app)["data"] if " ~ " in trace.get("name", "")]
-    return len(page) == len(figure.data) and all(
-        any(np.allclose(numbers(line.y), row, atol=1e-4) for line in figure.data) for row in page
-    )
+EXPECTED: dict[str, Callable[[AppTest, Arrays], Any]] = {
+    "tokens": lambda _, arrays: arrays["token_ids"],
+    "masks": lambda _, arrays: arrays["mean_cosines"],
+    "embedding_layer": lambda _, arrays: shares(arrays),
+    "layers": lambda app, _: chart(app, "layers_picture")["data"][0]["y"],
+    "attention": lambda _, arrays: arrays["weights"],
+    "anatomy": lambda _, arrays: arrays["n_values"].sum(),
+    "meaning": lambda app, _: [
+        line["y"] for line in chart(app)["data"] if " ~ " in line.get("name", "")
+    ],
+    "why": lambda _, arrays: arrays["shares"],
+    "pairs": lambda _, arrays: arrays["accuracy"],
+    "sentences": lambda _, arrays: arrays["cosines"][list(arrays["vector"]).index("mean")],
+    "corpora": lambda _, arrays: arrays["counts"][:15],
+}
+"""The numbers of each page, of its chart or its NPZ."""
 
 
-AGREES = {"layers": agrees_with_layers, "meaning": agrees_with_meaning}
+def tops(figure: Figure) -> np.ndarray:
+    """True for the areas of a treemap that are in no other one."""
+    return np.array(figure.data[0]["parents"]) == ""
+
+
+DRAWN: dict[str, Callable[[Figure], Any]] = {
+    "tokens": lambda figure: figure.data[0].cells["values"][1],
+    "layers": lambda figure: figure.data[0].z[:, -2],  # the last word's
+    "attention": lambda figure: figure.data[0].z,
+    "anatomy": lambda figure: sum(np.array(figure.data[0]["values"])[tops(figure)]),
+    "why": lambda figure: figure.data[0].z,
+    "sentences": lambda figure: figure.data[0].z,
+}
+"""The same numbers in the notebook's picture; if none is named here, those of its lines."""
+
+
+def lines(figure: Figure) -> Any:
+    return [trace.y for trace in figure.data] if len(figure.data) > 1 else figure.data[0].y
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_notebook_runs_and_ends_with_a_picture(
+def test_a_notebook_runs_and_draws_the_numbers_of_its_page(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -81,7 +104,11 @@ def test_a_notebook_runs_and_ends_with_a_picture(
             if name.endswith((".npz", ".csv")):
                 (tmp_path / name).write_bytes(make())
         cells = cells_of(app)
-    assert cells[0][1].startswith("# Needs: %pip install ")
+    assert cells[0][1].startswith("# Install these first: %pip install ")
     assert "plotly" in cells[0][1]
     figure = drawn_by(cells)
-    assert AGREES.get(page, lambda *_: True)(app, figure)
+    (npz,) = tmp_path.glob("*.npz")
+    with np.load(npz) as arrays:
+        expected = np.asarray(EXPECTED[page](app, arrays), float)
+    drawn_numbers = np.asarray(DRAWN.get(page, lines)(figure), float)
+    np.testing.assert_allclose(drawn_numbers, expected, atol=5e-5)  # the printed digits

@@ -88,3 +88,9 @@ def test_metadata_is_complete_and_valid() -> None:
     assert sentence == "Metadata: summary is missing."
     wrong = METADATA.replace(b"Apache-2.0", b"Apache-licence")
     assert "license-expression" in "".join(release.misdescribed(wrong, "0.1.0"))
+
+
+def test_a_version_without_links_to_keep_is_named() -> None:
+    assert release.unlinked("0.1.0", ["tests/data/links-0.1.0.json"]) == []
+    (sentence,) = release.unlinked("0.2.0", ["tests/data/links-0.1.0.json"])
+    assert "links-0.2.0.json" in sentence

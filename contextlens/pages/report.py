@@ -8,4 +8,4 @@ from contextlens.ui.state import session
 
 view = session.current()
 shell.header("report", view)
-page.tray()
+page.draw_report()

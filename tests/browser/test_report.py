@@ -83,6 +83,67 @@ def test_views_are_collected_edited_kept_and_saved(
     check_notebook(saved(here, "Save as notebook"), claim)
     here.main.get_by_role("button", name="Empty the report").click()
     expect(here.main.get_by_text("Your report is empty.")).to_be_visible()
+    here.main.get_by_role("button", name="Undo").click()
+    expect(here.main.get_by_role("textbox", name="Report title")).to_have_value("Two pythons")
+    here.main.get_by_role("button", name="Empty the report").click()
+    expect(views(here)).to_have_count(0)
+    here.reload()
+    expect(here.main.get_by_text("Your report is empty.")).to_be_visible()
+
+
+FILL = """
+([n, size]) => new Promise((done) => {
+  const request = indexedDB.open("contextlens", 1);
+  request.onupgradeneeded = () => request.result.createObjectStore("report", { keyPath: "id" });
+  request.onsuccess = () => {
+    const written = request.result.transaction("report", "readwrite");
+    const view = { settings: [], cells: [], caption: "", claim: "", page: "p", title: "old" };
+    for (let i = 0; i < n; i++) {
+      const picture = "data:image/svg+xml,".padEnd(size, " ");
+      written.objectStore("report").put({ ...view, id: `${i}`, order: i, picture });
+    }
+    written.oncomplete = () => done(request.result.close());
+  };
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "said"),
+    [(60, 100, "Your report has 60 views, the most it takes."), (1, 60_000_000, "it takes 60 MB")],
+    ids=["views", "bytes"],
+)
+def test_a_full_report_says_so_and_takes_no_more(
+    visit: Callable[..., Visit], n: int, size: int, said: str
+) -> None:
+    here = visit("/anatomy", **DESK)
+    drawn(here)
+    here.page.evaluate(FILL, [n, size])
+    here.menu("Download").get_by_role("button", name="Add to report").click()
+    expect(here.page.get_by_role("status").filter(has_text=said)).to_be_visible()
+    here.leave_menu()
+
+
+def test_two_tabs_do_not_undo_each_others_changes(visit: Callable[..., Visit]) -> None:
+    here = visit("/anatomy", **DESK)
+    drawn(here)
+    add(here, 1)
+    add(here, 2)
+    here.goto("/report")
+    other = here.page.context.new_page()
+    other.goto(here.page.url)
+    notes = other.locator(".report .note")
+    expect(notes).to_have_count(2)
+    notes.nth(1).fill("typed in the other tab")
+    here.main.get_by_role("button", name="Remove view 1").click()
+    expect(views(here)).to_have_count(1)
+    notes.nth(1).blur()
+    expect(notes).to_have_count(1)
+    expect(notes.first).to_have_value("typed in the other tab")
+    other.close()
+    here.reload()
+    expect(views(here)).to_have_count(1)
+    expect(views(here).locator(".note")).to_have_value("typed in the other tab")
 
 
 def check_html(here: Visit, text: str, folder: Path, claim: str) -> None:

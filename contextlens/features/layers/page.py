@@ -24,6 +24,7 @@ from contextlens.features.layers.compute import (
 )
 from contextlens.features.layers.controls import (
     MEASURE,
+    MEASURES,
     ONE,
     PAIRS,
     SECTION,
@@ -39,7 +40,7 @@ from contextlens.features.layers.reading import (
     layers_reading,
     text_notes,
 )
-from contextlens.features.layers.snippet import PICTURE, layers_snippet
+from contextlens.features.layers.snippet import layers_picture, layers_snippet
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit, sentences
@@ -171,7 +172,9 @@ def downloads(
     copies = {name: array.copy() for name, array in of_look.items()}
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
-    snippets = [(say("page.same_numbers"), _snippet(states)), ("", PICTURE)]
+    measure = MEASURE.of(view)
+    picture = layers_picture(MEASURE.options[measure], MEASURES[measure])
+    snippets = [(say("page.same_numbers"), _snippet(states)), ("", picture)]
     with kit.downloads(place, caption, page="layers", chart=CHART, name=_FILE, snippets=snippets):
         kit.download_files(
             _FILE,

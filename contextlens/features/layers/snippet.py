@@ -9,24 +9,15 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
 __all__ = [
-    "PICTURE",
     "SnippetText",
     "cka_snippet",
+    "layers_picture",
     "layers_snippet",
     "pooler_snippet",
     "variance_snippet",
 ]
 
 Span = tuple[int, int]
-
-PICTURE = """\
-import plotly.express as px
-
-names = [f"{i} {token}" for i, token in enumerate(tokens)]
-labels = {"x": "token", "y": "layer", "color": "cosine to layer 0"}
-px.imshow(start.numpy(), x=names, labels=labels, text_auto=".2f", aspect="auto", origin="lower")
-"""
-"""Goes on from `layers_snippet`: each token's cosine to its start, at every layer."""
 
 _ENCODE = """\
 batch = tokenizer(
@@ -143,6 +134,27 @@ def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
         "first = torch.cosine_similarity(hidden, hidden[:, :1], dim=-1)",
         _AVERAGED.rstrip(),
     )
+
+
+def layers_picture(measure: str, kind: str) -> str:
+    """A script that goes on from `layers_snippet`: one measure of each token at every layer.
+
+    Args:
+        measure: the measure's title, as the page has it.
+        kind: its name in the script: "length", "start", "before" or "first".
+    """
+    lines = [
+        "import plotly.express as px",
+        "",
+        'names = [f"{i} {token}" for i, token in enumerate(tokens)]',
+        f"layers = list(range({int(kind == 'before')}, len(hidden)))",
+        f'labels = {{"x": "token", "y": "layer", "color": {literal(measure)}}}',
+        "px.imshow(",
+        f'    measures["{kind}"].numpy(), x=names, y=layers, labels=labels,',
+        '    text_auto=".2f", aspect="auto", origin="lower",',
+        ")",
+    ]
+    return _joined(*lines)
 
 
 def cka_snippet(

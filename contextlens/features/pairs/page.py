@@ -560,6 +560,7 @@ def downloads(
         place,
         export.caption(passport),
         page="pairs",
+        reading_key="reading" if chart == main or main == SCATTER else "reading_whole",
         texts="",
         chart=chart,
         name=_FILE,
@@ -589,12 +590,15 @@ def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
 def _snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
     """Scripts for the cosines and for what follows from them; each chart has no title."""
     snippets = _cosine_snippets(at_layer, card)
+    has_layers = len(at_layer.result.layers) > 1  # the model's own recipe has none
     if at_layer.scores is not None:
         snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
-        snippets += [(say("pairs.accuracy_snippet"), snippet), ("", ACCURACY_PICTURE)]
+        snippets.append((say("pairs.accuracy_snippet"), snippet))
+        snippets += [("", ACCURACY_PICTURE)] if has_layers else []
     if at_layer.correlation is not None:
         snippet = correlation_snippet(file=f"{_FILE}.npz")
-        snippets += [(say("pairs.correlation_snippet"), snippet), ("", CORRELATION_PICTURE)]
+        snippets.append((say("pairs.correlation_snippet"), snippet))
+        snippets += [("", CORRELATION_PICTURE)] if has_layers else []
     return snippets
 
 

@@ -15,8 +15,9 @@ LABELS_PICTURE = """\
 import plotly.express as px
 from sklearn.metrics import confusion_matrix
 
+counts = confusion_matrix(codes[tested], predicted[tested], labels=range(len(labels)))
 names = {"x": "predicted label", "y": "label"}
-px.imshow(confusion_matrix(codes[tested], predicted[tested]), text_auto=True, labels=names)
+px.imshow(counts, x=labels, y=labels, text_auto=True, labels=names)
 """
 GRADES_PICTURE = """\
 import plotly.express as px
@@ -61,7 +62,7 @@ print(f"{{accuracy:.4f}} right of {{tested.sum()}}, macro-F1 {{f1:.4f}}")
 
 _LOAD = """\
 with np.load("{file}") as page:
-    texts = json.loads(str(page["texts"]))
+    texts, labels = json.loads(str(page["texts"])), page["labels"].tolist()
     codes, folds, teaches = page["label_of_text"], page["fold"], page["teaches"]
 """
 

@@ -7,10 +7,10 @@ import streamlit as st
 from contextlens.content.language import say, table
 from contextlens.ui.widgets.component import component
 
-__all__ = ["tray"]
+__all__ = ["draw_report"]
 
 
-def tray() -> None:
+def draw_report() -> None:
     """Draw the report: its views to order, retitle, annotate and remove, and ways to save it.
 
     The browser keeps them (`ui/widgets/assets/report_store.js`); the server never has them.

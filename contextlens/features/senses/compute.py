@@ -213,8 +213,8 @@ def concordance_rows(
     ]
 
 
-def snippet_rows(uses: WordUses) -> list[SnippetRow]:
-    """The occurrences used in the test, as input for the snippet."""
+def snippet_rows(uses: WordUses, *, most: int | None = None) -> list[SnippetRow]:
+    """The occurrences used in the test, or the first of them, as input for the snippet."""
     occurrences, trial = uses.occurrences, uses.trial
     return [
         SnippetRow(
@@ -224,7 +224,7 @@ def snippet_rows(uses: WordUses) -> list[SnippetRow]:
             sense=trial.senses[trial.codes[place]],
             fold=int(trial.folds[place]),
         )
-        for place in np.flatnonzero(trial.codes >= 0).tolist()
+        for place in np.flatnonzero(trial.codes >= 0)[:most].tolist()
     ]
 
 

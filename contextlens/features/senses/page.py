@@ -34,7 +34,7 @@ from contextlens.features.senses.looks import (
     sentence_look,
     taken_look,
 )
-from contextlens.features.senses.snippet import PICTURE, separation_snippet
+from contextlens.features.senses.snippet import MAX_ROWS, PICTURE, separation_snippet
 from contextlens.features.senses.words import (
     MissingWord,
     WordUses,
@@ -177,7 +177,7 @@ def _snippet(result: WordResult, card: ModelCard | None) -> str:
     senses = result.senses
     if card is None or not senses.course.curve:
         return ""
-    return separation_snippet(card, snippet_rows(senses.uses))
+    return separation_snippet(card, snippet_rows(senses.uses, most=MAX_ROWS + 1))
 
 
 def _shapes(result: WordResult) -> list[dict[str, str]]:

@@ -480,7 +480,9 @@ _PICTURES: Mapping[type, str] = {
 rows = [(name, i, v) for name, values in shares.items() for i, v in enumerate(values.tolist())]
 px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": "share"})""",
     LeaveOutResult: "px.bar(x=list(changes), y=[float(change) for change in changes.values()])",
-    SwitchOffResult: 'px.imshow([[float(c) for c in row] for row in heads], labels={"x": "head"})',
+    SwitchOffResult: """\
+names = [f"layer {n}" for n in range(1, len(heads) + 1)]
+px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "head"})""",
     SwapInResult: 'px.imshow(fractions.numpy(), labels={"x": "aligned token", "y": "layer"})',
 }
 

@@ -13,31 +13,41 @@ __all__ = ["describe"]
 _LONGEST = 300  # characters of a text
 
 
+_ONE = ("tokens", "embedding_layer", "layers", "attention")
+"""Pages that show one sentence of the view."""
+_COMPARING = ("meaning", "why")
+"""Pages that use the references."""
+_AT_A_LAYER = ("masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
+
+
 def describe(view: ViewState, page: str, texts: str | None = None) -> list[tuple[str, str]]:
-    """Return pairs of a label and a value: what a page was asked beside its defaults.
+    """Return pairs of a label and a value: the texts of a page, and its choices beside defaults.
 
     Choices without a label on the page, such as what is picked in a chart, are left out, and so are
-    names of files and corpora.
+    the names in an address of files and corpora.
 
     Args:
         view: the view.
         page: the page's name.
-        texts: the name of the texts that the page shows, "" for none; None for the view's own.
+        texts: the title of the texts that the page shows, "" for none; None for the view's own.
     """
     rows = [(say("page.settings.model"), view.model)]
     if texts:
         rows.append((say("page.settings.texts"), texts))
     if texts is None:
+        chosen = view.controls.get(page, {}).get("sentence", letter(0))
         for i, sentence in enumerate(view.sentences):
-            rows.append((say("page.settings.sentence", letter=letter(i)), _text(sentence)))
-        if view.references:
-            references = " · ".join(_text(reference) for reference in view.references)
-            rows.append((say("page.settings.references"), references))
-    if view.layer is not None:
+            if page not in _ONE or letter(i) == chosen:
+                label = say("page.settings.sentence", letter=letter(i))
+                rows.append((label, _text(sentence)))
+    if view.references and page in _COMPARING:
+        references = " · ".join(_text(reference) for reference in view.references)
+        rows.append((say("page.settings.references"), references))
+    if view.layer is not None and page in _AT_A_LAYER:
         rows.append((say("page.settings.layer"), str(view.layer)))
     for name, value in view.controls.get(page, {}).items():
         label, title = _choice(page, name, value)
-        if label and title:
+        if label and title and name != "sentence":
             rows.append((label, title))
     return rows
 
@@ -51,9 +61,9 @@ def _choice(page: str, name: str, value: Value) -> tuple[str, str]:
     if isinstance(value, bool):
         return label, say(f"page.settings.{'on' if value else 'off'}")
     if not isinstance(value, str):
-        return label, f"{value:,}"
+        return label, str(value)
     is_typed = "placeholder" in words
-    return label, value[:_LONGEST] if is_typed else words.get("options", {}).get(value, "")
+    return label, _cut(value) if is_typed else words.get("options", {}).get(value, "")
 
 
 def _text(sentence: Sentence) -> str:
@@ -63,4 +73,8 @@ def _text(sentence: Sentence) -> str:
         start, end = sentence.word
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
     parts = [text, sentence.pair] if sentence.pair else [text]
-    return " / ".join(p if len(p) <= _LONGEST else f"{p[: _LONGEST - 1]}…" for p in parts)
+    return " / ".join(map(_cut, parts))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

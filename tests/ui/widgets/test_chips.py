@@ -220,6 +220,7 @@ def test_the_components_get_their_data_as_json() -> None:
         "svg": "",
         "file": "senses",
         "caption": "passport",
+        "reading": "",
         "title": "",
         "link": None,
         "settings": [],

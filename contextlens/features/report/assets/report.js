@@ -5,7 +5,14 @@ import { download, newPage } from "../../../ui/widgets/assets/chart_files.js";
 import { update } from "../../../ui/widgets/assets/component.js";
 import { button, make } from "../../../ui/widgets/assets/elements.js";
 import { notebook } from "../../../ui/widgets/assets/notebook.js";
-import { Problem, remove, save, views, watch } from "../../../ui/widgets/assets/report_store.js";
+import {
+  change,
+  entries,
+  Problem,
+  remove,
+  save,
+  watch,
+} from "../../../ui/widgets/assets/report_store.js";
 
 const PAUSE = 300; // milliseconds after the last key, before what was typed is kept
 const HEAD = "head"; // the entry that holds the report's title and introduction
@@ -20,7 +27,9 @@ export default function render(component) {
 class Report {
   constructor(root) {
     this.root = root;
-    watch(() => this.load());
+    this.gone = new AbortController();
+    const changed = () => (root.isConnected ? this.load() : this.gone.abort());
+    watch(changed, this.gone.signal);
   }
 
   update({ words }) {
@@ -55,13 +64,13 @@ class Report {
   // --- What is kept
 
   keepTyped(input, id, key) {
-    input.oninput = () => this.type(id, { [key]: input.value });
+    input.oninput = () => this.attempt(() => this.type(id, { [key]: input.value }));
     input.onblur = () => this.attempt(() => this.flush());
   }
 
-  type(id, changes) {
+  type(id, parts) {
     const typed = JSON.parse(localStorage.getItem(TYPED) ?? "{}");
-    localStorage.setItem(TYPED, JSON.stringify({ ...typed, [id]: { ...typed[id], ...changes } }));
+    localStorage.setItem(TYPED, JSON.stringify({ ...typed, [id]: { ...typed[id], ...parts } }));
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.attempt(() => this.flush()), PAUSE);
   }
@@ -69,55 +78,59 @@ class Report {
   async flush() {
     clearTimeout(this.timer);
     const text = localStorage.getItem(TYPED);
-    if (!text) return;
-    const kept = [NO_HEAD, ...(await views())];
-    const changed = Object.entries(JSON.parse(text)).map(([id, changes]) => ({
-      ...kept.findLast((entry) => entry.id === id),
-      ...changes,
-    }));
-    await save(changed.filter(({ id }) => id)); // another tab may have removed one
-    if (localStorage.getItem(TYPED) === text) localStorage.removeItem(TYPED);
+    if (text) {
+      await change(JSON.parse(text));
+      if (localStorage.getItem(TYPED) === text) localStorage.removeItem(TYPED);
+    }
+    if (this.isLate) await this.load(); // another tab changed something meanwhile
   }
 
   async read() {
     await this.flush();
-    const kept = await views();
-    this.head = kept.find(({ id }) => id === HEAD) ?? NO_HEAD;
-    this.views = kept.filter(({ id }) => id !== HEAD);
+    let all = await entries();
+    if (!all.some(({ id }) => id === HEAD)) {
+      await save([NO_HEAD]);
+      all = [NO_HEAD, ...all];
+    }
+    this.head = all.find(({ id }) => id === HEAD);
+    this.views = all.filter(({ id }) => id !== HEAD);
   }
 
   load() {
+    this.isLate = this.views && this.isTypedIn();
+    if (this.isLate) return undefined;
     return this.attempt(async () => {
       await this.read();
       this.draw();
     });
   }
 
+  // Drawing the views anew would take the field from under the reader's hands.
+  isTypedIn() {
+    return Boolean(this.root.getRootNode().activeElement?.matches(".views :is(input, textarea)"));
+  }
+
   async move(id, step) {
     await this.read();
-    const from = this.views.findIndex((view) => view.id === id);
-    const [view, other] = [this.views[from], this.views[from + step]];
-    if (view && other) {
-      await save([
-        { ...view, order: other.order },
-        { ...other, order: view.order },
-      ]);
+    const order = this.views.map((view) => view.id);
+    const from = order.indexOf(id);
+    if (from + step in order) {
+      [order[from], order[from + step]] = [order[from + step], order[from]];
+      await change(Object.fromEntries(order.map((own, i) => [own, { order: i }])));
     }
     await this.load();
     this.root.querySelector(`[data-id="${id}"] .${step < 0 ? "up" : "down"}`)?.focus();
   }
 
-  // Removes the views that `which` selects, and offers to bring them back.
-  async take(which, words) {
-    await this.read();
-    const taken = this.views.filter(which);
-    await remove(taken.map(({ id }) => id));
+  // Removes entries, says so, and offers to bring them back.
+  async removeEntries(removed, message) {
+    await remove(removed.map(({ id }) => id));
     await this.load();
-    this.say(`${words(taken)} `);
+    this.say(`${message} `);
     const undo = button("undo", this.words.undo);
     undo.onclick = () =>
       this.attempt(async () => {
-        await save(taken);
+        await save(removed);
         await this.load();
         this.say("");
       });
@@ -125,26 +138,24 @@ class Report {
     undo.focus();
   }
 
-  clear() {
-    return this.take(
-      () => true,
-      () => this.words.emptied,
-    );
+  async clear() {
+    await this.read();
+    await this.removeEntries([this.head, ...this.views], this.words.emptied);
   }
 
-  drop(dropped) {
-    return this.take(
-      ({ id }) => id === dropped,
-      ([{ title }]) => this.call("removed", { title }),
-    );
+  async drop(dropped) {
+    await this.read();
+    const view = this.views.find(({ id }) => id === dropped);
+    if (view) await this.removeEntries([view], this.call("removed", { title: view.title }));
   }
 
   // --- What is seen
 
   draw() {
     const { title, note } = this.head;
-    if (document.activeElement !== this.title) this.title.value = title;
-    if (document.activeElement !== this.introduction) this.introduction.value = note;
+    const { activeElement } = this.root.getRootNode();
+    if (activeElement !== this.title) this.title.value = title;
+    if (activeElement !== this.introduction) this.introduction.value = note;
     this.title.placeholder = this.words.untitled;
     this.root.classList.toggle("none", this.views.length === 0);
     const list = this.root.querySelector(".views");

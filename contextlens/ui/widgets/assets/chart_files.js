@@ -17,12 +17,21 @@ const CAPTION = { size: 10, line: 14, weight: 400, most: 6, opacity: 0.7 };
 const GAP = 10; // between the chart, the claim and the caption
 
 // The finding that stands beside the page's picture; "" if the chart's title has it.
-export function claimOfPage() {
-  return document.querySelector(".st-key-reading p.said")?.textContent.trim() ?? "";
+export function claimIn(reading) {
+  const said = reading && document.querySelector(`.${CSS.escape(reading)} p.said`);
+  return said ? said.textContent.trim() : "";
 }
 
 export function titleOf(plot) {
-  const text = plot?.layout?.title?.text ?? "";
+  return plain(plot?.layout?.title?.text);
+}
+
+export function subtitleOf(plot) {
+  return plain(plot?.layout?.title?.subtitle?.text);
+}
+
+// A text of plotly's without its tags.
+function plain(text = "") {
   return new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
 }
 

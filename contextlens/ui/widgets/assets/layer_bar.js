@@ -56,6 +56,7 @@ class LayerBar {
   label() {
     this.play.ariaLabel = this.playing ? "Stop at this layer" : "Play all layers";
     this.play.classList.toggle("playing", Boolean(this.playing));
+    document.body.toggleAttribute("data-plays", Boolean(this.playing)); // the chart is ahead
   }
 
   show(layer) {

@@ -28,9 +28,11 @@ function about({ title, claim, note = "", caption, link }) {
   return parts.filter(Boolean).join("\n\n");
 }
 
-// Text with nothing that Markdown, HTML or a formula would take for itself.
+// Text with nothing that Markdown, HTML or a formula would take for itself; its lines stay.
 function plain(text) {
   return text
     .replace(/[\\`*_{}[\]<>()#+!|$~&^]/g, "\\$&")
-    .replace(/^(\s*)([-=]|\d+\.)/gm, "$1\\$2");
+    .replace(/^(\s*)([-=])/gm, "$1\\$2")
+    .replace(/^(\s*\d+)\./gm, "$1\\.")
+    .replace(/\n/g, "\\\n");
 }

@@ -4,9 +4,10 @@ import {
   asHtml,
   asPng,
   asSvg,
-  claimOfPage,
+  claimIn,
   coloursOf,
   download,
+  subtitleOf,
   svgBlob,
   titleOf,
 } from "./chart_files.js";
@@ -15,11 +16,14 @@ import { notebook } from "./notebook.js";
 import { add, Problem } from "./report_store.js";
 
 const LARGE = 1_000_000; // characters of an SVG; a larger one goes into the report as a PNG
+const PATIENCE = 10_000; // milliseconds that a run of the page may take
 const FAILED = "The browser could not draw this chart as a picture. The data can still be saved.";
 const NOT_YET = "There is no chart here to save yet. Wait until it is drawn, then try again.";
+const PLAYS = "The layers are playing. Stop at one, or wait until they have played.";
 
 export default function render({ parentElement, data }) {
   const root = parentElement.querySelector(".picture");
+  root.view = data; // of the latest run
   const can = {
     html: !data.svg, // a drawing is no chart
     ipynb: data.cells.length > 0,
@@ -27,25 +31,24 @@ export default function render({ parentElement, data }) {
   };
   for (const button of root.querySelectorAll("button")) {
     const { format } = button.dataset;
-    button.onclick = () => save(root, format, data);
+    button.onclick = () => save(root, format);
     button.hidden = can[format] === false;
   }
 }
 
-async function save(root, format, data) {
-  const chart = `.${CSS.escape(data.chart)} .js-plotly-plot`;
-  const plot = data.svg ? null : document.querySelector(chart);
-  if (!data.svg && (!plot?.data || !window.Plotly)) {
-    say(root, NOT_YET, true);
-    return;
-  }
+async function save(root, format) {
   busy(root, true);
   say(root, "");
   try {
-    const words = { ...data, claim: claimOfPage() };
+    await atRest();
+    const { view } = root;
+    const chart = `.${CSS.escape(view.chart)} .js-plotly-plot`;
+    const plot = view.svg ? null : document.querySelector(chart);
+    if (!view.svg && (!plot?.data || !window.Plotly)) throw new Problem(NOT_YET);
+    const shown = { ...view, claim: claimIn(view.reading) };
     const colours = coloursOf(getComputedStyle(root));
-    if (format === "report") await collect(root, plot, words, colours);
-    else await saveFile(root, format, plot, words, colours);
+    if (format === "report") await collect(root, plot, shown, colours);
+    else await saveFile(root, format, plot, shown, colours);
   } catch (error) {
     if (!(error instanceof Problem)) console.error("The chart could not be saved", error);
     say(root, error instanceof Problem ? error.message : FAILED, true);
@@ -54,34 +57,46 @@ async function save(root, format, data) {
   }
 }
 
-async function saveFile(root, format, plot, words, colours) {
-  const name = `${words.file}.${format}`;
-  download(await fileOf(format, plot, words, colours), name);
+// What a chart shows and what stands beside it agree only where the page is at rest.
+async function atRest() {
+  if (document.body.hasAttribute("data-plays")) throw new Problem(PLAYS);
+  const app = document.querySelector('[data-testid="stApp"]');
+  const end = Date.now() + PATIENCE;
+  while (app?.dataset.testScriptState === "running" && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function saveFile(root, format, plot, view, colours) {
+  const name = `${view.file}.${format}`;
+  download(await fileOf(format, plot, view, colours), name);
   say(root, `Saved ${name}`);
 }
 
-async function fileOf(format, plot, words, colours) {
-  if (format === "ipynb")
-    return new Blob([notebook([words])], { type: "application/x-ipynb+json" });
-  if (format === "html") {
-    return new Blob([await asHtml(plot, colours, words)], { type: "text/html" });
+async function fileOf(format, plot, view, colours) {
+  if (format === "ipynb") {
+    return new Blob([notebook([view])], { type: "application/x-ipynb+json" });
   }
-  const title = titleOf(plot) ? "" : words.title; // the chart has its own
-  const svg = await asSvg(plot, words.svg, colours, { ...words, title });
+  if (format === "html") {
+    return new Blob([await asHtml(plot, colours, view)], { type: "text/html" });
+  }
+  const title = titleOf(plot) ? "" : view.title; // the chart has its own
+  const svg = await asSvg(plot, view.svg, colours, { ...view, title });
   return format === "svg" ? svgBlob(svg) : asPng(svg);
 }
 
-async function collect(root, plot, words, colours) {
-  const { title: page, claim, caption, link, settings, cells, file } = words;
-  const svg = await asSvg(plot, words.svg, colours);
+async function collect(root, plot, view, colours) {
+  const { title: page, claim, link, settings, cells, file } = view;
+  const svg = await asSvg(plot, view.svg, colours);
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
   const title = titleOf(plot) || page;
-  const when = new Date().toISOString();
-  const n = await add({ page, title, claim, caption, link, settings, cells, file, picture, when });
-  const views = n === 1 ? "1 view" : `${n} views`;
-  say(root, `Your report has ${views}. `);
+  const caption = [subtitleOf(plot), view.caption].filter(Boolean).join("\n");
+  const n = await add({ page, title, claim, caption, link, settings, cells, file, picture });
+  say(root, `Your report has ${n === 1 ? "1 view" : `${n} views`}. `);
   const open = make("a", "", "Open the report");
-  open.href = `${window.__streamlit.BACKEND_BASE_URL}report${location.search}`;
+  // In a tab of its own, as this one may hold what no address can.
+  open.target = "_blank";
+  open.href = `${window.__streamlit.BACKEND_BASE_URL}report${link ? location.search : ""}`;
   root.querySelector(".said").append(open);
 }
 

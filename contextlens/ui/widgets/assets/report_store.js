@@ -1,65 +1,100 @@
 // The report: views that the reader collects, kept by the browser (IndexedDB) and nowhere else, so
-// that they outlive a reload and a restart of the server. Tabs hear of each other's changes.
+// that they outlive a reload and a restart of the server. Each change is one transaction, so that
+// tabs do not undo each other's; tabs hear of each other's changes.
 
 const STORE = "report";
 const MOST_VIEWS = 60;
 const MOST_BYTES = 60_000_000; // of all pictures
 
-const channel = new BroadcastChannel("contextlens-report");
+// A sentence for the reader.
+export class Problem extends Error {}
 
-// Calls `changed` after each change that another component or tab makes.
-export function watch(changed) {
-  channel.addEventListener("message", changed);
+// Calls `changed` after each change of another tab, until the signal ends it.
+export function watch(changed, signal) {
+  channel()?.addEventListener("message", changed, { signal });
 }
 
-// The views in their order.
-export async function views() {
-  const kept = await work("readonly", (store) => store.getAll());
-  return kept.sort((a, b) => a.order - b.order);
+// All entries in their order: views, and what else has been saved.
+export async function entries() {
+  const all = await work("readonly", (store) => store.getAll());
+  return all.sort((a, b) => a.order - b.order);
 }
 
 // Adds a view at the end and returns how many there are. Throws a sentence at a bound.
 export async function add(view) {
-  const kept = (await views()).filter(({ picture }) => picture); // not the report's own title
-  if (kept.length >= MOST_VIEWS) {
-    throw new Problem(
-      `Your report has ${kept.length} views, the most it takes. Remove some first.`,
-    );
-  }
-  const n = kept.reduce((sum, { picture }) => sum + picture.length, view.picture.length);
-  if (n > MOST_BYTES) {
-    const most = MOST_BYTES / 1e6;
-    throw new Problem(
-      `With this picture, your report would have ${Math.ceil(n / 1e6)} MB; it takes ${most} MB.` +
-        " Remove some views first, or save this picture as PNG.",
-    );
-  }
-  const order = 1 + Math.max(-1, ...kept.map((other) => other.order));
   const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-  await save([{ ...view, id, order }]);
-  return kept.length + 1;
+  let n;
+  let problem;
+  await work("readwrite", (store) => {
+    const asked = store.getAll();
+    asked.onsuccess = () => {
+      const views = asked.result.filter(({ picture }) => picture);
+      problem = beyond(views, view);
+      if (problem) return;
+      n = views.length + 1;
+      store.put({ ...view, id, order: 1 + Math.max(-1, ...views.map(({ order }) => order)) });
+    };
+  });
+  if (problem) throw new Problem(problem);
+  tell();
+  return n;
 }
 
-// Writes views, new ones or in place of those with the same ids.
-export async function save(changed) {
+function beyond(views, { picture }) {
+  if (views.length >= MOST_VIEWS) {
+    return `Your report has ${views.length} views, the most it takes. Remove some first.`;
+  }
+  const n = views.reduce((sum, view) => sum + view.picture.length, picture.length);
+  if (n <= MOST_BYTES) return "";
+  return (
+    `With this picture, your report would have ${Math.ceil(n / 1e6)} MB;` +
+    ` it takes ${MOST_BYTES / 1e6} MB. Remove some views first, or save this picture as PNG.`
+  );
+}
+
+// Writes whole entries: new ones, or those that were removed.
+export async function save(written) {
   await work("readwrite", (store) => {
-    for (const view of changed) store.put(view);
+    for (const entry of written) store.put(entry);
   });
-  channel.postMessage("changed");
+  tell();
+}
+
+// Changes parts of entries, by id: { id: { title } }. One that is gone stays gone.
+export async function change(changes) {
+  await work("readwrite", (store) => {
+    for (const [id, parts] of Object.entries(changes)) {
+      const asked = store.get(id);
+      asked.onsuccess = () => asked.result && store.put({ ...asked.result, ...parts });
+    }
+  });
+  tell();
 }
 
 export async function remove(ids) {
   await work("readwrite", (store) => {
     for (const id of ids) store.delete(id);
   });
-  channel.postMessage("changed");
+  tell();
 }
 
-// A sentence for the reader.
-export class Problem extends Error {}
+// Where storage is blocked, a browser may refuse the channel too; the rest works without it.
+let opened;
+function channel() {
+  try {
+    opened ??= new BroadcastChannel("contextlens-report");
+  } catch {
+    opened = null;
+  }
+  return opened;
+}
+
+function tell() {
+  channel()?.postMessage("changed"); // not heard by whoever holds this channel
+}
 
 async function work(mode, use) {
-  const database = await opened();
+  const database = await open();
   try {
     return await new Promise((resolve, reject) => {
       const transaction = database.transaction(STORE, mode);
@@ -72,13 +107,16 @@ async function work(mode, use) {
   }
 }
 
-function opened() {
+function open() {
   return new Promise((resolve, reject) => {
-    if (!window.indexedDB) reject(lost());
-    const request = window.indexedDB.open("contextlens", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(lost(request.error));
+    try {
+      const request = window.indexedDB.open("contextlens", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(lost(request.error));
+    } catch (error) {
+      reject(lost(error)); // there is none, or site data is blocked
+    }
   });
 }
 
