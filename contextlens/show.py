@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from plotly import graph_objects as go
 
 from contextlens.analysis.baseline import Baseline
@@ -252,7 +254,7 @@ def show_attention(
         RequestError: an argument cannot be used.
         ModelError: the model cannot be loaded.
     """
-    _checked("texts", [text] if pair is None else [text, pair])
+    _check_text(text, pair)
     _check_choice("unit", unit, _ATTENTION_UNITS)
     if head is not None and layer is None:
         raise RequestError(f"Head {head} was given without its layer. Give both: layer=1, head=0.")
@@ -265,8 +267,8 @@ def show_attention(
     )
     view = attention_controls.UNIT.put(view, unit.capitalize())
     if head is not None:
-        _check_number("head", head, 0, card.n_heads - 1, card)
-        view = attention_controls.HEAD.put(view, f"{layer}.{head}")
+        head = _check_number("head", head, 0, card.n_heads - 1, card)
+        view = attention_controls.HEAD.put(view, f"{view.layer}.{head}")
     elif layer is not None:
         view = attention_controls.SHOW.put(view, "Layer")
     attention = attention_view(view, service, card)
@@ -288,7 +290,7 @@ def show_layers(
 
     Args:
         text: the text.
-        word: the word whose first token is followed; None is the last word.
+        word: the word whose first token is followed; None is the last word that the model reads.
         pair: a second text, which the model reads with the first.
         measure: the token's cosine to itself at layer 0 ("start") or at the layer before
             ("before"), its cosine to the first token ("first"), or its vector's "length".
@@ -300,7 +302,7 @@ def show_layers(
         RequestError: the word is not in the text, or another argument cannot be used.
         ModelError: the model cannot be loaded.
     """
-    _checked("texts", [text] if pair is None else [text, pair])
+    _check_text(text, pair)
     titles = {kind: title for title, kind in MEASURES.items()}
     _check_choice("measure", measure, titles)
     sentence = Sentence(text, pair, None if word is None else _span(text, word))
@@ -309,6 +311,12 @@ def show_layers(
     view = ViewState(model=model, sentences=(sentence,), layer=_checked_layer(layer, card))
     view = MEASURE.put(view, titles[measure])
     states = hidden_states(view, service, card, _baseline(card, service))
+    ends = states.encoding.offsets[states.encoding.text_ids == 0, 1]
+    if sentence.word is not None and ends.max(initial=0) <= sentence.word[0]:
+        raise RequestError(
+            f"“{word}” is beyond the {states.encoding.n_tokens} tokens that {card.title} reads. "
+            "Shorten the text, or give an earlier word."
+        )
     figure = lines_of(states)
     claims, _ = reading_of_token(states)
     return Chart(standalone(figure), _plain(claims), states.passport)
@@ -355,8 +363,14 @@ def _checked(
     Raises:
         RequestError: they are no texts, too few, too many, too long or blank.
     """
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise RequestError(f'{name} must be a list of texts. Give one text as ["..."].')
+    if not isinstance(texts, Sequence | np.ndarray) or isinstance(texts, str | bytes):
+        given = type(texts).__name__
+        raise RequestError(f'{name} was {given}; it must be a list of texts, such as ["..."].')
+    for i, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise RequestError(
+                f"Number {i} of {name} was {type(text).__name__}; it must be a text (str)."
+            )
     if len(texts) < least:
         raise RequestError(f"{name} is empty. Give at least {least}.")
     if most is not None and len(texts) > most:
@@ -372,8 +386,24 @@ def _checked(
     return list(texts)
 
 
+def _check_text(text: str, pair: str | None) -> None:
+    """Check a text and its pair.
+
+    Raises:
+        RequestError: one is no text, too long or blank.
+    """
+    for name, given in (("text", text), ("pair", pair)):
+        if name == "pair" and given is None:
+            continue
+        if not isinstance(given, str):
+            raise RequestError(f"{name} was {type(given).__name__}; it must be one text (str).")
+        if not given.strip():
+            raise RequestError(f"{name} is blank. Write something.")
+        _checked(name, [given])
+
+
 def _with_words(texts: Sequence[str], word: str | Sequence[str]) -> list[tuple[str, str]]:
-    words = [word] * len(texts) if isinstance(word, str) else list(word)
+    words = [word] * len(texts) if isinstance(word, str) else _checked("word", word)
     if len(words) != len(texts):
         raise RequestError(
             f"{len(texts)} texts and {len(words)} words were given. Give one word for all, or one "
@@ -386,8 +416,8 @@ def _span(text: str, word: str) -> Span:
     span = find_word(text, word)
     if span is None:
         raise RequestError(
-            f"“{shortened(word, 40)}” is no word of “{shortened(text, 60)}”. Give a whole word "
-            "that is in the text."
+            f"“{shortened(word, 40)}” is no word of “{shortened(text, 60)}”. Give one whole word "
+            "that is in the text; a phrase cannot be followed."
         )
     return span
 
@@ -398,9 +428,15 @@ def _columns(
     """Return columns of labels by title; missing labels are empty."""
     if labels is None:
         return {}
-    named = labels if isinstance(labels, Mapping) else {"label": labels}
+    named = labels if isinstance(labels, Mapping | pd.DataFrame) else {"label": labels}
+    for title, column in named.items():
+        if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+            raise RequestError(
+                f"labels had {type(column).__name__} for {title!r}; give a list with one label for "
+                "each text, or several lists by title."
+            )
     columns = {
-        title: tuple("" if label is None else str(label) for label in column)
+        str(title): tuple("" if pd.isna(label) else str(label) for label in column)
         for title, column in named.items()
     }
     for title, column in columns.items():
@@ -413,16 +449,16 @@ def _columns(
 
 
 def _checked_layer(layer: int | None, card: ModelCard, *, first: int = 0) -> int | None:
-    if layer is not None:
-        _check_number("layer", layer, first, card.n_layers, card)
-    return layer
+    return None if layer is None else _check_number("layer", layer, first, card.n_layers, card)
 
 
-def _check_number(name: str, value: object, low: int, high: int, card: ModelCard) -> None:
-    if type(value) is not int or not low <= value <= high:
+def _check_number(name: str, value: object, low: int, high: int, card: ModelCard) -> int:
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or not low <= int(value) <= high:  # type: ignore[call-overload]
         raise RequestError(
             f"{name} was {value!r}; {card.title} has {name}s {low} to {high}. Give one of them."
         )
+    return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def _check_choice(name: str, value: object, allowed: Collection[str]) -> None:

@@ -194,6 +194,15 @@ def test_a_file_has_the_chart_its_claim_and_its_passport(tmp_path: Path) -> None
         (lambda: show_map([PET, CODE], labels=["pet"]), "2 texts and 1 values of 'label'"),
         (lambda: show_map([PET], unit="letters"), "one of words"),  # type: ignore[arg-type]
         (lambda: show_map([PET], only=["pet"]), "unit is sentences"),
+        (lambda: show_map([PET], unit="tokens", pooling="last"), "one of mean"),
+        (lambda: show_map([PET], pooling="recipe", layer=2), "recipe has no layers"),
+        (lambda: show_map([PET], labels=5), "give a list with one label"),  # type: ignore[arg-type]
+        (lambda: show_map(None), "texts was NoneType"),  # type: ignore[arg-type]
+        (lambda: show_meaning([PET], word=3), "word was int"),  # type: ignore[arg-type]
+        (lambda: show_meaning([PET, 7], word="pet"), "Number 2 of texts was int"),  # type: ignore[list-item]
+        (lambda: show_attention([PET]), "text was list"),  # type: ignore[arg-type]
+        (lambda: show_attention(""), "text is blank"),
+        (lambda: show_layers("a cat " * 600 + "python", word="python"), "beyond the 512 tokens"),
         (lambda: show_map([PET], method="mds"), "method of a map"),  # type: ignore[arg-type]
         (lambda: show_map([PET], unit="words", pooling="cls"), "one of mean, first, last"),
     ],

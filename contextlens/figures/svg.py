@@ -14,10 +14,10 @@ WIDTH, HEIGHT = 928, 440
 _CHAR = 0.6  # the width of a monospaced character, relative to its font size
 
 
-def drawing(parts: Sequence[str]) -> str:
-    """An SVG of 928 x 440 px in monospaced type, in the text colour of its surroundings."""
+def drawing(parts: Sequence[str], height: float = HEIGHT) -> str:
+    """An SVG of 928 x at most 440 px in monospaced type, in its surroundings' text colour."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:.0f}" '
         f'font-family="Menlo, Consolas, monospace">{"".join(parts)}</svg>'
     )
 

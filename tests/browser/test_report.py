@@ -43,7 +43,7 @@ def views(here: Visit) -> Locator:
 
 def titles(here: Visit) -> list[str]:
     expect(views(here).first).to_be_visible()
-    return views(here).locator("input").evaluate_all("all => all.map(field => field.value)")
+    return views(here).locator(".title").evaluate_all("all => all.map(field => field.value)")
 
 
 def saved(here: Visit, name: str) -> str:
@@ -68,7 +68,7 @@ def test_views_are_collected_edited_kept_and_saved(
     here.goto("/report")
     assert titles(here) == [first, second]
     here.main.get_by_role("button", name="Move view 2 up").click()
-    expect(views(here).first.locator("input")).to_have_value(second)
+    expect(views(here).first.locator(".title")).to_have_value(second)
     here.main.get_by_role("textbox", name="Title of view 2").fill(f"Mine {HOSTILE}")
     here.main.get_by_role("textbox", name="Note on view 2").fill("# one\n$x$ **two**")
     here.main.get_by_role("textbox", name="Report title").fill("Two pythons")
@@ -174,7 +174,7 @@ def check_notebook(text: str, claim: str) -> None:
     """It is a valid notebook; what it computes is in the page's claim to the printed digit."""
     notebook = nbformat.reads(text, as_version=4)
     nbformat.validate(notebook)
-    headings = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("# ")]
+    headings = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("## ")]
     of_second = notebook.cells[
         [i for i in headings if notebook.cells[i].cell_type == "markdown"][1] :
     ]

@@ -9,7 +9,8 @@ __all__ = ["PICTURE", "export_snippet", "texts_snippet"]
 PICTURE = """\
 import plotly.express as px
 
-px.bar(x=list(counts)[:15], y=list(counts.values())[:15], labels={"x": "word", "y": "occurrences"})
+# The page leaves small words such as "the" aside.
+px.bar(x=list(counts)[:15], y=list(counts.values())[:15], labels={"x": "words, small ones too"})
 """
 """Goes on from either script below: the most frequent words."""
 

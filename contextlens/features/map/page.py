@@ -333,12 +333,17 @@ def explain(display: MapDisplay, card: ModelCard) -> None:
 def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport, recipe = display.result.passport, MapRecipe.of(display)
-    source = display.result.request.source
+    view, source = session.current(), display.result.request.source
+    by_words = by_chosen_words(view)
+    texts = None if source == "sentences" else controls.SOURCE.options[source]
+    if texts and by_words:
+        texts = f"{texts}: {controls.word_of().of(view)}"
     with kit.downloads(
         place,
         export.caption(passport),
         page="map",
-        texts=None if source == "sentences" else controls.SOURCE.options[source],
+        texts=texts,
+        unused=["only"] if by_words else ["word"],
         chart=CHART,
         name=_FILE,
         snippets=[*_snippets(display, card), ("", PICTURE)],

@@ -31,7 +31,7 @@ from contextlens.features.masks.measures import (
 )
 from contextlens.features.masks.snippet import PICTURE, masks_snippet
 from contextlens.ui.state import session
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import Sentence, ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.unread import unread
 
@@ -167,7 +167,10 @@ def downloads(
     case_note = say(f"masks.page.picture.{case}", layer=masks.layer, pad_to=lab.pad_to)
     caption = f"{masks.key}\n{case_note}\n{export.caption(masks.passport)}"
     snippets = [(say("page.same_numbers"), _snippet(masks, card)), ("", PICTURE)]
-    with kit.downloads(place, caption, page="masks", chart=_CHART, name=_FILE, snippets=snippets):
+    shown = {row.label: Sentence(row.alone.text, row.alone.pair) for row in lab.rows}
+    with kit.downloads(
+        place, caption, page="masks", texts=shown, chart=_CHART, name=_FILE, snippets=snippets
+    ):
         kit.download_files(
             _FILE,
             masks.passport,

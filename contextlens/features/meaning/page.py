@@ -87,7 +87,8 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
 def downloads(portrait: Portrait, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     meaning = portrait.meaning
-    caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
+    at = say("meaning.at_layer", layer=portrait.layer)
+    caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     snippets = [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
     with kit.downloads(place, caption, page="meaning", chart=CHART, name=_FILE, snippets=snippets):
         kit.download_files(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from contextlens.content.language import say, table
+from contextlens.ui.frame import present
 from contextlens.ui.widgets.component import component
 
 __all__ = ["draw_report"]
@@ -15,5 +16,7 @@ def draw_report() -> None:
 
     The browser keeps them (`ui/widgets/assets/report_store.js`); the server never has them.
     """
-    component("contextlens.features.report", "report", {"words": dict(table("report"))}, key="tray")
-    st.caption(say("report.privacy"))
+    data = {"words": dict(table("report")), "presented": present.is_on()}
+    component("contextlens.features.report", "report", data, key="report")
+    if not present.is_on():
+        st.caption(say("report.privacy"))

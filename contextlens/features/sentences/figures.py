@@ -126,7 +126,9 @@ def matrices_drawing(
                     f'fill-opacity="{0.6 * depth:.3f}"/>'
                 )
                 if side > 22:
-                    parts.append(text_at(x + 2, y + side * 0.62, two(value), 9, 1.0))
+                    middle = x + (side - 1) / 2
+                    more = 'text-anchor="middle"'
+                    parts.append(text_at(middle, y + side * 0.62, two(value), 8, 1.0, more))
     return drawing(parts)
 
 

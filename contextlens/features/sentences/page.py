@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import quoted
+from contextlens.content.wording import quoted, shortened
 from contextlens.core import ModelCard
 from contextlens.core.schema import Passport
 from contextlens.features.sentences.compute import (
@@ -274,11 +274,16 @@ def downloads(result: Compared, place: DeltaGenerator) -> None:
     passport = _passport(result)
     titles = [say(f"sentences.title.{pooling}") for pooling in result.poolings]
     svg = matrices_drawing(result.cosines, result.letters, titles, cosine_range(result.cosines))
+    caption = export.caption(passport)
+    texts = dict(zip(result.letters, result.sentences, strict=True))
+    if result.drawn is None:
+        key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
+        caption = f"{' · '.join(key)}\n{caption}"
     with kit.downloads(
         place,
-        export.caption(passport),
+        caption,
         page="sentences",
-        texts=None if result.drawn is None else result.drawn.corpus,
+        texts=texts if result.drawn is None else result.drawn.corpus,
         svg=svg,
         name=_FILE,
         snippets=_snippets(result),

@@ -23,7 +23,7 @@ _MARKS: dict[Fate, str] = {
 
 
 def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
-    """Tokens with their IDs as an SVG of 928 x 440 px, in the text colour of its surroundings.
+    """Tokens with their IDs as an SVG of 928 x at most 440 px, in its surroundings' text colour.
 
     Args:
         boxes: the text in each box, the number below it, and True if the box is only outlined
@@ -45,7 +45,7 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
         drawn.append(_box(x, y, width, text, token_id, faint))
         x += width + 8
     above = text_at(0, 20, fitted(title, WIDTH, _LARGE), _LARGE, 1.0, 'font-weight="600"')
-    return drawing([above, *drawn])
+    return drawing([above, *drawn], min(y + _ROW, HEIGHT))
 
 
 def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:

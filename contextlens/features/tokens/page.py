@@ -112,7 +112,15 @@ def downloads(
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     caption = export.caption(tokenized.passport, weights=False)
     snippets = [*_snippets(tokenized, model), ("", PICTURE)]
-    with kit.downloads(place, caption, page=PAGE, svg=svg, name=_FILE, snippets=snippets):
+    with kit.downloads(
+        place,
+        caption,
+        page=PAGE,
+        svg=svg,
+        svg_title=tokenized.title,
+        name=_FILE,
+        snippets=snippets,
+    ):
         kit.download_files(
             _FILE,
             tokenized.passport,

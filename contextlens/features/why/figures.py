@@ -171,7 +171,7 @@ def words_svg(rows: Sequence[ColoredRow], *, end: float, title: str) -> str:
             parts.append(_word_box(x, y, width, label, value, end))
             x += width + 8
         y += _LINE_HEIGHT + 24
-    return drawing(parts)
+    return drawing(parts, min(y, HEIGHT))
 
 
 def _word_box(x: float, y: float, width: float, label: str, value: float | None, end: float) -> str:

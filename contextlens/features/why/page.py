@@ -56,7 +56,7 @@ from contextlens.features.why.looks import (
     words_drawing,
 )
 from contextlens.features.why.measures import VectorKind
-from contextlens.features.why.reading import reading_of, score_claim
+from contextlens.features.why.reading import reading_of, score_claim, title_of
 from contextlens.features.why.score import (
     NoScore,
     Score,
@@ -412,9 +412,9 @@ def explain(view: ViewState, result: LookResult) -> None:
 
 def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
     """The page's Download menu; it keeps only the view, and finds the data again on a click."""
-    passport, svg = passport_of(result), ""
+    passport, svg, title = passport_of(result), "", ""
     if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
-        svg = words_drawing(view, result)
+        svg, title = words_drawing(view, result), str(title_of(result))
     snippets = [(say("page.same_numbers"), snippet_of(result)), ("", picture_of(result))]
     with kit.downloads(
         place,
@@ -422,6 +422,7 @@ def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> Non
         page="why",
         chart=CHART,
         svg=svg,
+        svg_title=title,
         name=_FILE,
         snippets=snippets,
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode, urlsplit
 
 import segno
@@ -9,6 +10,7 @@ import streamlit as st
 
 from contextlens.content.language import say
 from contextlens.core.errors import AccessError, StateError
+from contextlens.corpus.store.tables import is_name
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.corpora.controls import MINE
@@ -16,10 +18,10 @@ from contextlens.ui.files.uploads import take_file
 from contextlens.ui.state import session
 from contextlens.ui.state.address import from_json, to_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_characters
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import Value, ViewState
 from contextlens.ui.widgets.component import component
 
-__all__ = ["MOST", "address_of", "buttons", "fits", "qr_code"]
+__all__ = ["MOST", "address_of", "buttons", "fits", "qr_code", "shareable"]
 
 
 # --- A view's address as a QR code
@@ -44,10 +46,10 @@ _ASSETS = "contextlens.ui.frame"
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
-def buttons(view: ViewState) -> None:
-    """Draw Copy link, which copies at once, and the menu Share, both without owned corpora."""
-    has_corpora, address = bool(MINE.of(view)), address_of(view)
-    view = MINE.put(view, "")
+def buttons(view: ViewState, page: str) -> None:
+    """Draw Copy link, which copies at once, and the menu Share, both for this page's data alone."""
+    has_corpora, address = bool(MINE.of(view)), address_of(view, page)
+    view = shareable(view, page)
     data = {
         "address": address,
         "too_long": say("frame.share.too_long_to_copy"),
@@ -116,9 +118,28 @@ def _draw_file(view: ViewState) -> None:
     )
 
 
-def address_of(view: ViewState) -> str | None:
-    """Return the address of this page with a view, without owned corpora; None if too long."""
+def shareable(view: ViewState, page: str) -> ViewState:
+    """Return a view without the list of owned corpora, and without other pages' corpora and files.
+
+    Their names give access to them.
+    """
     view = MINE.put(view, "")
+    controls = {
+        other: {n: v for n, v in choices.items() if other == page or not _names_texts(n, v)}
+        for other, choices in view.controls.items()
+    }
+    return replace(view, controls={other: own for other, own in controls.items() if own})
+
+
+def _names_texts(control: str, value: Value) -> bool:
+    """Return True if a control's value names a stored corpus or a file."""
+    stored = control in {"corpus", "other_corpus", "kept"} and is_name(str(value))
+    return stored or control in {"file", "file_name"}
+
+
+def address_of(view: ViewState, page: str) -> str | None:
+    """Return the address of this page with its shareable view; None if it is too long."""
+    view = shareable(view, page)
     return None if session.is_too_long(view) else _address(view)
 
 

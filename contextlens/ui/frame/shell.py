@@ -70,7 +70,7 @@ def _header(page: navigation.PageRow, view: ViewState) -> DeltaGenerator:
         with st.container(gap=None, width="stretch", key="page_title"):
             st.title(page.title, anchor=False)
             st.caption(page.question)
-        share.buttons(view)
+        share.buttons(view, page.name)
         downloads = st.container(width="content", key="downloads")
         present.button()
     return downloads

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from contextlens.content.language import say, table
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
-__all__ = ["describe"]
+__all__ = ["Texts", "describe"]
+
+Texts: TypeAlias = str | Mapping[str, Sentence] | None
 
 _LONGEST = 300  # characters of a text
 
@@ -20,7 +23,9 @@ _COMPARING = ("meaning", "why")
 _AT_A_LAYER = ("masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
 
 
-def describe(view: ViewState, page: str, texts: str | None = None) -> list[tuple[str, str]]:
+def describe(
+    view: ViewState, page: str, texts: Texts = None, *, unused: Collection[str] = ()
+) -> list[tuple[str, str]]:
     """Return pairs of a label and a value: the texts of a page, and its choices beside defaults.
 
     Choices without a label on the page, such as what is picked in a chart, are left out, and so are
@@ -29,17 +34,19 @@ def describe(view: ViewState, page: str, texts: str | None = None) -> list[tuple
     Args:
         view: the view.
         page: the page's name.
-        texts: the title of the texts that the page shows, "" for none; None for the view's own.
+        texts: the texts that the page shows: their title, "" for none; or sentences by letter;
+            None for the view's own sentences.
+        unused: the names of controls that do not matter to what is shown.
     """
     rows = [(say("page.settings.model"), view.model)]
-    if texts:
-        rows.append((say("page.settings.texts"), texts))
-    if texts is None:
+    if isinstance(texts, str):
+        rows += [(say("page.settings.texts"), texts)] if texts else []
+    else:
         chosen = view.controls.get(page, {}).get("sentence", letter(0))
-        for i, sentence in enumerate(view.sentences):
-            if page not in _ONE or letter(i) == chosen:
-                label = say("page.settings.sentence", letter=letter(i))
-                rows.append((label, _text(sentence)))
+        lettered = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
+        for name, sentence in (lettered if texts is None else texts).items():
+            if page not in _ONE or name == chosen:
+                rows.append((say("page.settings.sentence", letter=name), _text(sentence)))
     if view.references and page in _COMPARING:
         references = " · ".join(_text(reference) for reference in view.references)
         rows.append((say("page.settings.references"), references))
@@ -47,7 +54,7 @@ def describe(view: ViewState, page: str, texts: str | None = None) -> list[tuple
         rows.append((say("page.settings.layer"), str(view.layer)))
     for name, value in view.controls.get(page, {}).items():
         label, title = _choice(page, name, value)
-        if label and title and name != "sentence":
+        if label and title and name != "sentence" and name not in unused:
             rows.append((label, title))
     return rows
 

@@ -27,7 +27,7 @@ from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs
 from contextlens.ui.widgets.component import component, css_class
-from contextlens.ui.widgets.describing import describe
+from contextlens.ui.widgets.describing import Texts, describe
 
 __all__ = [
     "box",
@@ -58,6 +58,7 @@ class ExportedView:
 
     Attributes:
         reading: the CSS class of the reading with the claim.
+        svg_title: the title that a drawing has; a chart's own is read from it.
         title: the page's title.
         link: the address of the view; None if it is too long for one.
         settings: pairs of a label and a value: the model, the texts, the page's choices.
@@ -65,6 +66,7 @@ class ExportedView:
     """
 
     reading: str = ""
+    svg_title: str = ""
     title: str = ""
     link: str | None = None
     settings: Sequence[tuple[str, str]] = ()
@@ -332,8 +334,10 @@ def downloads(
     name: str,
     chart: str = "",
     svg: str = "",
+    svg_title: str = "",
     snippets: Sequence[tuple[str, str]] = (),
-    texts: str | None = None,
+    texts: Texts = None,
+    unused: Collection[str] = (),
     reading_key: str = "reading",
 ) -> Iterator[None]:
     """Draw the page's Download menu: buttons for the picture, then the content of the block.
@@ -345,16 +349,19 @@ def downloads(
         name: the files' name without extension.
         chart: the chart's key; or
         svg: the drawing, see `picture_buttons`.
+        svg_title: the title that the drawing has, if any.
         snippets: pairs of a title and Python, which become the view's notebook.
-        texts: the name of the texts behind the picture; None for the view's sentences.
+        texts: the texts behind the picture, see `describe`.
+        unused: the names of controls that do not matter to the picture.
         reading_key: the key of the reading whose first claim is about the picture.
     """
     view = session.current()
     exported = ExportedView(
         css_class(reading_key),
+        svg_title,
         navigation.row(page).title,
-        share.address_of(view),
-        describe(view, page, texts),
+        share.address_of(view, page),
+        describe(view, page, texts, unused=unused),
         export.notebook_cells(snippets),
     )
     with place, st.popover(say("page.download.menu"), icon=":material/download:"):

@@ -34,14 +34,16 @@ def test_any_text_makes_a_drawing_within_its_bounds(
     boxes: list[tuple[str, int, bool]], title: str
 ) -> None:
     root = drawn(tokens_svg(boxes, title))
-    assert (root.get("width"), root.get("height")) == ("928", "440")
+    assert root.get("width") == "928"
+    height = float(root.get("height") or "nan")
+    assert height <= 440
     places = [
         tuple(float(rect.get(name)) for name in ("x", "y", "width", "height"))
         for rect in root.iter(f"{SVG}rect")
     ]
-    for x, y, width, height in places:
+    for x, y, width, tall in places:
         assert 0 <= x <= x + width <= 928
-        assert 40 <= y <= y + height <= 440
+        assert 40 <= y <= y + tall <= height
     for i, (x, y, width, _) in enumerate(places):
         for x2, y2, _, _ in places[i + 1 :]:
             assert y2 > y or x2 >= x + width

@@ -15,7 +15,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from contextlens.ui.corpora.controls import MINE
-from contextlens.ui.frame.share import MOST, fits, qr_code
+from contextlens.ui.frame.share import MOST, fits, qr_code, shareable
 from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
@@ -89,6 +89,18 @@ def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
     assert "a" * 16 not in address
     assert decode(address.partition("?s=")[2]) == DEFAULT
     assert "This link includes only the corpus on this page" in captions(app)
+
+
+def test_a_link_has_no_corpus_or_file_that_another_page_shows() -> None:
+    name = "a" * 16
+    shown = {"corpus": name, "word": "bank"}
+    view = replace(DEFAULT, controls={"senses": shown, "corpora": {"corpus": name}})
+    view = replace(view, controls={**view.controls, "map": {"file": name, "kept": name, "seed": 3}})
+    others = {"map": {"seed": 3}, "senses": {"word": "bank"}}
+    assert shareable(view, "tokens").controls == others
+    assert shareable(view, "senses").controls == {**others, "senses": shown}
+    ready = replace(DEFAULT, controls={"senses": {"corpus": "sentiment"}})
+    assert shareable(ready, "tokens") == ready
 
 
 def test_a_code_is_made_only_when_somebody_looks() -> None:

@@ -221,6 +221,7 @@ def test_the_components_get_their_data_as_json() -> None:
         "file": "senses",
         "caption": "passport",
         "reading": "",
+        "svg_title": "",
         "title": "",
         "link": None,
         "settings": [],

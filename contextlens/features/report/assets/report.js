@@ -32,8 +32,13 @@ class Report {
     watch(changed, this.gone.signal);
   }
 
-  update({ words }) {
-    if (this.words) return;
+  update({ words, presented }) {
+    this.presented = presented;
+    this.root.classList.toggle("presented", presented);
+    if (this.words) {
+      for (const field of this.root.querySelectorAll("input, textarea")) field.readOnly = presented;
+      return;
+    }
     this.words = words;
     const [title, introduction] = this.root.querySelectorAll(".head .field");
     this.title = this.field(title, words.title, "title");
@@ -119,20 +124,29 @@ class Report {
       await change(Object.fromEntries(order.map((own, i) => [own, { order: i }])));
     }
     await this.load();
-    this.root.querySelector(`[data-id="${id}"] .${step < 0 ? "up" : "down"}`)?.focus();
+    const moved = this.root.querySelector(`[data-id="${id}"]`);
+    const ways = step < 0 ? [".up", ".down"] : [".down", ".up"];
+    ways
+      .map((way) => moved?.querySelector(way))
+      .find((way) => way && !way.disabled)
+      ?.focus();
   }
 
-  // Removes entries, says so, and offers to bring them back.
-  async removeEntries(removed, message) {
-    await remove(removed.map(({ id }) => id));
+  // Removes entries, says so, and offers to bring them back, with those removed just before.
+  async removeEntries(entries, message) {
+    const before = this.root.querySelector(".undo") ? this.removed : [];
+    const removed = [...before, ...entries];
+    this.removed = removed;
+    await remove(entries.map(({ id }) => id));
     await this.load();
-    this.say(`${message} `);
+    this.say(`${before.length ? this.call("removed_more", { n: removed.length }) : message} `);
     const undo = button("undo", this.words.undo);
     undo.onclick = () =>
       this.attempt(async () => {
         await save(removed);
         await this.load();
-        this.say("");
+        this.say(this.words.back);
+        this.root.querySelector(`[data-id="${removed.at(-1).id}"] .remove`)?.focus();
       });
     this.root.querySelector(".said").append(undo);
     undo.focus();
@@ -171,7 +185,7 @@ class Report {
     image.alt = view.claim || view.title;
     const about = make("div", "about");
     about.append(
-      this.editor("input", "title", view, "title", this.call("view_title", { n }), 300),
+      this.editor("textarea", "title", view, "title", this.call("view_title", { n }), 300),
       make("p", "claim", view.claim),
       this.editor("textarea", "note", view, "note", this.call("note", { n }), MOST_TYPED),
       settingsOf(view, this.words),
@@ -200,10 +214,9 @@ class Report {
     field.value = view[key] ?? "";
     field.ariaLabel = label;
     field.maxLength = most;
-    if (tag === "textarea") {
-      field.rows = 2;
-      field.placeholder = this.words.note_placeholder;
-    }
+    field.rows = name === "note" ? 2 : 1;
+    if (name === "note") field.placeholder = this.words.note_placeholder;
+    field.readOnly = this.presented;
     this.keepTyped(field, view.id, key);
     return field;
   }
@@ -238,7 +251,7 @@ class Report {
 
   async saveNotebook() {
     await this.read();
-    const text = notebook(this.views);
+    const text = notebook(this.views, this.head.title || this.words.untitled, this.head.note);
     download(new Blob([text], { type: "application/x-ipynb+json" }), "report.ipynb");
     this.say(this.call("saved", { name: "report.ipynb" }));
   }
@@ -300,7 +313,7 @@ function htmlOf({ title, note }, views, words) {
 }
 
 const STYLE = `
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126; background: #fff;
+body { overflow-wrap: anywhere; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126; background: #fff;
   font-family: Helvetica, Arial, sans-serif; line-height: 1.5; }
 h2 { margin: 0 0 0.5rem; } section { margin: 2.5rem 0; border-top: 1px solid #ccd2d9; padding-top: 1.5rem; }
 img { width: 100%; height: auto; border: 1px solid #e3e7eb; }

@@ -5,10 +5,16 @@ const METADATA = {
   language_info: { name: "python" },
 };
 
-// The notebook's text. A view has `title`, `claim`, `note`, `caption`, `link` and `cells`: pairs of
+// The notebook's text; a report has a title and an introduction. A view has `title`, `claim`, `note`, `caption`, `link` and `cells`: pairs of
 // "markdown" or "code" and the source.
-export function notebook(views) {
-  const cells = views.flatMap((view) => [["markdown", about(view)], ...view.cells]);
+export function notebook(views, title = "", introduction = "") {
+  const cells = views.flatMap((view) => [
+    ["markdown", about(view, title ? "##" : "#")],
+    ...view.cells,
+  ]);
+  if (title) {
+    cells.unshift(["markdown", [`# ${plain(title)}`, plain(introduction)].join("\n\n").trim()]);
+  }
   return JSON.stringify(
     { cells: cells.map(cell), metadata: METADATA, nbformat: 4, nbformat_minor: 5 },
     null,
@@ -21,8 +27,9 @@ function cell([kind, source], i) {
   return { cell_type: kind, id: `cell-${i}`, metadata: {}, ...run, source };
 }
 
-function about({ title, claim, note = "", caption, link }) {
-  const parts = [`# ${plain(title)}`, plain(claim), plain(note)];
+function about(view, level) {
+  const { title, claim, note = "", caption, link } = view;
+  const parts = [`${level} ${plain(title.replace(/\s+/g, " "))}`, plain(claim), plain(note)];
   if (link) parts.push(`[Open this view in Contextlens](<${link}>)`);
   parts.push(...caption.split("\n").map(plain));
   return parts.filter(Boolean).join("\n\n");

@@ -80,7 +80,7 @@ async function fileOf(format, plot, view, colours) {
   if (format === "html") {
     return new Blob([await asHtml(plot, colours, view)], { type: "text/html" });
   }
-  const title = titleOf(plot) ? "" : view.title; // the chart has its own
+  const title = titleOf(plot) || view.svg_title ? "" : view.title; // most have their own
   const svg = await asSvg(plot, view.svg, colours, { ...view, title });
   return format === "svg" ? svgBlob(svg) : asPng(svg);
 }
@@ -89,7 +89,7 @@ async function collect(root, plot, view, colours) {
   const { title: page, claim, link, settings, cells, file } = view;
   const svg = await asSvg(plot, view.svg, colours);
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
-  const title = titleOf(plot) || page;
+  const title = titleOf(plot) || view.svg_title || page;
   const caption = [subtitleOf(plot), view.caption].filter(Boolean).join("\n");
   const n = await add({ page, title, claim, caption, link, settings, cells, file, picture });
   say(root, `Your report has ${n === 1 ? "1 view" : `${n} views`}. `);
