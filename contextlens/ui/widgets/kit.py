@@ -82,7 +82,7 @@ def picture_buttons(
     caption: str = "",
     exported: ExportedView = ExportedView(),
 ) -> None:
-    """Show the buttons "PNG" (2400 x 1350), "SVG" (1200 x 675), and for a chart "HTML".
+    """Show the buttons "PNG" (2400 px wide) and "SVG" (1200 px), and for a chart "HTML".
 
     The files have the claim and the passport in them; the HTML also has plotly, and opens without a
     network. With a title, "Add to report" follows; with cells, "Notebook".

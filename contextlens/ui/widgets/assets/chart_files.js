@@ -1,12 +1,11 @@
 // The chart of a page as a file: a picture for a slide, or a page that opens without a network.
-// Plotly lays the copy out at 960 x 540 and it is scaled to 1200 x 675, so that text stays readable
-// on a slide; PNGs have twice the pixels. Around plotly's SVG stand title, claim and passport.
+// A copy is laid out at 960 x 540 and scaled to a width of 1200, so that text stays readable on a
+// slide; PNGs have twice the pixels. Around plotly's SVG stand title, claim and passport.
 
 import { set, shape } from "./elements.js";
 
 const LAYOUT = { width: 960, height: 540 };
-const PICTURE = { width: 1200, height: 675 };
-const SCALE = PICTURE.width / LAYOUT.width;
+const SLIDE = 1200;
 const EDGE = 16;
 const LARGEST = 1.5; // how far a small drawing is enlarged
 const WIDTH = LAYOUT.width - 2 * EDGE;
@@ -42,8 +41,8 @@ export function coloursOf(style) {
   };
 }
 
-// The SVG of a plot, or of a drawing in `currentColor`, with these words around it. Without any, it
-// is only as high as a drawing, and a plot is without its own title.
+// The SVG of a plot, or of a drawing in `currentColor`, with these words around it. It is only as
+// high as a drawing needs. Without words, a plot is without its own title.
 export async function asSvg(plot, drawing, colours, words) {
   const { title = "", claim = "", caption = "" } = words ?? {};
   const above = wrapped(title, TITLE);
@@ -52,19 +51,18 @@ export async function asSvg(plot, drawing, colours, words) {
   const head = above.lines.length * TITLE.line;
   const room = { width: WIDTH, height: LAYOUT.height - 2 * EDGE - head - foot };
   const inner = placed(parsed(drawing || (await chartAsSvg(plot, room, words))), room, EDGE + head);
-  const svg = shape("svg", { ...PICTURE, viewBox: `0 0 ${LAYOUT.width} ${LAYOUT.height}` });
-  if (!words && drawing) {
-    const height = Number(inner.getAttribute("height")) + 2 * EDGE;
-    set(svg, { viewBox: `0 0 ${LAYOUT.width} ${height}`, height: height * SCALE });
-  }
+  const needed = 2 * EDGE + head + Math.ceil(inner.getAttribute("height")) + foot;
+  const height = drawing ? needed : LAYOUT.height;
+  const svg = shape("svg", { viewBox: `0 0 ${LAYOUT.width} ${height}` });
+  set(svg, { width: SLIDE, height: (height * SLIDE) / LAYOUT.width });
   set(svg, { xmlns: "http://www.w3.org/2000/svg", color: colours.ink });
   // The chart's own ground may be transparent.
   for (const fill of [colours.ground, plot?._fullLayout?.paper_bgcolor ?? "none"]) {
-    svg.append(shape("rect", { ...LAYOUT, class: "background", fill }));
+    svg.append(shape("rect", { ...LAYOUT, height, class: "background", fill }));
   }
   write(svg, above, EDGE, colours.ink);
   svg.append(inner);
-  let y = LAYOUT.height - EDGE - foot;
+  let y = height - EDGE - foot;
   for (const block of below) {
     y = write(svg, block, y + GAP, colours.ink);
   }
@@ -147,8 +145,8 @@ export async function asPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = 2 * PICTURE.width;
-  canvas.height = 2 * PICTURE.height;
+  canvas.width = 2 * image.naturalWidth;
+  canvas.height = 2 * image.naturalHeight;
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
