@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.screens import DESK
 
@@ -41,4 +42,17 @@ def test_a_chart_is_saved_and_opens_from_disk(
     assert "weights 53aa51172d14" in saved.locator(".passport").inner_text()
     assert saved.get_by_role("link", name="Contextlens").get_attribute("href") == here.page.url
     assert [url for url in asked if not url.startswith("file:")] == []
+    context.close()
+
+
+def test_a_drawing_is_saved_too(visit: Callable[..., Visit], tmp_path: Path) -> None:
+    here = visit("/tokens", **DESK)
+    (tmp_path / "drawing.html").write_bytes(here.download("HTML"))
+    claim = here.main.locator(".st-key-reading p.said").inner_text()
+    context = here.page.context.browser.new_context()  # type: ignore[union-attr]
+    saved = context.new_page()
+    saved.goto((tmp_path / "drawing.html").as_uri())
+    expect(saved.locator("svg text").filter(has_text="18750")).to_be_visible()
+    assert saved.locator(".claim").inner_text().split() == claim.split()
+    assert saved.locator("script").count() == 0
     context.close()

@@ -82,10 +82,10 @@ def picture_buttons(
     caption: str = "",
     exported: ExportedView = ExportedView(),
 ) -> None:
-    """Show the buttons "PNG" (2400 px wide) and "SVG" (1200 px), and for a chart "HTML".
+    """Show the buttons "PNG" (2400 px wide), "SVG" (1200 px) and "HTML".
 
-    The files have the claim and the passport in them; the HTML also has plotly, and opens without a
-    network. With a title, "Add to report" follows; with cells, "Notebook".
+    The files have the claim and the passport in them; a chart's HTML also has plotly, and opens
+    without a network. With a title, "Add to report" follows; with cells, "Notebook".
 
     Args:
         chart_key: The `key` of the `st.plotly_chart`, or of a container around it.

@@ -69,10 +69,16 @@ export async function asSvg(plot, drawing, colours, words) {
   return new XMLSerializer().serializeToString(svg);
 }
 
-function placed(svg, room, y) {
+// The size of an SVG, which scales from now on.
+function measured(svg) {
   const [width, height] = ["width", "height"].map((side) => parseFloat(svg.getAttribute(side)));
-  const scale = Math.min(LARGEST, room.width / width, room.height / height);
   if (!svg.hasAttribute("viewBox")) set(svg, { viewBox: `0 0 ${width} ${height}` });
+  return { width, height };
+}
+
+function placed(svg, room, y) {
+  const { width, height } = measured(svg);
+  const scale = Math.min(LARGEST, room.width / width, room.height / height);
   set(svg, { x: EDGE, y, width: width * scale, height: height * scale, overflow: "visible" });
   return svg;
 }
@@ -153,26 +159,40 @@ export async function asPng(svg) {
   });
 }
 
-// A page of its own that opens without a network: the chart as it is seen, plotly, claim, passport.
-export async function asHtml(plot, { ink, ground }, { title, claim, caption, link }) {
+// A page of its own that opens without a network: the chart as it is seen and still interactive, or
+// a drawing; claim, passport and a link back.
+export async function asHtml(plot, drawing, { ink, ground }, view) {
+  const { page, put } = newPage(titleOf(plot) || view.svg_title || view.title, STYLE(ink, ground));
+  if (drawing) {
+    const svg = parsed(drawing);
+    measured(svg);
+    page.body.append(page.importNode(svg, true));
+  } else put(page.body, "div", "", { id: "chart" });
+  put(page.body, "p", view.claim, { class: "claim" });
+  put(page.body, "p", view.caption, { class: "passport" });
+  if (view.link) put(page.body, "a", "Open this view in Contextlens", { href: view.link });
+  if (!drawing) {
+    put(page.body, "script", await plotlyScript());
+    const json = JSON.stringify(figureOf(plot)).replaceAll("<", "\\u003c");
+    put(page.body, "script", json, { type: "application/json", id: "figure" });
+    put(page.body, "script", SHOW);
+  }
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}
+
+async function plotlyScript() {
   const answer = await fetch(`${window.__streamlit.BACKEND_BASE_URL}plotly.min.js`);
   if (!answer.ok) throw new Error(`plotly.min.js: ${answer.status}`);
-  const { data, layout } = plot;
-  const frames = plot._transitionData?._frames ?? [];
+  return answer.text();
+}
+
+function figureOf({ data, layout, _transitionData }) {
+  const frames = _transitionData?._frames ?? [];
   const listed = (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
   const figure = JSON.parse(JSON.stringify({ data, layout, frames }, listed));
   plainFonts(figure);
   delete figure.layout.width;
-  const { page, put } = newPage(titleOf(plot) || title, STYLE(ink, ground));
-  put(page.body, "div", "", { id: "chart" });
-  put(page.body, "p", claim, { class: "claim" });
-  put(page.body, "p", caption, { class: "passport" });
-  if (link) put(page.body, "a", "Open this view in Contextlens", { href: link });
-  put(page.body, "script", await answer.text());
-  const json = JSON.stringify(figure).replaceAll("<", "\\u003c");
-  put(page.body, "script", json, { type: "application/json", id: "figure" });
-  put(page.body, "script", SHOW);
-  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+  return figure;
 }
 
 // An empty HTML page, and a function that adds an element to a part of it.
@@ -195,6 +215,7 @@ export function newPage(title, style) {
 const STYLE = (ink, ground) =>
   `body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: ${ink};` +
   ` background: ${ground}; font-family: ${FONT}; } .claim { font-size: 1.25rem; }` +
+  " svg { max-width: 100%; height: auto; overflow: visible; }" +
   " .passport { font-size: 0.75rem; white-space: pre-line; } a { color: inherit; }";
 
 const SHOW = `

@@ -25,7 +25,6 @@ export default function render({ parentElement, data }) {
   const root = parentElement.querySelector(".picture");
   root.view = data; // of the latest run
   const can = {
-    html: !data.svg, // a drawing is no chart
     ipynb: data.cells.length > 0,
     report: Boolean(data.title),
   };
@@ -78,7 +77,7 @@ async function fileOf(format, plot, view, colours) {
     return new Blob([notebook([view])], { type: "application/x-ipynb+json" });
   }
   if (format === "html") {
-    return new Blob([await asHtml(plot, colours, view)], { type: "text/html" });
+    return new Blob([await asHtml(plot, view.svg, colours, view)], { type: "text/html" });
   }
   const title = titleOf(plot) || view.svg_title ? "" : view.title; // most have their own
   const svg = await asSvg(plot, view.svg, colours, { ...view, title });
