@@ -16,7 +16,7 @@ def draw_report() -> None:
 
     The browser keeps them (`ui/widgets/assets/report_store.js`); the server never has them.
     """
+    if not present.is_on():
+        st.caption(say("report.privacy"))  # above, as what the browser keeps comes later
     data = {"words": dict(table("report")), "presented": present.is_on()}
     component("contextlens.features.report", "report", data, key="report")
-    if not present.is_on():
-        st.caption(say("report.privacy"))
