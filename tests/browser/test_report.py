@@ -77,6 +77,8 @@ def test_views_are_collected_edited_kept_and_saved(
 
     here.main.get_by_role("button", name="Remove view 1").click()
     expect(views(here)).to_have_count(1)
+    here.main.get_by_role("button", name="Remove view 1").click()
+    expect(here.main.get_by_text("Removed 2 views.")).to_be_visible()
     here.main.get_by_role("button", name="Undo").click()
     expect(views(here)).to_have_count(2)
     check_html(here, saved(here, "Save as HTML"), tmp_path, claim)

@@ -133,13 +133,14 @@ class Report {
   }
 
   // Removes entries, says so, and offers to bring them back, with those removed just before.
-  async removeEntries(entries, message) {
+  async removeEntries(chosen, message) {
     const before = this.root.querySelector(".undo") ? this.removed : [];
-    const removed = [...before, ...entries];
+    const removed = [...before, ...chosen];
     this.removed = removed;
-    await remove(entries.map(({ id }) => id));
+    await remove(chosen.map(({ id }) => id));
     await this.load();
-    this.say(`${before.length ? this.call("removed_more", { n: removed.length }) : message} `);
+    const n = removed.filter(({ picture }) => picture).length; // not the report's title
+    this.say(`${before.length ? this.call("removed_more", { n }) : message} `);
     const undo = button("undo", this.words.undo);
     undo.onclick = () =>
       this.attempt(async () => {
