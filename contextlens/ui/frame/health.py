@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from ipaddress import ip_address
 
-from prometheus_client.exposition import choose_encoder
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -35,6 +34,10 @@ _BYTES = 4096
 _PROBES = JobKind("probes", n_at_once=1, keeps=False)
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _METRICS = ("/metrics", "/_stcore/metrics")  # the second one is Streamlit's own
+_NO_METRICS = (
+    "Nothing is counted here, as prometheus-client is not installed. Install the extra `server` "
+    "(pip install 'contextlens[server]'), and start Contextlens again.\n"
+)
 _REFUSAL = (
     "Only the machine that Contextlens runs on may read this, or who sends the token that "
     "CONTEXTLENS_METRICS_TOKEN names (Authorization: Bearer ...).\n"
@@ -163,6 +166,10 @@ async def _ready(_: Request) -> Response:
 
 
 def _metrics(request: Request) -> Response:
+    if not meters.IS_COUNTING:
+        return PlainTextResponse(_NO_METRICS, status_code=501)
+    from prometheus_client.exposition import choose_encoder
+
     encoder, media_type = choose_encoder(request.headers.get("accept", ""))
     headers = {"Content-Type": media_type, "Cache-Control": "no-store"}
     return Response(encoder(meters.REGISTRY), headers=headers)

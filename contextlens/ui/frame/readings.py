@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.metrics_core import Metric
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
@@ -15,6 +14,9 @@ from contextlens.core.errors import ContextlensError
 from contextlens.core.service import LocalService
 from contextlens.ui.models.background import jobs
 from contextlens.ui.models.services import service
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
 
 __all__ = ["begin"]
 
@@ -38,6 +40,8 @@ def _service() -> Iterator[Metric]:
 
 
 def _jobs() -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
     now = GaugeMetricFamily(
         "contextlens_jobs",
         "Work in the background, by kind and state (waiting, running).",
@@ -58,6 +62,8 @@ def _jobs() -> Iterator[Metric]:
 
 
 def _sessions() -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily
+
     n = 0
     if runtime.exists():
         stats = runtime.get_instance().stats_mgr.get_stats([ACTIVE_SESSIONS_FAMILY])
