@@ -581,7 +581,7 @@ def _numbers(at_layer: PairsAtLayer) -> None:
 def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
     kit.under_the_hood(
         formula=[FORMULA if at_layer.correlation is None else SCORES_FORMULA],
-        snippet=[(title, code) for title, code in _snippets(at_layer, card) if title],
+        snippet=_snippets(at_layer, card),
         passport=at_layer.result.passport,
         shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),
     )

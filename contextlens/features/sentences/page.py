@@ -305,7 +305,7 @@ def _under_the_hood(result: Compared) -> None:
     shapes = [{"array": n, "shape": str(a.shape)} for n, a in arrays(result).items()]
     kit.under_the_hood(
         formula=[FORMULA, recipe_of(result.card)],
-        snippet=[(title, code) for title, code in _snippets(result) if title],
+        snippet=_snippets(result),
         passport=_passport(result),
         shapes=kit.shapes(shapes, key="sentences_shapes"),
     )

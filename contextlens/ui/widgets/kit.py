@@ -295,7 +295,8 @@ def under_the_hood(
 
     Args:
         formula: Markdown, one paragraph or formula each.
-        snippet: Python that computes the page's numbers; or several pairs of title and Python.
+        snippet: Python that computes the page's numbers; or several pairs of title and Python. One
+            without a title is for notebooks alone.
         passport: the passport of the numbers.
         shapes: draws the shapes of the arrays, if any.
         remark: a note on the snippets, in small type.
@@ -307,8 +308,9 @@ def under_the_hood(
     with right:
         titled = [(say("page.same_numbers"), snippet)] if isinstance(snippet, str) else snippet
         for title, code in titled:
-            st.markdown(title)
-            st.code(code, language="python", wrap_lines=True)
+            if title:
+                st.markdown(title)
+                st.code(code, language="python", wrap_lines=True)
         if remark:
             st.caption(remark)
         if shapes is not None:
@@ -350,7 +352,8 @@ def downloads(
         chart: the chart's key; or
         svg: the drawing, see `picture_buttons`.
         svg_title: the title that the drawing has, if any.
-        snippets: pairs of a title and Python, which become the view's notebook.
+        snippets: pairs of a title and Python, which become the view's notebook; one without a title
+            goes on from the one before.
         texts: the texts behind the picture, see `describe`.
         unused: the names of controls that do not matter to the picture.
         reading_key: the key of the reading whose first claim is about the picture.

@@ -5,8 +5,8 @@ const METADATA = {
   language_info: { name: "python" },
 };
 
-// The notebook's text; a report has a title and an introduction. A view has `title`, `claim`, `note`, `caption`, `link` and `cells`: pairs of
-// "markdown" or "code" and the source.
+// The notebook's text; a report has a title and an introduction. A view has `title`, `claim`,
+// `note`, `caption`, `link` and `cells`: pairs of "markdown" or "code" and the source.
 export function notebook(views, title = "", introduction = "") {
   const cells = views.flatMap((view) => [
     ["markdown", about(view, title ? "##" : "#")],
