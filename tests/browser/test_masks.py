@@ -40,6 +40,12 @@ EIGHT = (
     *(A, "Rain.", "The bank of the river was green", "Yes", "Where did the snake go?"),
     *("Programming is fun", "One word, many meanings; one meaning, many words.", "It is late"),
 )
+HOLD_LINKS = """
+() => {
+  const click = HTMLAnchorElement.prototype.click;
+  HTMLAnchorElement.prototype.click = function () { window.held = () => click.call(this); };
+}
+"""
 FIGURES = '[role="figure"], .js-plotly-plot'
 
 
@@ -132,6 +138,19 @@ def test_the_downloads_are_files_with_their_passport(
     assert "layer 6 · padded to 32 · mask off" in " ".join(texts)
     assert f"weights {lab.rows[0].padded.passport.checksum[:12]}" in " ".join(texts)
     assert here.download("PNG")[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_file_arrives_although_others_act_before_the_browser_requests_it(visit: Callable) -> None:
+    other = visit(address_of(), **DESK)
+    here = visit(address_of(), **DESK)
+    here.page.evaluate(HOLD_LINKS)
+    with here.page.expect_download() as download:
+        here.menu("Download").get_by_role("button", name="CSV").click()
+        here.page.wait_for_function("window.held !== undefined")
+        for _ in range(3):
+            other.reload()
+        here.page.evaluate("window.held()")
+    assert b"sentence" in download.value.path().read_bytes()
 
 
 def test_markup_is_text_everywhere_and_eight_texts_fit_a_desk(visit: Callable) -> None:

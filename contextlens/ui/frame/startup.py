@@ -23,6 +23,7 @@ from contextlens.core.errors import ContextlensError, SettingsError
 from contextlens.corpus.store import indexing
 from contextlens.jobs import Visitor
 from contextlens.ui.corpora import catalogue
+from contextlens.ui.files import downloads
 from contextlens.ui.frame import logs, readings
 from contextlens.ui.frame.navigation import PAGES
 from contextlens.ui.models import runtime
@@ -57,6 +58,7 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
         yield  # every page reports the error
         return
     readings.begin()
+    downloads.begin()
     otherwise(session.caller)
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
