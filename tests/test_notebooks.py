@@ -16,7 +16,7 @@ from tests.support.pages import bundled_app, chart, framed, offered_files, settl
 from tests.support.snippets import drawn, run
 
 PAGES = (
-    *("tokens", "masks", "embedding_layer", "layers", "attention", "anatomy"),
+    *("home", "tokens", "masks", "embedding_layer", "layers", "attention", "anatomy"),
     *("meaning", "why", "pairs", "sentences", "corpora"),
 )
 """The scripts of the other pages take long; their own tests run them."""
@@ -55,7 +55,13 @@ def shares(arrays: Arrays) -> np.ndarray:
     return np.stack([arrays[f"{part}_share"] for part in ("word", "position", "segment")])
 
 
+def pairs(arrays: Arrays) -> np.ndarray:
+    """The pairs of A, B and two references, without the references' own."""
+    return arrays["cosines"][:, [0, 0, 0, 1, 1], [1, 2, 3, 2, 3]].T
+
+
 EXPECTED: dict[str, Callable[[AppTest, Arrays], Any]] = {
+    "home": lambda _, arrays: pairs(arrays),
     "tokens": lambda _, arrays: arrays["token_ids"],
     "masks": lambda _, arrays: arrays["mean_cosines"],
     "embedding_layer": lambda _, arrays: shares(arrays),

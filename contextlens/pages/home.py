@@ -3,6 +3,7 @@
 import streamlit as st
 
 from contextlens.features.home import page
+from contextlens.features.meaning.page import downloads
 from contextlens.ui.frame import errors, shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -10,7 +11,7 @@ from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
 
 view = session.current()
-shell.header("home", view)
+place = shell.header("home", view)
 left, right = st.columns([3, 2], gap="medium")
 story = left.container(border=True, gap="xsmall", key="story")
 
@@ -41,6 +42,16 @@ with story, errors.boundary():
     else:
         page.headline(headline, portrait, ruler)
         page.story(view, portrait, card, ruler)
+        downloads(
+            portrait,
+            card,
+            place,
+            page="home",
+            chart=page.CHART,
+            name="start-here",
+            note=page.picture_note(portrait),
+            reading_key="headline",
+        )
 
 if card is not None:
     with examples.container():

@@ -78,7 +78,7 @@ def parting(
         "margin": _MARGIN,
     }
     room = round((height - _MARGIN["t"] - _MARGIN["b"]) * _FARTHEST / (_FARTHEST + _BELOW))
-    notes = [*_axis(room), *_names(words, room), *_remarks(words, layers, random)]
+    notes = [*_axis(), *_names(words, room), *_remarks(words, layers, random)]
     chart = figure(
         [*moving, *still, *yardstick],
         {**layout, "annotations": notes},
@@ -139,7 +139,7 @@ def _yardstick(random: FloatArray, layers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _axis(room: int) -> list[dict[str, Any]]:
+def _axis() -> list[dict[str, Any]]:
     """Return the axis in words: both its ends, and the arrow between them."""
     ends = {say("home.axis.apart"): _FARTHEST, say("home.axis.together"): 0}
     beside = {"x": 0, "xref": "paper", "showarrow": False, "font": _MUTED_FONT}
@@ -155,7 +155,7 @@ def _axis(room: int) -> list[dict[str, Any]]:
         }
         for text, place in ends.items()
     ]
-    arrow = {"showarrow": True, "ax": 0, "ay": room, "arrowhead": 2, "arrowcolor": MUTED}
+    arrow = {"showarrow": True, "ax": 0, "ay": 0, "ayref": "y", "arrowhead": 2, "arrowcolor": MUTED}
     return [*words, {**beside, **arrow, "text": "", "y": _FARTHEST, "xshift": -12}]
 
 

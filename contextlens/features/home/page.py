@@ -27,9 +27,18 @@ from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["basics", "gallery", "headline", "introduction", "open_meaning", "story"]
+__all__ = [
+    "CHART",
+    "basics",
+    "gallery",
+    "headline",
+    "introduction",
+    "open_meaning",
+    "picture_note",
+    "story",
+]
 
-_PARTING = "home_parting"
+CHART = "home_parting"
 
 
 # --- This app, its terms and its examples
@@ -177,8 +186,14 @@ def _picture(view: ViewState, portrait: Portrait) -> None:
         random=None if band is None else band.mean,
     )
     alt = say("home.picture_alt", title=titles[portrait.row])
-    kit.chart(figure, key=_PARTING, alt=alt)
-    layer_bar(view, comparison.layers, framed=[_PARTING])
+    kit.chart(figure, key=CHART, alt=alt)
+    layer_bar(view, comparison.layers, framed=[CHART])
+
+
+def picture_note(portrait: Portrait) -> str:
+    """Return what the layer bar shows on the page, for the saved picture."""
+    layers = portrait.comparison.layers
+    return say("home.picture_note", first=layers[0], last=layers[-1])
 
 
 def open_meaning(view: ViewState) -> None:

@@ -84,13 +84,31 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
     )
 
 
-def downloads(portrait: Portrait, card: ModelCard, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
+def downloads(
+    portrait: Portrait,
+    card: ModelCard,
+    place: DeltaGenerator,
+    *,
+    page: str = "meaning",
+    chart: str = CHART,
+    name: str = _FILE,
+    note: str = "",
+    reading_key: str = "reading",
+) -> None:
+    """The page's Download menu, also for another picture of these numbers (see `kit.downloads`)."""
     meaning = portrait.meaning
-    at = say("meaning.at_layer", layer=portrait.layer)
-    caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
+    note = note or say("meaning.at_layer", layer=portrait.layer)
+    caption = f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}"
     snippets = [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
-    with kit.downloads(place, caption, page="meaning", chart=CHART, name=_FILE, snippets=snippets):
+    with kit.downloads(
+        place,
+        caption,
+        page=page,
+        name=name,
+        chart=chart,
+        snippets=snippets,
+        reading_key=reading_key,
+    ):
         kit.download_files(
             _FILE,
             meaning.passport,

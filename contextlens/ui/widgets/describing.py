@@ -18,9 +18,9 @@ _LONGEST = 300  # characters of a text
 
 _ONE = ("tokens", "embedding_layer", "layers", "attention")
 """Pages that show one sentence of the view."""
-_COMPARING = ("meaning", "why")
+_COMPARING = ("home", "meaning", "why")
 """Pages that use the references."""
-_AT_A_LAYER = ("masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
+_AT_A_LAYER = ("home", "masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
 
 
 def describe(

@@ -17,7 +17,7 @@ const GAP = 10; // between the chart, the claim and the caption
 
 // The finding that stands beside the page's picture; "" if the chart's title has it.
 export function claimIn(reading) {
-  const said = reading && document.querySelector(`.${CSS.escape(reading)} p.said`);
+  const said = reading && document.querySelector(`.${CSS.escape(reading)} :is(p.said, h2)`);
   return said ? said.textContent.trim() : "";
 }
 
