@@ -127,7 +127,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
     """
     env = {"RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0.5"}
     texts = [
-        f"{number} and {'many more words of the very same kind ' * 12}" for number in range(500)
+        f"{number} and {'many more words of the very same kind ' * 12}" for number in range(250)
     ]
     body = pack_request({"model": BUNDLED_ID, "texts": texts, "layers": [0]})
     headers = {"content-type": REQUEST_TYPE, MODEL_HEADER: BUNDLED_ID}
