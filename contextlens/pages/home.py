@@ -1,9 +1,11 @@
 """Start here: uses of a word, how far apart the model keeps them, and why."""
 
+from functools import partial
+
 import streamlit as st
 
 from contextlens.features.home import page
-from contextlens.features.meaning.page import downloads
+from contextlens.features.meaning.page import files, snippets
 from contextlens.ui.frame import errors, shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -42,16 +44,7 @@ with story, errors.boundary():
     else:
         page.headline(headline, portrait, ruler)
         page.story(view, portrait, card, ruler)
-        downloads(
-            portrait,
-            card,
-            place,
-            page="home",
-            chart=page.CHART,
-            name="start-here",
-            note=page.picture_note(portrait),
-            reading_key="headline",
-        )
+        page.downloads(portrait, place, snippets(portrait, card), partial(files, portrait))
 
 if card is not None:
     with examples.container():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,24 +23,15 @@ from contextlens.ui.models import download_requests, runtime
 from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, from_example
-from contextlens.ui.widgets import kit
+from contextlens.ui.widgets import export, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = [
-    "CHART",
-    "basics",
-    "gallery",
-    "headline",
-    "introduction",
-    "open_meaning",
-    "picture_note",
-    "story",
-]
+__all__ = ["basics", "downloads", "gallery", "headline", "introduction", "open_meaning", "story"]
 
-CHART = "home_parting"
+_PARTING = "home_parting"
 
 
 # --- This app, its terms and its examples
@@ -186,14 +179,37 @@ def _picture(view: ViewState, portrait: Portrait) -> None:
         random=None if band is None else band.mean,
     )
     alt = say("home.picture_alt", title=titles[portrait.row])
-    kit.chart(figure, key=CHART, alt=alt)
-    layer_bar(view, comparison.layers, framed=[CHART])
+    kit.chart(figure, key=_PARTING, alt=alt)
+    layer_bar(view, comparison.layers, framed=[_PARTING])
 
 
-def picture_note(portrait: Portrait) -> str:
-    """Return what the layer bar shows on the page, for the saved picture."""
-    layers = portrait.comparison.layers
-    return say("home.picture_note", first=layers[0], last=layers[-1])
+def downloads(
+    portrait: Portrait,
+    place: DeltaGenerator,
+    snippets: Sequence[tuple[str, str]],
+    files: Callable[[], None],
+) -> None:
+    """Draw the page's Download menu.
+
+    Args:
+        portrait: what the page shows.
+        place: where the menu is drawn.
+        snippets: see `kit.downloads`.
+        files: draws the buttons for the numbers.
+    """
+    meaning, layers = portrait.meaning, portrait.comparison.layers
+    note = say("home.picture_note", first=layers[0], last=layers[-1])  # the layer bar's numbers
+    with kit.downloads(
+        place,
+        f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}",
+        page="home",
+        name="start-here",
+        chart=_PARTING,
+        snippets=snippets,
+        unused=("lines",),
+        reading_key="headline" if portrait.comparison.pairs("sentences") else "reading",
+    ):
+        files()
 
 
 def open_meaning(view: ViewState) -> None:

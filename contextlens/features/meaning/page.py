@@ -28,7 +28,7 @@ from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "picture", "toolbar"]
+__all__ = ["downloads", "explain", "files", "picture", "snippets", "toolbar"]
 
 CHART = "meaning_chart"
 _FILE = "meaning-in-context"
@@ -84,37 +84,29 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
     )
 
 
-def downloads(
-    portrait: Portrait,
-    card: ModelCard,
-    place: DeltaGenerator,
-    *,
-    page: str = "meaning",
-    chart: str = CHART,
-    name: str = _FILE,
-    note: str = "",
-    reading_key: str = "reading",
-) -> None:
-    """The page's Download menu, also for another picture of these numbers (see `kit.downloads`)."""
+def downloads(portrait: Portrait, card: ModelCard, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
     meaning = portrait.meaning
-    note = note or say("meaning.at_layer", layer=portrait.layer)
-    caption = f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}"
-    snippets = [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
-    with kit.downloads(
-        place,
-        caption,
-        page=page,
-        name=name,
-        chart=chart,
-        snippets=snippets,
-        reading_key=reading_key,
-    ):
-        kit.download_files(
-            _FILE,
-            meaning.passport,
-            rows=lambda: pair_rows(portrait.comparison, meaning.shared_band),
-            arrays=lambda: _arrays(portrait),
-        )
+    at = say("meaning.at_layer", layer=portrait.layer)
+    caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
+    scripts = snippets(portrait, card)
+    with kit.downloads(place, caption, page="meaning", chart=CHART, name=_FILE, snippets=scripts):
+        files(portrait)
+
+
+def snippets(portrait: Portrait, card: ModelCard) -> list[tuple[str, str]]:
+    """Return pairs of a title and Python: the numbers, then a picture of them."""
+    return [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
+
+
+def files(portrait: Portrait) -> None:
+    """Draw the buttons for the numbers as files."""
+    kit.download_files(
+        _FILE,
+        portrait.meaning.passport,
+        rows=lambda: pair_rows(portrait.comparison, portrait.meaning.shared_band),
+        arrays=lambda: _arrays(portrait),
+    )
 
 
 def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:

@@ -15,12 +15,13 @@ Texts: TypeAlias = str | Mapping[str, Sentence] | None
 
 _LONGEST = 300  # characters of a text
 
-
+_ITS_SETTINGS = {"home": "meaning"}
+"""Pages that show what another page's choices say."""
 _ONE = ("tokens", "embedding_layer", "layers", "attention")
 """Pages that show one sentence of the view."""
-_COMPARING = ("home", "meaning", "why")
+_COMPARING = ("meaning", "why")
 """Pages that use the references."""
-_AT_A_LAYER = ("home", "masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
+_AT_A_LAYER = ("masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
 
 
 def describe(
@@ -38,6 +39,7 @@ def describe(
             None for the view's own sentences.
         unused: the names of controls that do not matter to what is shown.
     """
+    page = _ITS_SETTINGS.get(page, page)
     rows = [(say("page.settings.model"), view.model)]
     if isinstance(texts, str):
         rows += [(say("page.settings.texts"), texts)] if texts else []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from streamlit.runtime import media_file_manager
 from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileMetadata
@@ -22,7 +20,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(media_file_manager, "MediaFileMetadata", MediaFileMetadata)
     downloads.begin()
     clock = Clock()

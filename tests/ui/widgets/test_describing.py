@@ -21,6 +21,7 @@ def test_texts_words_references_layer_and_choices_are_named() -> None:
     assert rows["References"] == "[snake] · [programming]"
     assert rows["Layer"] == "3"
     assert rows[POOLING.label] == POOLING.options[pooling]
+    assert describe(view, "home") == describe(view, POOLING.page)  # its numbers are the same
     assert dict(describe(view, "tokens")).keys() == {"Model", "Sentence A"}  # no layer, one text
     second = SENTENCE.put(view, "B")
     assert dict(describe(second, "tokens")).keys() == {"Model", "Sentence B"}
