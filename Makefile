@@ -23,10 +23,12 @@ TOOLS = build/tools
 # So has what builds the documentation site: it reads the package's source, and needs nothing of the app.
 DOCS = build/docs-env
 LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c constraints.txt
+	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c locks/constraints.txt
+# What every lock of the app holds: the server's packages, and what installs the app itself.
+APP_LOCK = --extra server --group build
 # Only `make lint` and `make format` use it, and only if node is installed.
 BIOME_VERSION = 2.6.8
-BIOME = .venv/biome/node_modules/.bin/biome
+BIOME = .venv/biome/node_modules/.bin/biome check --config-path=.ci/javascript.json components docs/assets
 HAS_NODE := $(shell command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 && echo yes)
 URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
@@ -50,7 +52,7 @@ help:
 	@echo "make bench      measure speed and memory beside what else one would pick"
 	@echo "make bench-all  measure our own targets of speed and memory"
 	@echo "make format     rewrite the source in the project's style"
-	@echo "make lock       renew locks/ after a change to constraints.txt or pyproject.toml"
+	@echo "make lock       renew locks/ after a change to locks/constraints.txt or pyproject.toml"
 	@echo "make audit      ask an index of advisories about everything in locks/"
 	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
 	@echo "make docs       build the documentation site in build/site, to be opened without a server"
@@ -62,7 +64,7 @@ help:
 
 run: port .venv/.app
 	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
-	@exec $(RUN_PYTHON) -m streamlit run contextlens/app.py --server.port "$$PORT" --server.address "$$HOST" \
+	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
 	    --browser.serverAddress "$(URL_HOST)" \
 	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
 
@@ -84,11 +86,11 @@ port:
 
 setup: .venv/.app
 
-.venv/.app: pyproject.toml constraints.txt locks/app.txt locks/torch.txt
+.venv/.app: pyproject.toml locks/constraints.txt locks/app.txt locks/torch.txt
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
 	@$(RUN_PYTHON) $(PIP_INSTALL) --no-deps $(if $(INDEX),--extra-index-url "$$INDEX") \
-	    "$$(grep '^torch==' constraints.txt)"
+	    "$$(grep '^torch==' locks/constraints.txt)"
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/app.txt
 	@$(COMPLETE_TORCH)
 	@$(RUN_PYTHON) $(PIP_INSTALL) --no-deps --no-build-isolation -e .
@@ -138,7 +140,7 @@ lint: style
 style: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .
 	$(RUN_PYTHON) -m ruff format --check .
-	$(if $(HAS_NODE),$(BIOME) check --error-on-warnings,@echo "JavaScript and CSS were not checked:" \
+	$(if $(HAS_NODE),$(BIOME) --error-on-warnings,@echo "JavaScript and CSS were not checked:" \
 	    "that needs node and npm. Install them to check these too.")
 
 .venv/.biome-$(BIOME_VERSION): | .venv/.dev
@@ -163,7 +165,7 @@ bench-all: .venv/.dev
 format: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff format .
 	$(RUN_PYTHON) -m ruff check --fix .
-	$(if $(HAS_NODE),$(BIOME) check --write)
+	$(if $(HAS_NODE),$(BIOME) --write)
 
 # --- What is installed: locked, audited, listed --------------------------------------------
 
@@ -173,18 +175,18 @@ $(TOOLS)/.ready: locks/tools.txt
 	@touch $@
 
 lock: $(TOOLS)/.ready
-	$(LOCK) pyproject.toml --extra server -o locks/app.txt
-	$(LOCK) pyproject.toml --extra server --extra cluster -c locks/app.txt -o locks/serve.txt
-	$(LOCK) pyproject.toml --extra server --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
-	$(LOCK) pyproject.toml --extra server --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
+	$(LOCK) pyproject.toml $(APP_LOCK) -o locks/app.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) --extra cluster -c locks/app.txt -o locks/serve.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
 	    -o locks/cluster.txt
-	$(LOCK) pyproject.toml --extra server --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
 	$(LOCK) --group tools -o locks/tools.txt
 	$(LOCK) --group docs -o locks/docs.txt
-	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
+	grep '^torch==' locks/constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
 
 audit: $(TOOLS)/.ready
-	@$(TOOLS)/bin/python .ci/audit.py $(TOOLS)/bin/pip-audit constraints.txt $(wildcard locks/*.txt)
+	@$(TOOLS)/bin/python .ci/audit.py $(TOOLS)/bin/pip-audit $(wildcard locks/*.txt)
 
 sbom: .venv/.app $(TOOLS)/.ready
 	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
@@ -200,7 +202,7 @@ $(DOCS)/.ready: locks/docs.txt
 
 # Not --quiet: mkdocs would then count no warnings, and --strict would let them pass.
 docs: $(DOCS)/.ready
-	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --config-file .ci/mkdocs.yml
 	@echo "Open build/site/index.html."
 
 screenshots: chromium
@@ -246,7 +248,7 @@ endef
 define COMPLETE_TORCH
 torch="$$($(RUN_PYTHON) -c 'from importlib.metadata import version; print(version("torch"))')"; \
 case "$$torch" in \
-  *+*) $(RUN_PYTHON) $(PIP_INSTALL) -c constraints.txt "torch==$$torch" ;; \
+  *+*) $(RUN_PYTHON) $(PIP_INSTALL) -c locks/constraints.txt "torch==$$torch" ;; \
   *) $(RUN_PYTHON) $(FROM_LOCK) locks/torch.txt ;; \
 esac
 endef

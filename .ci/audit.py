@@ -62,7 +62,7 @@ def told(asked: list[dict[str, object]], n_all: int) -> str | int:
         print(f"{package['name']} {package['version']}: {each['id']}; fixed in {fixed}")
     print(f"{len(asked)} of {n_all} packages were asked about; {len(hurt)} advisories.")
     if hurt:
-        return "Raise these versions in constraints.txt, then run make lock."
+        return "Raise these versions in locks/constraints.txt, then run make lock."
     return 0 if len(asked) == n_all else "Some packages are not in the index of advisories."
 
 

@@ -39,7 +39,7 @@ def main() -> str | int:
         return "\n".join(["Nothing was built.", *wrong])
     build()
     (wheel,) = DIST.glob("*.whl")
-    tracked = git("ls-tree", "-r", "--name-only", "HEAD", f"{PACKAGE}/").splitlines()
+    tracked = in_wheel(git("ls-tree", "-r", "--name-only", "HEAD").splitlines())
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         described = archive.read(f"{PACKAGE}-{version}.dist-info/METADATA")
@@ -56,8 +56,19 @@ def git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def in_wheel(tracked: Iterable[str]) -> list[str]:
+    """Return the names in the wheel of those tracked files that belong in it."""
+    names = []
+    for path in tracked:
+        if path.startswith(f"components/{PACKAGE}/"):
+            names.append(path.removeprefix("components/"))
+        elif path.startswith(("app.py", "main.py", "pages/", ".streamlit/")):
+            names.append(f"{PACKAGE}/app/{path}")
+    return names
+
+
 def build() -> None:
-    """Build the source from the commit and the wheel from the source; setuptools is locked."""
+    """Build the source from the commit and the wheel from the source; hatchling is locked."""
     uv = Path(sys.executable).with_name("uv")
     constraints = ["--build-constraints", str(ROOT / "locks" / "app.txt"), "--require-hashes"]
     when = {"SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct").strip()}

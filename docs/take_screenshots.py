@@ -104,7 +104,7 @@ def app() -> Iterator[str]:
         tasks.keep_measures(service.load(BUNDLED_ID), service, data)
         own = {"CONTEXTLENS_DATA_DIR": str(data), "HF_HOME": str(Path(folder) / "hub")}
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("CONTEXTLENS_", "HF_"))}
-        server = launch(ROOT / "contextlens" / "app.py", Path(folder) / "log.txt", {**kept, **own})
+        server = launch(ROOT / "app.py", Path(folder) / "log.txt", {**kept, **own})
         try:
             server.wait()
             yield server.address

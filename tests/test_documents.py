@@ -27,15 +27,16 @@ def headings(page: Path) -> set[str]:
 
 
 def test_named_files_are_there() -> None:
-    """Paths in backticks from the root; in architecture.md also from `contextlens/` on."""
-    inside = "|".join(p.name for p in (ROOT / "contextlens").iterdir() if p.is_dir())
+    """Paths in backticks from the root; in architecture.md also from the package on."""
+    inside = "|".join(p.name for p in (ROOT / "components" / "contextlens").iterdir() if p.is_dir())
     wrong = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        paths = re.findall(r"`((?:contextlens|docs|tests)/[\w./-]+)", text)
+        paths = re.findall(r"`((?:components|docs|pages|tests)/[\w./-]+)", text)
         if page.name == "architecture.md":
             paths += [
-                f"contextlens/{path}" for path in re.findall(rf"`((?:{inside})/[\w./-]+)", text)
+                f"components/contextlens/{path}"
+                for path in re.findall(rf"`((?:{inside})/[\w./-]+)", text)
             ]
         named = [path for path in paths if not re.search("NAME|PAGE", path)]
         wrong += [f"{page.name}: {path}" for path in named if not (ROOT / path).exists()]
@@ -50,7 +51,7 @@ def test_every_page_is_in_the_readmes_list() -> None:
 
 def test_every_page_is_on_the_site_and_the_site_has_no_other() -> None:
     """`make docs` says so too, but is no part of `make test`."""
-    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    nav = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     there = {page.name for page in ROOT.glob("docs/*.md")}
     there |= {"index.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
     assert sorted(re.findall(r"(\w+\.md)$", nav, re.MULTILINE)) == sorted(there)

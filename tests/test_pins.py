@@ -21,12 +21,12 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def _pins() -> dict[str, Version]:
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "locks/constraints.txt").read_text(encoding="utf-8").splitlines()
     stated = [line.split("#")[0].strip() for line in lines]
     found = {}
     for line in filter(None, stated):
         name, separator, version = line.partition("==")
-        assert separator, f"{line!r} in constraints.txt is not pinned with =="
+        assert separator, f"{line!r} in locks/constraints.txt is not pinned with =="
         found[canonicalize_name(name)] = Version(version)
     return found
 
@@ -56,7 +56,7 @@ def test_every_stated_dependency_is_pinned_within_its_range() -> None:
     pins = _pins()
     for requirement in _stated(*PYPROJECT["project"]["optional-dependencies"]):
         pinned = pins.get(canonicalize_name(requirement.name))
-        assert pinned is not None, f"{requirement.name} is not in constraints.txt"
+        assert pinned is not None, f"{requirement.name} is not in locks/constraints.txt"
         assert pinned in requirement.specifier, f"{requirement} excludes {pinned}"
 
 

@@ -75,6 +75,17 @@ def test_a_wheel_with_too_much_is_refused(extra: str, sentence: str) -> None:
     assert any(sentence in wrong for wrong in release.misplaced([*names, extra], tracked))
 
 
+def test_the_wheel_has_the_package_and_the_scripts_that_streamlit_runs() -> None:
+    tracked = [
+        *("components/contextlens/cli.py", "app.py", "pages/map.py", ".streamlit/config.toml"),
+        *("tests/test_cli.py", "docs/map.md", "Makefile"),
+    ]
+    app = [
+        f"contextlens/app/{name}" for name in ("app.py", "pages/map.py", ".streamlit/config.toml")
+    ]
+    assert release.in_wheel(tracked) == ["contextlens/cli.py", *app]
+
+
 def test_a_wheel_that_lacks_a_file_is_refused() -> None:
     tracked = ["contextlens/__init__.py", "contextlens/app.css"]
     (sentence,) = release.misplaced(tracked[:1], tracked)

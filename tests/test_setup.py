@@ -22,7 +22,7 @@ from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-CONFIG = tomllib.loads((ROOT / "contextlens/.streamlit/config.toml").read_text(encoding="utf-8"))
+CONFIG = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
 
 
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "PACKAGE",
     "ROOT",
     "SOURCES",
     "TESTS",
@@ -21,12 +22,18 @@ __all__ = [
     "nodes_of",
     "origin",
     "part_of",
+    "parts_of",
     "short",
     "tree_of",
 ]
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted(ROOT.glob("contextlens/**/*.py"))
+PACKAGE = ROOT / "components" / "contextlens"
+SOURCES = [
+    *sorted(PACKAGE.rglob("*.py")),
+    *(ROOT / name for name in ("app.py", "main.py")),
+    *sorted((ROOT / "pages").glob("*.py")),
+]
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
 
 
@@ -69,7 +76,13 @@ def n_lines(path: Path) -> int:
 
 def part_of(path: Path) -> str:
     """The part of the house that a file belongs to: "core", ..., "pages", "app" or "main"."""
-    return path.relative_to(ROOT).parts[1].removesuffix(".py")
+    return parts_of(path)[0]
+
+
+def parts_of(path: Path) -> tuple[str, ...]:
+    """A file's path from the package, or else from the root: ("core", "encoder", "loading")."""
+    root = PACKAGE if path.is_relative_to(PACKAGE) else ROOT
+    return path.relative_to(root).with_suffix("").parts
 
 
 @cache
@@ -95,7 +108,7 @@ def origin(path: Path, node: ast.ImportFrom) -> str:
     """The module that a `from` names, a relative one resolved."""
     if not node.level:
         return node.module or ""
-    package = path.relative_to(ROOT).with_suffix("").parts[: -node.level]
+    package = path.relative_to(PACKAGE.parent).with_suffix("").parts[: -node.level]
     return ".".join([*package, *(node.module or "").split(".")]).strip(".")
 
 
@@ -107,6 +120,6 @@ def file_of(module: str) -> Path | None:
     """The file of a module of ours."""
     if not is_within(module, "contextlens"):
         return None
-    base = ROOT.joinpath(*module.split("."))
+    base = PACKAGE.parent.joinpath(*module.split("."))
     found = (path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file())
     return next(found, None)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source import (
+    PACKAGE,
     ROOT,
     SOURCES,
     Import,
@@ -20,6 +21,7 @@ from tests.architecture.source import (
     imports_of,
     is_within,
     part_of,
+    parts_of,
     short,
 )
 
@@ -66,10 +68,10 @@ DRAWS = {"page", "looks", "widgets"}
 HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
 """Files of `ui` that stay free of streamlit."""
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
-SENDS_TENSORS = "contextlens/core/remote/wire.py"
+SENDS_TENSORS = "components/contextlens/core/remote/wire.py"
 """The one other file that imports safetensors: in its format arrays travel."""
 INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}
-ON_A_CLUSTER = "contextlens/serving/"
+ON_A_CLUSTER = "components/contextlens/serving/"
 """Imported on a cluster alone, where Ray is at hand from the start."""
 OWN = ("contextlens", "tests")
 EXTRAS = ("cluster", "server", "word2vec")
@@ -96,7 +98,7 @@ def test_imports_point_the_allowed_way() -> None:
 def may_import(path: Path, found: Import) -> bool:
     if found.top == "tests":
         return False
-    if found.top != "contextlens" or path == ROOT / "contextlens" / "__init__.py":
+    if found.top != "contextlens" or path == PACKAGE / "__init__.py":
         return True
     part, own = part_of(path), found.name.removeprefix("contextlens").strip(".")
     allowed = (*MAY_IMPORT[part], *own_feature(path))
@@ -106,8 +108,8 @@ def may_import(path: Path, found: Import) -> bool:
 
 def own_feature(path: Path) -> tuple[str, ...]:
     """A feature's own folder, which its files may import, and no other feature's."""
-    parts = path.relative_to(ROOT).parts
-    return (f"features.{parts[2]}",) if parts[:2] == ("contextlens", "features") else ()
+    parts = parts_of(path)
+    return (f"features.{parts[1]}",) if parts[0] == "features" else ()
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -137,7 +139,7 @@ def taken_modules(path: Path) -> Iterator[tuple[Path, str, int]]:
 
 
 def test_every_part_of_the_house_has_a_rule() -> None:
-    folders = {p.name for p in (ROOT / "contextlens").iterdir() if (p / "__init__.py").is_file()}
+    folders = {p.name for p in (PACKAGE).iterdir() if (p / "__init__.py").is_file()}
     assert folders <= set(MAY_IMPORT)
     assert {part_of(path) for path in SOURCES} - {"__init__"} <= set(MAY_IMPORT)
 
@@ -155,7 +157,7 @@ def test_libraries_stay_where_they_belong() -> None:
 
 
 def library_may_be_here(path: Path, found: Import) -> bool:
-    in_encoder = "contextlens/core/encoder/" in f"{short(path)}/"
+    in_encoder = "components/contextlens/core/encoder/" in f"{short(path)}/"
     in_encoder |= found.top == "safetensors" and short(path) == SENDS_TENSORS
     return (
         found.top not in STAYS_OUT.get(part_of(path), set())
@@ -172,10 +174,10 @@ def top_is_light(path: Path, found: Import) -> bool:
 
 def stays_pure(path: Path) -> bool:
     """True if a file of `ui` or of a feature computes or words, and so must not draw."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    if parts[:2] == ("contextlens", "ui"):
-        return parts[-1] in HEADLESS
-    return parts[:2] == ("contextlens", "features") and not DRAWS & set(parts[3:])
+    part, *inner = parts_of(path)
+    if part == "ui":
+        return inner[-1] in HEADLESS
+    return part == "features" and not DRAWS & set(inner[1:])
 
 
 def test_every_library_is_a_dependency() -> None:
@@ -211,9 +213,9 @@ def test_importing_the_core_is_light() -> None:
 def test_importing_the_pages_parts_does_not_import_torch() -> None:
     """The shell is on screen before torch is imported."""
     modules = [
-        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
         for part in ("analysis", "content", "features", "figures", "jobs", "maps", "ui")
-        for path in sorted((ROOT / "contextlens" / part).rglob("*.py"))
+        for path in sorted((PACKAGE / part).rglob("*.py"))
         if path.name != "__main__.py"
     ]
     code = f"import importlib, sys; [importlib.import_module(m) for m in {modules}]; " + (
@@ -230,15 +232,15 @@ def test_importing_the_pages_parts_does_not_import_torch() -> None:
 
 def test_a_broken_rule_is_found() -> None:
     """Each rule on a file that breaks it: a rule that finds nothing anywhere protects nothing."""
-    feature = ROOT / "contextlens" / "features" / "masks"
+    feature = PACKAGE / "features" / "masks"
     breaks: list[Callable[[], bool]] = [
         lambda: may_import(feature / "page.py", made("contextlens.features.tokens.page.picture")),
         lambda: may_import(feature / "page.py", made("contextlens.core.encoder.running.run")),
-        lambda: may_import(ROOT / "contextlens/analysis/words.py", made("contextlens.ui.kit")),
-        lambda: may_import(ROOT / "contextlens/maps/points.py", made("contextlens.features.map")),
+        lambda: may_import(PACKAGE / "analysis/words.py", made("contextlens.ui.kit")),
+        lambda: may_import(PACKAGE / "maps/points.py", made("contextlens.features.map")),
         lambda: library_may_be_here(feature / "compute.py", made("streamlit")),
         lambda: library_may_be_here(feature / "figures" / "batch.py", made("streamlit")),
-        lambda: library_may_be_here(ROOT / "contextlens/maps/points.py", made("plotly.io")),
+        lambda: library_may_be_here(PACKAGE / "maps/points.py", made("plotly.io")),
         lambda: library_may_be_here(feature / "page.py", made("torch")),
         lambda: library_may_be_here(feature / "measures.py", made("umap")),
     ]

@@ -25,7 +25,7 @@ def test_only_the_state_module_touches_session_state() -> None:
         short(path)
         for path in SOURCES
         if any(n.attr == "session_state" for n in attributes_of(path))
-        and short(path) != "contextlens/ui/state/session.py"
+        and short(path) != "components/contextlens/ui/state/session.py"
     )
 
 
@@ -64,7 +64,7 @@ def test_no_pickles_and_no_remote_code() -> None:
 
 def test_results_are_remembered_in_one_store() -> None:
     """The shared one, or that of a service whose settings were given to `open_service`."""
-    allowed = {"contextlens/core/byte_cache.py", "contextlens/core/service.py"}
+    allowed = {f"components/contextlens/core/{name}.py" for name in ("byte_cache", "service")}
     assert_none(
         f"{short(path)}:{node.lineno}"
         for path in SOURCES

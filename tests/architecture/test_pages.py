@@ -11,6 +11,7 @@ from contextlens.ui.frame.controls import PAGE as FRAME
 from contextlens.ui.frame.navigation import PAGES
 from contextlens.ui.state.controls import Control
 from tests.architecture.source import (
+    PACKAGE,
     ROOT,
     SOURCES,
     assert_none,
@@ -21,7 +22,7 @@ from tests.architecture.source import (
     short,
 )
 
-SCRIPTS = [ROOT / "contextlens" / "main.py", *sorted((ROOT / "contextlens" / "pages").glob("*.py"))]
+SCRIPTS = [ROOT / "main.py", *sorted((ROOT / "pages").glob("*.py"))]
 SCRIPT_LINES = 60  # of main.py, and of a page
 
 
@@ -52,8 +53,8 @@ def inner_nodes(node: ast.AST) -> list[ast.AST]:
 
 def test_every_page_has_a_row_a_script_and_a_folder_of_one_name() -> None:
     names = {page.name for page in PAGES}
-    folders = {p.parent.name for p in (ROOT / "contextlens" / "features").glob("*/__init__.py")}
-    assert {f"contextlens/{page.file}" for page in PAGES} == {short(path) for path in SCRIPTS[1:]}
+    folders = {p.parent.name for p in (PACKAGE / "features").glob("*/__init__.py")}
+    assert {page.file for page in PAGES} == {short(path) for path in SCRIPTS[1:]}
     assert names == {path.stem for path in SCRIPTS[1:]} == folders
     assert len(names) == len({page.title for page in PAGES}) == len(PAGES)
 
@@ -71,7 +72,7 @@ def declared_controls() -> Iterator[tuple[Path, str, Control]]:
     """Every control that is declared: where, its name there, and itself."""
     for path in SOURCES:
         if path.name == "controls.py" and part_of(path) in {"features", "ui"}:
-            module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+            module = import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
             for name, value in vars(module).items():
                 if isinstance(value, Control):
                     yield path, name, value
@@ -94,7 +95,7 @@ def test_controls_are_declared_in_one_place_only() -> None:
             f"{short(path)}:{node.lineno} reads or writes past the control"
             for path in SOURCES
             if short(path)
-            not in {f"contextlens/ui/state/{name}.py" for name in ("view", "controls")}
+            not in {f"components/contextlens/ui/state/{name}.py" for name in ("view", "controls")}
             for node in nodes_of(path)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from tests.architecture.source import ROOT, TESTS, assert_none, imports_of, short, tree_of
+from tests.architecture.source import PACKAGE, ROOT, TESTS, assert_none, imports_of, short, tree_of
 
 
 def test_the_tests_mirror_the_house() -> None:
@@ -27,7 +27,7 @@ def test_the_tests_mirror_the_house() -> None:
 
 def is_room(folder: Path) -> bool:
     """True if there is a folder of that name, or a file with many tests."""
-    room = ROOT / "contextlens" / folder
+    room = PACKAGE / folder
     return room.is_dir() or room.with_suffix(".py").is_file()
 
 

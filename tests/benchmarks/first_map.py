@@ -98,6 +98,4 @@ def _tokens(browser: Browser, data_dir: Path) -> float:
 
 
 def _server(data_dir: Path) -> AbstractContextManager[Server]:
-    return served(
-        ["streamlit", "run", "contextlens/app.py"], env={"CONTEXTLENS_DATA_DIR": str(data_dir)}
-    )
+    return served(["streamlit", "run", "app.py"], env={"CONTEXTLENS_DATA_DIR": str(data_dir)})

@@ -59,7 +59,7 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     service = services.service()
     bare = service.uncached if isinstance(service, CachedService) else service
     card = service.load(BUNDLED_ID)
-    page = AppTest.from_file(ROOT / "contextlens" / "pages" / "meaning.py", default_timeout=120)
+    page = AppTest.from_file(ROOT / "pages" / "meaning.py", default_timeout=120)
     for _ in range(5):
         page.run()
         time.sleep(1.0)  # what it measures of the model is there then

@@ -52,7 +52,7 @@ def page_rerun(rounds: int) -> Outcome:
     """Milliseconds of script in a real server, frame included, driven as a browser drives it."""
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times.jsonl"
-        command = ["tests.benchmarks.timed_server", str(times), "run", "contextlens/app.py"]
+        command = ["tests.benchmarks.timed_server", str(times), "run", "app.py"]
         env = {"CONTEXTLENS_DATA_DIR": folder, "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
         with served(command, env=env) as server:
             raw = {

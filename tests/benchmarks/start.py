@@ -64,7 +64,7 @@ def start(rounds: int) -> Outcome:
 
 
 def _app(browser: Browser, data_dir: Path) -> dict[str, float]:
-    command = ["streamlit", "run", "contextlens/app.py"]
+    command = ["streamlit", "run", "app.py"]
     with (
         served(command, env={"CONTEXTLENS_DATA_DIR": str(data_dir)}) as server,
         visit(browser, f"{server.address}/meaning") as page,

@@ -55,7 +55,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     service = services.service()
     card = service.load(BUNDLED_ID)
     why, meaning = (
-        AppTest.from_file(ROOT / "contextlens" / "pages" / f"{name}.py", default_timeout=120)
+        AppTest.from_file(ROOT / "pages" / f"{name}.py", default_timeout=120)
         for name in ("why", "meaning")
     )
     for _ in range(4):

@@ -160,7 +160,7 @@ def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs
         page.get_by_text("random pairs", exact=False).first.wait_for()
         tabs.leave(tab, keep=True)
 
-    return run_app("contextlens/app.py", app_settings, ready=visit)
+    return run_app("app.py", app_settings, ready=visit)
 
 
 @pytest.fixture

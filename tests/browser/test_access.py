@@ -40,7 +40,7 @@ def app(run_app: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -
             "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
             "STREAMLIT_SERVER_BASE_URL_PATH": "lens",
         }
-        yield run_app("contextlens/app.py", env)
+        yield run_app("app.py", env)
 
 
 @pytest.fixture

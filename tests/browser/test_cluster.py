@@ -103,7 +103,7 @@ def way(on_ray: RayService) -> Iterator[Gate]:
 
 @pytest.fixture(scope="module")
 def served(run_app: Callable[..., str], app_settings: Mapping[str, str], way: Gate) -> str:
-    return run_app("contextlens/app.py", {**app_settings, "CONTEXTLENS_SERVICE_URL": way.address})
+    return run_app("app.py", {**app_settings, "CONTEXTLENS_SERVICE_URL": way.address})
 
 
 def test_pages_show_the_models_numbers(

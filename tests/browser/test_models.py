@@ -137,7 +137,7 @@ def address(
         "HF_HUB_CACHE": str(tmp_path_factory.mktemp("hub")),
         "HF_HUB_OFFLINE": "0",
     }
-    address = run_app("contextlens/app.py", env)
+    address = run_app("app.py", env)
     tab = tabs.open(address)
     tab.page.goto(f"{address}/meaning")
     tab.page.get_by_text("random pairs", exact=False).first.wait_for()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from tests.support.ports import free_port
 pytestmark = pytest.mark.browser
 
 SECONDS = 120
+APP = re.compile(r"contextlens/app/(app\.py|main\.py|pages/|\.streamlit/)")
 ROWS = "review,stars\n" + "".join(f"I liked the film number {i}.,{i % 2}\n" for i in range(12))
 
 
@@ -32,8 +34,9 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that has the wheel, and this one's other packages."""
     source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "contextlens", source / "contextlens", ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for folder_name in (".ci", ".streamlit", "components", "pages"):
+        shutil.copytree(ROOT / folder_name, source / folder_name, ignore=ignored)
+    for name in ("app.py", "main.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
     apart = {**os.environ, "PYTHONPATH": ""}  # a checkout on the path counts as installed
@@ -42,8 +45,9 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = {path for path in (source / "contextlens").rglob("*") if path.is_file()}
-    assert names == {path.relative_to(source).as_posix() for path in files}
+    package = files_of(source / "components")
+    scripts = {f"contextlens/app/{name}" for name in files_of(source)}
+    assert names == package | {name for name in scripts if APP.match(name)}
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     into = ["--python", str(programs / "python"), "install", "--no-deps", "--no-index", str(wheel)]
@@ -51,6 +55,11 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = (folder / "env").glob("**/site-packages")
     (site / "others.pth").write_text(sysconfig.get_path("purelib"))
     return programs
+
+
+def files_of(folder: Path) -> set[str]:
+    """The paths of the files in a folder and in those below it."""
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape
 from contextlens.ui.state.controls import Control
 
-ROOT = Path(__file__).parents[2] / "contextlens"
+ROOT = Path(__file__).parents[2] / "components" / "contextlens"
 ENGLISH = tomllib.loads((ROOT / "content/english.toml").read_text(encoding="utf-8"))
 
 

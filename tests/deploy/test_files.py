@@ -28,7 +28,8 @@ from tests.deploy.deployment import (
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNIT = (DEPLOY / "contextlens.service").read_text(encoding="utf-8")
-NGINX = (ROOT / "contextlens" / "ui" / "processes" / "nginx.conf").read_text(encoding="utf-8")
+PROCESSES = ROOT / "components" / "contextlens" / "ui" / "processes"
+NGINX = (PROCESSES / "nginx.conf").read_text(encoding="utf-8")
 MAX_UPLOAD = f"{Settings().max_upload_bytes // 1_000_000 + 1}m"
 
 
@@ -55,9 +56,9 @@ def test_the_image_copies_what_is_there_and_what_the_app_needs() -> None:
         for source in line.split()[:-1]
     ]
     assert [source for source in copied if not (ROOT / source).exists()] == []
-    needed = {"contextlens", "locks", "constraints.txt"}
+    needed = {"app.py", "main.py", "pages", "components", ".streamlit", "locks"}
     assert needed <= {source.rstrip("/") for source in copied}
-    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").splitlines()
     allowed = {line[1:] for line in ignored if line.startswith("!")}
     assert allowed == {source.rstrip("/") for source in copied}
     assert "**/secrets.toml" in ignored
@@ -82,7 +83,7 @@ def test_what_is_started_can_be_found() -> None:
     modules = re.findall(r"python -m (contextlens[\w.]+)", CONTAINERFILE + UNIT + command)
     assert {"contextlens.ui.models.prepare", "contextlens.ui.processes"} == set(modules)
     for module in modules:
-        base = ROOT.joinpath(*module.split("."))
+        base = ROOT.joinpath("components", *module.split("."))
         assert base.with_suffix(".py").is_file() or (base / "__main__.py").is_file()
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^RUN make (\S+)", CONTAINERFILE, re.MULTILINE):
@@ -118,7 +119,7 @@ def test_versions_are_those_of_the_project() -> None:
         DEPLOY / "kubernetes.yaml"
     ).read_text(encoding="utf-8")
     assert set(re.findall(r"contextlens(?:-service)?:(\d[\w.]*)", text)) == {VERSION}
-    (ray,) = re.findall(r"^ray==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    (ray,) = re.findall(r"^ray==(\S+)$", (ROOT / "locks/constraints.txt").read_text(), re.MULTILINE)
     assert kind("RayService")["spec"]["rayClusterConfig"]["rayVersion"] == ray
     (python,) = re.findall(r"PYTHON_IMAGE=python:(\d+\.\d+)\.\d+-", CONTAINERFILE)
     assert python in (ROOT / "README.md").read_text(encoding="utf-8")
@@ -201,7 +202,7 @@ def test_the_service_in_a_cluster_is_the_one_of_the_file_for_one_machine() -> No
     assert ours == yaml.safe_load((DEPLOY / "serve.yaml").read_text(encoding="utf-8"))
     (application,) = ours["applications"]
     module, _, name = application["import_path"].partition(":")
-    source = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    source = ROOT.joinpath("components", *module.split(".")).with_suffix(".py").read_text("utf-8")
     assert re.search(rf"^(def {name}\b|{name} = )", source, re.MULTILINE)
 
 
@@ -278,7 +279,7 @@ def test_a_visitor_is_kept_in_one_process_everywhere() -> None:
 def test_no_log_of_a_proxy_has_addresses() -> None:
     """They hold sentences."""
     for path in (
-        ROOT / "contextlens" / "ui" / "processes" / "nginx.conf",
+        PROCESSES / "nginx.conf",
         DEPLOY / "nginx-tls.conf",
     ):
         text = path.read_text(encoding="utf-8")

@@ -90,7 +90,7 @@ def killed_once_some_are_stored(log: Path, data: Path, name: str, query: str) ->
 def begun(log: Path, data: Path) -> AppServer:
     """The app with this data, once it answers."""
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
-    server = launch(ROOT / "contextlens" / "app.py", log, env)
+    server = launch(ROOT / "app.py", log, env)
     server.wait()
     return server
 

@@ -16,6 +16,7 @@ from contextlens.figures.theme import (
     DASHES,
     GROUND,
     INK,
+    LIGHT,
     MUTED,
     NEUTRAL,
     SEQUENTIAL,
@@ -47,7 +48,7 @@ def test_each_sentence_of_a_view_has_a_colour_of_its_own_and_none_the_neutral_on
 
 
 def _config() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "contextlens/.streamlit/config.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
 
 
 def _contrast(one: str, other: str) -> float:
@@ -70,6 +71,9 @@ def test_streamlits_theme_has_the_same_colours() -> None:
         assert tuple(ground["chartCategoricalColors"][:9]) == CATEGORICAL[:9]
         muted = ground["chartCategoricalColors"][9]  # `MUTED` stands for it
         assert _contrast(muted, ground["backgroundColor"]) >= 4.5
+    assert {name: light[name] for name in LIGHT} == {
+        name: list(value) if isinstance(value, tuple) else value for name, value in LIGHT.items()
+    }
     assert light["primaryColor"] == light["linkColor"] == light["blueColor"] == CATEGORICAL[0]
     assert dark["linkColor"] == dark["blueColor"] == CATEGORICAL[5]
 

@@ -135,7 +135,7 @@ def check_view(view: ViewState) -> None:
 @cache
 def controls() -> tuple[Control[Any], ...]:
     """Return every control that a feature declares."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[2] / "components"
     names = (
         path.relative_to(root).with_suffix("") for path in root.glob("contextlens/*/**/controls.py")
     )

@@ -80,7 +80,7 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
     Raises:
         RuntimeError: it does not start, or does not come to rest.
     """
-    if not (checkout / f"contextlens/pages/{_PAGE}.py").is_file():
+    if not (checkout / f"pages/{_PAGE}.py").is_file():
         raise RuntimeError(f"{checkout} is no checkout of Contextlens: it has no page Meaning.")
     with tempfile.TemporaryDirectory(prefix="contextlens-load-") as folder:
         env = {**os.environ, "CONTEXTLENS_DATA_DIR": folder}
@@ -88,7 +88,7 @@ async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
         if processes > 1:
             server = launch_several(processes, log, env, root=checkout)
         else:
-            server = launch(checkout / "contextlens/app.py", log, env, root=checkout)
+            server = launch(checkout / "app.py", log, env, root=checkout)
         try:
             server.wait()
             app = App("this" if checkout == ROOT else checkout.name, server.address, _PAGE, server)

@@ -121,7 +121,7 @@ async def _servers() -> AsyncIterator[tuple[Mapping[str, int], tuple[str, str]]]
         try:
             service.wait()
             own = {**env, "CONTEXTLENS_SERVICE_URL": service.address}
-            app = launch(ROOT / "contextlens" / "app.py", Path(folder) / "app.log", own)
+            app = launch(ROOT / "app.py", Path(folder) / "app.log", own)
             try:
                 app.wait()
                 pids = {"app": app.process.pid, "service": service.process.pid}

@@ -26,7 +26,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("load")
     data = measured_data(tmp_path_factory, folder / "data")
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data)}
-    server = launch(ROOT / "contextlens" / "app.py", folder / "app.log", env)
+    server = launch(ROOT / "app.py", folder / "app.log", env)
     try:
         server.wait()
         alone(until_loaded(server.address))

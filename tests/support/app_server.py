@@ -113,11 +113,12 @@ def _started(
     name: str, port: int, module: list[str], log: Path, env: Mapping[str, str], root: Path
 ) -> AppServer:
     command = [sys.executable, "-m", *module]
+    search = filter(None, (str(root / "components"), env.get("PYTHONPATH")))
     with log.open("wb") as out:
         process = subprocess.Popen(
             command,
             cwd=root,
-            env={"CONTEXTLENS_LOG": "full", **env},
+            env={"CONTEXTLENS_LOG": "full", **env, "PYTHONPATH": os.pathsep.join(search)},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,

@@ -10,7 +10,7 @@ from contextlens.content.language import Claim, table
 
 __all__ = ["read", "unreached"]
 
-COMPONENTS = Path(__file__).parents[2] / "contextlens"
+COMPONENTS = Path(__file__).parents[2] / "components" / "contextlens"
 
 
 def read(claims: Iterable[Claim]) -> set[str]:

@@ -111,7 +111,7 @@ def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> I
 
 def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
     """A page inside `main.py`, opened on a view or on any text as the address's parameter."""
-    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     parameter = view if isinstance(view, str) else encode(view)
     if parameter:
         app.query_params["s"] = parameter
@@ -120,7 +120,7 @@ def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
 
 def alone(view: ViewState = DEFAULT, page: str = "meaning") -> AppTest:
     """A page's script by itself."""
-    app = AppTest.from_file(str(ROOT / f"contextlens/pages/{page}.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
     if view != DEFAULT:
         app.query_params["s"] = encode(view)
     return arrived(app.run())

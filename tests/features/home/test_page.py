@@ -89,7 +89,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=300).run()
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=300).run()
     assert not app.exception
     assert app.title[0].value == "Start here"
 

@@ -100,9 +100,7 @@ def seen_by(name: str, view: Any = DEFAULT, page: str = "corpora") -> AppTest:
     """A page as this person sees it; "" is not signed in."""
     from contextlens.ui.state.address import encode
 
-    app = AppTest.from_file(
-        str(Path(__file__).parents[3] / "contextlens/main.py"), default_timeout=300
-    )
+    app = AppTest.from_file(str(Path(__file__).parents[3] / "main.py"), default_timeout=300)
     app.user = claims(name) if name else {}
     app.query_params["s"] = encode(view)
     return arrived(app.switch_page(f"pages/{page}.py").run())
@@ -308,11 +306,13 @@ def test_no_module_goes_past_the_doors() -> None:
     calls = ("store().create(", "store().delete(", "work.start(", "work.pause(", "store().export(")
     found = {
         path.relative_to(root).as_posix()
-        for folder in ("contextlens/ui", "contextlens/features", "pages")
+        for folder in ("components/contextlens/ui", "components/contextlens/features", "pages")
         for path in (root / folder).rglob("*.py")
         if any(call in path.read_text(encoding="utf-8") for call in calls)
     }
-    assert found == {"contextlens/ui/corpora/changing.py", "contextlens/ui/corpora/exports.py"}
+    assert found == {
+        f"components/contextlens/ui/corpora/{name}.py" for name in ("changing", "exports")
+    }
     assert PAGE == "corpora"
 
 

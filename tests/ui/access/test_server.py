@@ -67,7 +67,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
             "STREAMLIT_SERVER_BASE_URL_PATH": BASE,
         }
-        server = launch(ROOT / "contextlens" / "app.py", folder / "log.txt", {**os.environ, **env})
+        server = launch(ROOT / "app.py", folder / "log.txt", {**os.environ, **env})
         try:
             server.wait()
             yield Place(server.address, its, name)

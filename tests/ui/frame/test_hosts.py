@@ -209,7 +209,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServe
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
         "CONTEXTLENS_LOG": "json",
     }
-    server = launch(ROOT / "contextlens" / "app.py", folder / "log.txt", env)
+    server = launch(ROOT / "app.py", folder / "log.txt", env)
     server.wait()
     yield server, log
     server.stop()

@@ -219,9 +219,7 @@ def test_a_record_that_cannot_be_written_is_not_shown(
 
 
 def test_the_configuration_lets_a_record_be_its_line() -> None:
-    text = (Path(__file__).parents[3] / "contextlens" / ".streamlit" / "config.toml").read_text(
-        encoding="utf-8"
-    )
+    text = (Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     assert 'messageFormat = "%(message)s"' in text
     assert "enableRich = false" in text
 

@@ -37,9 +37,7 @@ def port(tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-@pytest.mark.parametrize(
-    "page", [page.stem for page in sorted(ROOT.glob("contextlens/pages/*.py"))]
-)
+@pytest.mark.parametrize("page", [page.stem for page in sorted(ROOT.glob("pages/*.py"))])
 def test_each_page_says_it_in_its_frame(port: int, page: str) -> None:
     del port
     app = framed(page=page)

@@ -49,7 +49,7 @@ class KnownPages(PagesManager):
 
 
 def opened(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("streamlit.testing.v1.app_test.PagesManager", KnownPages)
         return app.switch_page(f"pages/{page}.py").run()

@@ -141,7 +141,7 @@ def test_pages_and_choices_are_bounded_and_unknown_ones_are_kept() -> None:
 
 def test_every_choice_that_there_is_fits() -> None:
     declared: Counter[str] = Counter()
-    for path in sorted((ROOT / "contextlens" / "features").rglob("controls.py")):
+    for path in sorted((ROOT / "components" / "contextlens" / "features").rglob("controls.py")):
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         declared.update(each.page for each in vars(module).values() if isinstance(each, Control))
     assert len(declared) <= MAX_PAGES // 2

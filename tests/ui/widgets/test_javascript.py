@@ -10,7 +10,7 @@ import pytest
 from contextlens.ui.widgets.component import bundle
 
 ROOT = Path(__file__).parents[3]
-SCRIPTS = sorted(ROOT.glob("contextlens/**/assets/*.js"))
+SCRIPTS = sorted(ROOT.glob("components/contextlens/**/assets/*.js"))
 ENTRIES = [path for path in SCRIPTS if path.with_suffix(".html").is_file()]
 ENTRY = "export default () => {};\n"
 
@@ -124,7 +124,7 @@ def test_every_component_is_one_module_that_needs_no_other() -> None:
 
 
 def test_every_script_is_a_component_or_part_of_one_or_of_the_document() -> None:
-    used = {ROOT / "contextlens/ui/frame/assets/follow.js"} | {
+    used = {ROOT / "components/contextlens/ui/frame/assets/follow.js"} | {
         (path.parent / source).resolve()
         for path in SCRIPTS
         for source in re.findall(r'from "([^"]+)"', path.read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ def sidebar_text(app: AppTest) -> str:
 
 def opened_on(model: str) -> AppTest:
     """The page on a model, as it is right after a click on the button that gets it."""
-    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     app.query_params["s"] = encode(replace(DEFAULT, model=model))
     app = app.switch_page("pages/meaning.py").run()
     return app.button(key="get_model").click().run()

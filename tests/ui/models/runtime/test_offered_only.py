@@ -55,7 +55,7 @@ def signed_in(hub: HubServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def seen_by(name: str, model: str, page: str = "meaning") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "contextlens" / "main.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     app.user = claims(name)
     app.query_params["s"] = encode(replace(DEFAULT, model=model))
     return arrived(app.switch_page(f"pages/{page}.py").run())

@@ -143,13 +143,13 @@ async def _refusal(_: Request, error: Any) -> Response:
 
 _DESCRIPTION = f"""Everything that a BERT-family encoder says about texts.
 
-Each path is a method of `EncoderService` in `contextlens/core/protocol.py`, where its arguments are
+Each path is a method of `EncoderService`, in `contextlens.core.protocol`, where its arguments are
 explained. The body of an answer is one safetensors file. Its tensor `value` holds, as MessagePack,
 what the schema describes; in it an array stands as the name of its own tensor. Clients that accept
 `{wire.STREAM_TYPE}` get long answers as a stream: lines of JSON, each an
 `Event` (an empty one is a sign of life), and behind a line with `n_bytes` the answer's body of that
 length. Closing the connection stops the work. Errors are a `Fault` in JSON; its `error` is a class
-in `contextlens/core/errors.py`.
+in `contextlens.core.errors`.
 """
 _HEALTH = {
     "operationId": "healthz",

@@ -30,6 +30,7 @@ from jinja2 import StrictUndefined, Template
 
 from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, SettingsError
+from contextlens.ui.app_files import app_folder
 
 __all__ = ["COOKIE", "MOST", "environment", "main", "nginx_path", "usable", "write_configuration"]
 
@@ -37,7 +38,6 @@ COOKIE = "contextlens_process"
 """The cookie that holds the port of a visitor's process."""
 MOST = 64
 """The largest number of processes."""
-_ROOT = Path(__file__).resolve().parents[3]
 _LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 180.0
 _SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
@@ -127,17 +127,18 @@ def write_configuration(
     Raises:
         SettingsError: nginx is not installed, or a setting has a value that is not allowed.
     """
+    folder_of_app = app_folder()
     values = {
         "addresses": addresses,
         "cookie": COOKIE,
         "folder": folder,
         "max_upload_mb": Settings.from_env().max_upload_bytes // 1_000_000,
         "nginx": _as_supervisord_reads_it(nginx_path()),
-        "pages": sorted(path.stem for path in (_ROOT / "contextlens" / "pages").glob("*.py")),
+        "pages": sorted(path.stem for path in (folder_of_app / "pages").glob("*.py")),
         "port": port,
         "ports": ports,
         "python": _as_supervisord_reads_it(sys.executable),
-        "root": str(_ROOT).replace("%", "%%"),
+        "root": str(folder_of_app).replace("%", "%%"),
     }
     for name in ("nginx.conf", "supervisord.conf"):
         text = Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +23,7 @@ __all__ = [
     "DASHES",
     "GROUND",
     "INK",
+    "LIGHT",
     "MAP_AXIS",
     "MUTED",
     "NEUTRAL",
@@ -71,6 +70,24 @@ _FIRST_CATEGORY, _FIRST_SEQUENTIAL, _FIRST_DIVERGING = 1, 11, 21
 """The numbers of the first placeholders of ten colours each."""
 _TITLE_TOP, _SUBTITLE_LINE = 12, 20  # pixels
 _LONGEST_SUBTITLE = 100  # characters
+
+LIGHT: Mapping[str, Any] = MappingProxyType(
+    {
+        "textColor": "#1F2933",
+        "backgroundColor": "#FFFFFF",
+        "borderColor": "#DDE3EA",
+        "chartCategoricalColors": (*CATEGORICAL[:9], "#5B6673"),
+        "chartSequentialColors": (
+            *("#EDF4FB", "#D6E6F5", "#BAD5EE", "#98C0E4", "#70A7D7"),
+            *("#2F72AE", "#1F5F9A", "#154C80", "#0D3A66", "#07294B"),
+        ),
+        "chartDivergingColors": (
+            *("#015085", "#0E76BE", "#58A1E1", "#9DC9F3", "#DEEDFB"),
+            *("#F7E8DA", "#E6BB91", "#CD8B42", "#A16001", "#6F4100"),
+        ),
+    }
+)
+"""The light theme's colours, by their names in Streamlit's configuration: for saved figures."""
 
 MAP_AXIS: Mapping[str, Any] = MappingProxyType(
     {
@@ -239,32 +256,22 @@ def _with_real_colors(part: Any, name: str = "") -> Any:
 
 
 @cache
-def _theme() -> Mapping[str, Any]:
-    """Return the theme of `.streamlit/config.toml`, its light colours among the rest."""
-    file = resources.files("contextlens").joinpath(".streamlit", "config.toml")
-    theme: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))["theme"]
-    return {**theme, **theme["light"]}
-
-
-@cache
 def _real_colors() -> Mapping[str, str]:
     """Return the theme's colour for each placeholder that figures use."""
-    theme = _theme()
-    colors = {INK: theme["textColor"], GROUND: theme["backgroundColor"]}
-    for first, name in (
-        (_FIRST_CATEGORY, "chartCategoricalColors"),
-        (_FIRST_SEQUENTIAL, "chartSequentialColors"),
-        (_FIRST_DIVERGING, "chartDivergingColors"),
+    colors = {INK: LIGHT["textColor"], GROUND: LIGHT["backgroundColor"]}
+    for first, scale in (
+        (_FIRST_CATEGORY, LIGHT["chartCategoricalColors"]),
+        (_FIRST_SEQUENTIAL, LIGHT["chartSequentialColors"]),
+        (_FIRST_DIVERGING, LIGHT["chartDivergingColors"]),
     ):
-        colors |= {f"#{first + i:06d}": color for i, color in enumerate(theme[name])}
+        colors |= {f"#{first + i:06d}": color for i, color in enumerate(scale)}
     return colors
 
 
 def _template() -> dict[str, Any]:
     """Return plotly's settings that Streamlit's theme would set: grounds, text, grid, scales."""
-    theme = _theme()
-    ink, ground, line = theme["textColor"], theme["backgroundColor"], theme["borderColor"]
-    sequential = _scale(theme["chartSequentialColors"])
+    ink, ground, line = LIGHT["textColor"], LIGHT["backgroundColor"], LIGHT["borderColor"]
+    sequential = _scale(LIGHT["chartSequentialColors"])
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
     axis |= {"automargin": True, "ticklabelstandoff": 4}
     bar = {
@@ -275,14 +282,14 @@ def _template() -> dict[str, Any]:
     return {
         "data": {"heatmap": [{"colorbar": bar}]},
         "layout": {
-            "font": {"family": theme["font"], "color": ink},
+            "font": {"family": "sans-serif", "color": ink},
             "paper_bgcolor": ground,
             "plot_bgcolor": ground,
-            "colorway": theme["chartCategoricalColors"],
+            "colorway": LIGHT["chartCategoricalColors"],
             "colorscale": {
                 "sequential": sequential,
                 "sequentialminus": sequential,
-                "diverging": _scale(theme["chartDivergingColors"]),
+                "diverging": _scale(LIGHT["chartDivergingColors"]),
             },
             "hoverlabel": {"bgcolor": ground, "bordercolor": line, "font": {"color": ink}},
             "xaxis": axis,

@@ -281,6 +281,7 @@ def _open_when_ready(address: str, url: str) -> None:
 def _serve(host: str, port: int) -> None:
     from streamlit.web import cli as streamlit
 
+    from contextlens.ui.app_files import app_folder
     from contextlens.ui.models.services import settings
 
     options = {
@@ -291,4 +292,4 @@ def _serve(host: str, port: int) -> None:
         "browser.serverAddress": _shown(host),
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    streamlit.main(["run", str(Path(__file__).with_name("app.py")), *flags])
+    streamlit.main(["run", str(app_folder() / "app.py"), *flags])
