@@ -2,6 +2,7 @@
 
 from contextlens.features.pairs import controls, looks, page
 from contextlens.features.pairs.compute import PairsAtLayer, chosen_layer, pairs_of
+from contextlens.features.pairs.looks import HEIGHT
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -13,7 +14,7 @@ downloads = shell.header(controls.PAGE, view)
 pairs = pairs_of(view)
 with kit.box():
     place, vectors = page.toolbar(view, pairs)
-card = runtime.load(view.model, height=page.HEIGHT)
+card = runtime.load(view.model, height=HEIGHT)
 if controls.SOURCE.of(view) == "file":
     page.file_panel(view, pairs)
 page.choose_pooling(view, pairs, card, vectors)

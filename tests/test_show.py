@@ -236,7 +236,11 @@ print("streamlit" in sys.modules)
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={"PATH": "", "PYTHONPATH": str(ROOT / "components"), "CONTEXTLENS_DATA_DIR": str(folder)},
+        env={
+            "PATH": "",
+            "PYTHONPATH": str(ROOT / "components"),
+            "CONTEXTLENS_DATA_DIR": str(folder),
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from importlib.util import find_spec
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
@@ -15,32 +14,30 @@ from contextlens.content.language import table
 from contextlens.core.words import find_word, split_words
 from contextlens.maps.request import METHODS
 
-EXPLAIN = [
-    import_module(f"{features.__name__}.{page.name}.explain")
-    for page in iter_modules(features.__path__)
-    if find_spec(f"{features.__name__}.{page.name}.explain")
+MODULES = [
+    import_module(found.name)
+    for found in walk_packages(features.__path__, f"{features.__name__}.")
+    if not found.ispkg
 ]
 
 
-def named(constant: str) -> dict[str, str]:
-    """A constant of every page's `explain`, by page; where it has one for each look, by both."""
+def formulas() -> dict[str, str]:
+    """The formulas of the features, by constant; where one has several, by their keys too."""
     found = {}
-    for module in EXPLAIN:
-        own = getattr(module, constant, {})
-        page = module.__name__.split(".")[-2]
-        looks = {page: own} if isinstance(own, str) else {f"{page}.{k}": v for k, v in own.items()}
-        found.update(looks)
+    for module in MODULES:
+        for name, own in vars(module).items():
+            if re.fullmatch(r"([A-Z_]+_)?FORMULA", name):
+                key = f"{module.__name__.split('features.')[1]}.{name}"
+                several = (
+                    {key: own} if isinstance(own, str) else {f"{key}.{k}": own[k] for k in own}
+                )
+                found |= {key: text.strip() for key, text in several.items()}
     return found
 
 
-FORMULAS = named("FORMULA")
+FORMULAS = formulas()
 EXPLANATIONS = {
-    **{
-        f"{module.__name__}.{name}": getattr(module, name)
-        for module in EXPLAIN
-        for name in module.__all__
-        if isinstance(getattr(module, name), str)
-    },
+    **FORMULAS,
     **{f"{e.key}.title": e.title for e in EXAMPLES},
     **{f"{e.key}.question": e.question for e in EXAMPLES},
     **{f"{e.key}.look_for": e.look_for for e in EXAMPLES},

@@ -22,7 +22,7 @@ from contextlens.jobs.jobs import Jobs
 from contextlens.jobs.process import OnProgress, Sentences
 from contextlens.jobs.processes import Processes
 from contextlens.jobs.progress import State, Status, in_words, time_left
-from contextlens.jobs.task import FORGOTTEN_SECONDS, JobKind, StoppedError, Task, Visitor
+from contextlens.jobs.task import FORGOTTEN_SECONDS, JobKind, StoppedError, Task, Visitor, page_work
 
 __all__ = [
     "FORGOTTEN_SECONDS",
@@ -39,5 +39,6 @@ __all__ = [
     "Task",
     "Visitor",
     "in_words",
+    "page_work",
     "time_left",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from contextlens.core.caller import StoppedError
 
-__all__ = ["FORGOTTEN_SECONDS", "JobKind", "StoppedError", "Task", "Visitor"]
+__all__ = ["FORGOTTEN_SECONDS", "JobKind", "StoppedError", "Task", "Visitor", "page_work"]
 
 FORGOTTEN_SECONDS = 300.0
 """The time that long work goes on while no one looks: a hidden tab polls once a minute."""
@@ -53,6 +53,27 @@ class JobKind:
     keeps: bool = True
     first_words: str = "Starting"
     silence: str = "waiting for more"
+
+
+def page_work(name: str, first_words: str, *, large_seconds: float = 5.0) -> JobKind:
+    """Return the kind of work behind a page's picture, with the limits that all of them share.
+
+    Args:
+        name: in words, in the plural.
+        first_words: the stage shown before the first report.
+        large_seconds: the duration from which work begins with a click, not with an address.
+    """
+    return JobKind(
+        name,
+        n_at_once=2,
+        n_at_once_each=1,
+        n_large=1,
+        large_seconds=large_seconds,
+        n_waiting=50,
+        n_waiting_each=4,
+        forgotten_seconds=FORGOTTEN_SECONDS,
+        first_words=first_words,
+    )
 
 
 @dataclass(frozen=True, eq=False)

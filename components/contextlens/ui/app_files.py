@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["app_folder"]
-
 
 def app_folder() -> Path:
     """Return the folder of `app.py`, `main.py` and `pages/`.

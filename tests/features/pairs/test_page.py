@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
-from contextlens.features.pairs import compute, page
+from contextlens.features.pairs import compute
 from contextlens.features.pairs.controls import (
     COLUMNS,
     FILE,
@@ -474,21 +474,21 @@ def test_whole_numbers_may_be_scores_or_kinds_and_odd_names_take_no_effect() -> 
 def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(page, "LARGE_SECONDS", -1.0)
+    monkeypatch.setattr(compute, "PAIRS", replace(compute.PAIRS, large_seconds=-1.0))
     app = compared(table([(f"{i} {row[0]}", *row[1:]) for i, row in enumerate(ROWS)]))
     assert not has_picture(app)
     assert "Comparing **40 pairs** takes about **2 seconds** here" in plainly_said(app)
     held = compute._chunks
     monkeypatch.setattr(compute, "_chunks", lambda *a: _slowly(held(*a)))
-    app = press(app, "pairs_compare")
+    app = press(app, "pairs_progress_begin")
     assert app.get("progress")
     app = press(app, "pairs_progress_cancel")
     assert not has_picture(app)
-    assert "This comparison was stopped." in plainly_said(app)
+    assert "This was stopped." in plainly_said(app)
     monkeypatch.setattr(compute, "_chunks", held)
     for job in jobs().under_way(compute.PAIRS):
         assert job.wait(120)
-    whole(settled(press(app, "pairs_compare")))
+    whole(settled(press(app, "pairs_progress_begin")))
 
 
 def _slowly(chunks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import EncoderService
-from contextlens.features.why import controls, page
+from contextlens.features.why import controls, work
 from contextlens.features.why.work import WORK
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -134,7 +134,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
     assert say("why.switch_off.empty") in plainly_said(app)
 
-    monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
+    monkeypatch.setattr(work, "WORK", replace(WORK, large_seconds=0.0))
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
     assert "takes about" in plainly_said(app)
     whole(settled(press(app, "why_progress_begin")))
@@ -156,7 +156,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     assert sent < 3_000_000
     app = whole(choose(app, controls.LOOK, controls.SWAP_IN))
 
-    monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
+    monkeypatch.setattr(work, "WORK", replace(WORK, large_seconds=0.0))
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     app = press(press(app, "why_progress_begin"), "why_progress_cancel")
     assert "was stopped" in plainly_said(app)

@@ -20,7 +20,6 @@ from contextlens.features.why.compute import (
 from contextlens.features.why.reading import reading_of, title_of
 from contextlens.features.why.snippet import snippet_of
 from contextlens.features.why.work import (
-    LARGE_SECONDS,
     arrays,
     edits_task,
     passport_of,
@@ -77,7 +76,7 @@ def test_a_look_is_work_whose_result_is_small(
     assert other
     assert again.key == task.key != other.key
     assert 0 < other.size <= task.size < 60
-    assert task.is_large == (task.size >= LARGE_SECONDS)
+    assert task.is_large == (task.size >= task.kind.large_seconds)
     result = jobs.start(task, VISITOR).result(timeout=120)
     assert isinstance(result, kind)
     assert result.score.first.encoding.hidden.nbytes == 0

@@ -14,7 +14,7 @@ from contextlens.ui.models.background import jobs
 from tests.support.pages import app_settings
 
 SECONDS = 60
-SUMS = JobKind("sums", n_at_once=2)
+SUMS = JobKind("sums", n_at_once=2, large_seconds=5.0)
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +27,9 @@ def server() -> Iterator[None]:
 def waiting_page(task: object) -> None:
     import streamlit as st
 
-    from contextlens.ui.models.waiting import Offer, result_of
+    from contextlens.ui.models.waiting import result_of
 
-    offer = Offer("A minute.", "You stopped it.", "No one waited.", "Begin", "Here it will be.")
-    result = result_of(task, offer, place="sum", height=100, most_seconds=5.0)  # type: ignore[arg-type]
+    result = result_of(task, "A minute.", place="sum", height=100)  # type: ignore[arg-type]
     st.text(f"The result is {result}.")
 
 
@@ -59,11 +58,11 @@ def test_work_under_way_can_be_cancelled_and_begun_again() -> None:
         return 3
 
     page = page_of(work, size=1.0)
-    assert page.caption[0].value == "Here it will be."
+    assert page.caption[0].value == "The picture appears here as soon as it is ready."
     page.button(key="sum_cancel").click()
     go_on.set()
     page.run()
-    assert [info.value for info in page.info] == ["You stopped it."]
+    assert [info.value for info in page.info] == ["This was stopped. A minute."]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "The result is 3."
 
@@ -75,7 +74,7 @@ def test_work_that_no_one_waited_for_is_offered_again() -> None:
     jobs().start(Task(("sum",), SUMS, lambda _: 3), gone).drop(gone)
     go_on.set()
     page = page_of(lambda _: 3, size=6.0)
-    assert [info.value for info in page.info] == ["No one waited."]
+    assert [info.value for info in page.info] == ["This was stopped. A minute."]
 
 
 def test_work_that_fails_is_tried_again_on_request() -> None:

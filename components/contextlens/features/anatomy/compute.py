@@ -31,21 +31,6 @@ from contextlens.features.anatomy.measures import (
 )
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "AnatomyView",
-    "Measured",
-    "anatomy_view",
-    "arrays",
-    "compared_architectures",
-    "counts_by_part",
-    "measure",
-    "parameters_table",
-    "rows_below",
-    "subjects",
-    "summary",
-]
-
-
 # --- The view's model and its parts
 
 

@@ -7,20 +7,6 @@ from typing import Literal
 
 from contextlens.ui.state.controls import choice, number, text
 
-__all__ = [
-    "ARRAY",
-    "DRAWING",
-    "DRAWINGS",
-    "MODELS",
-    "PAGE",
-    "PART",
-    "SEARCH",
-    "SECTION",
-    "SUBJECT",
-    "TOKENS",
-    "WEIGHTS",
-]
-
 PAGE = "anatomy"
 
 SUBJECT = choice(PAGE, "subject", ())

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FORMULA", "QUOTED_MILLIONS"]
-
 FORMULA = r"""
 **Counts.** A parameter array of shape $a \times b$ holds $a \cdot b$ numbers. Arrays that share
 their memory (tied ones) count once; so do weights that several layers use in turn.

@@ -24,8 +24,6 @@ from contextlens.figures.theme import (
     plain,
 )
 
-__all__ = ["HEIGHT", "ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
-
 HEIGHT = 500
 """Pixels of the map."""
 ROOT = "model"

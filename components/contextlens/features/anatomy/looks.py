@@ -25,8 +25,6 @@ from contextlens.features.anatomy.snippet import weights_snippet
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
 
-__all__ = ["closer"]
-
 _REFERENCES = ("bert-base-uncased", "bert-large-uncased")
 """Titles of presets to compare the model with; the first that is not the model itself is used."""
 

@@ -17,23 +17,6 @@ from numpy.typing import NDArray
 from contextlens.core.families import PROJECTIONS
 from contextlens.core.schema import Architecture, FloatArray, Parameter
 
-__all__ = [
-    "Node",
-    "Totals",
-    "WeightStatistics",
-    "build_tree",
-    "comparison_row",
-    "evenly_spaced",
-    "memory",
-    "n_values",
-    "operations",
-    "parameter_rows",
-    "search",
-    "totals",
-    "weight_statistics",
-]
-
-
 # --- The parts of a model
 
 

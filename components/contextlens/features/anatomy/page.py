@@ -29,8 +29,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
-__all__ = ["downloads", "explain", "picture", "toolbar", "words"]
-
 _FILE = "anatomy"
 _CHART = "anatomy_map"
 _PAGES = {

@@ -13,19 +13,6 @@ from contextlens.content.wording import escape, quoted
 from contextlens.core.schema import Architecture, ModelCard
 from contextlens.features.anatomy.measures import Node, Totals, WeightStatistics, n_values
 
-__all__ = [
-    "absent_claims",
-    "anatomy_reading",
-    "anatomy_title",
-    "held_claim",
-    "models_claim",
-    "models_title",
-    "part_claims",
-    "search_claim",
-    "share_text",
-    "weights_reading",
-]
-
 _COUNTED_SHARE = 0.9  # of the sum of squares: directions are counted until they hold this share
 _STRONGER_BELOW = 0.9  # of a random matrix's number: if fewer suffice, some directions are stronger
 _SAME_WITHIN = 0.01  # relative difference below which two numbers count as the same

@@ -8,8 +8,6 @@ from typing import Any
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["PICTURE", "anatomy_snippet", "card_lines", "config_lines", "weights_snippet"]
-
 PICTURE = """\
 import pandas
 import plotly.express as px

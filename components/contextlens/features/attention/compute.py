@@ -47,23 +47,6 @@ from contextlens.features.attention.measures import (
 from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import Sentence, ViewState
 
-__all__ = [
-    "AttentionView",
-    "arrays",
-    "attention_view",
-    "habit_names",
-    "habit_texts",
-    "habits_caption",
-    "head_titles",
-    "heads_table",
-    "picked_table",
-    "scope_name",
-    "sort_titles",
-    "weight_rows",
-    "weights_table",
-]
-
-
 # --- Attention weights for a page
 
 

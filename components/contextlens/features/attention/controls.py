@@ -7,24 +7,6 @@ from collections.abc import Mapping
 from contextlens.features.attention.measures import HABITS, Direction, Scope, Special
 from contextlens.ui.state.controls import choice, number, sentence_choice
 
-__all__ = [
-    "DIRECTION",
-    "DIRECTIONS",
-    "HEAD",
-    "PAD",
-    "PAGE",
-    "SCOPES",
-    "SENTENCE",
-    "SHOW",
-    "SIDE",
-    "SORT",
-    "SPECIAL",
-    "SPECIALS",
-    "TOKEN",
-    "UNIT",
-    "WORDS",
-]
-
 PAGE = "attention"
 
 SENTENCE = sentence_choice(PAGE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **Attention** of one head, with queries $Q$ and keys $K$ of $d_k$ dimensions for each token:
 

@@ -14,8 +14,6 @@ from contextlens.features.attention.reading import attention_title
 from contextlens.figures.room import below, beside
 from contextlens.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
-__all__ = ["attention_heatmap", "heatmap_of", "weight_bound"]
-
 _ANGLE = -50  # degrees, of the column names
 _ALL_TICKS = {"x": 18, "y": 20}  # the most items whose names all fit on an axis
 _FEW_TICKS = 12

@@ -15,29 +15,6 @@ from numpy.typing import NDArray
 from contextlens.analysis.tokens import TokenKind
 from contextlens.core.schema import FloatArray, IntArray, Tokens
 
-__all__ = [
-    "HABITS",
-    "Arrangement",
-    "Direction",
-    "Grid",
-    "GridItem",
-    "HeadSelection",
-    "Heads",
-    "Scope",
-    "Special",
-    "arrange",
-    "block_means",
-    "habits",
-    "ranked",
-    "reduce_heads",
-    "reduced_weights",
-    "rollout",
-    "select",
-    "selected_heads",
-    "separators",
-]
-
-
 # --- The visible part of an attention matrix
 
 _Exact = NDArray[np.float64]  # used for merging and dividing, so that sums stay exact

@@ -48,8 +48,6 @@ from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "heatmap", "notes", "picture", "toolbar", "words"]
-
 _FILE = "attention"
 _CHART = "attention_heatmap"
 _BEST = 5  # heads that get a dot

@@ -18,13 +18,6 @@ from contextlens.content.wording import escape, occurrence, percent, placed, quo
 from contextlens.features.attention.compute import AttentionView, scope_name
 from contextlens.features.attention.measures import Grid, GridItem, HeadSelection
 
-__all__ = [
-    "attention_notes",
-    "attention_reading",
-    "attention_sure",
-    "attention_title",
-]
-
 CLEAR = 0.3
 """The smallest share of a head's attention that is called its habit."""
 OVER_EVEN = 1.5

@@ -9,8 +9,6 @@ from contextlens.core.schema import ModelCard, Tokens
 from contextlens.features.attention.compute import habit_names
 from contextlens.features.attention.measures import Grid, HeadSelection, separators
 
-__all__ = ["attention_picture", "attention_snippet"]
-
 _SELECTED = {
     "layer": ["attention = attentions[{layer} - 1].mean(dim=0)"],
     "all": ["attention = attentions.mean(dim=(0, 1))"],

@@ -14,9 +14,6 @@ from contextlens.features.attention.measures import Grid, GridItem
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
-__all__ = ["HabitBar", "attention_heads", "attention_lines"]
-
-
 # --- All heads as small pictures
 
 

@@ -43,23 +43,6 @@ from contextlens.ui.corpora.words import (
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "CorpusResult",
-    "FileChoice",
-    "IndexingCost",
-    "caption_of",
-    "corpus_from",
-    "guess",
-    "indexing_cost",
-    "passport_of",
-    "ready_made",
-    "result_of",
-    "usual_layers",
-    "word_arrays",
-    "word_rows",
-]
-
-
 # --- The columns of a file that become a corpus
 
 MOST_TEXTS = 1_000_000

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from contextlens.ui.state.controls import Choice, choice, text
 
-__all__ = ["CORPUS", "PAGE", "READY", "SEARCH", "WORD", "corpus_among"]
-
 PAGE = "corpora"
 
 READY = ("ambiguous", "sentiment")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "SCHEMA"]
-
 FORMULA = r"""
 **Words.** A text is cut at the Unicode word boundaries (UAX 29); what has a letter or a digit is a
 word, and each of its places an **occurrence**. A marked span is one too. Letter case is ignored.

@@ -12,8 +12,6 @@ from contextlens.figures.room import beside
 from contextlens.figures.theme import CATEGORICAL, SMALLEST, figure, plain
 from contextlens.ui.corpora.words import WordRow
 
-__all__ = ["corpus_bars", "word_bars"]
-
 _LONGEST = 18  # characters of a word
 _LONGEST_TITLE = 26  # characters of a corpus's title
 _STRONG, _PALE, _GREY = CATEGORICAL[0], "rgba(0,114,178,0.4)", "rgba(128,128,128,0.5)"

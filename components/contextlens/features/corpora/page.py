@@ -76,19 +76,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
 
-__all__ = [
-    "HEIGHT",
-    "adding_panel",
-    "await_model",
-    "corpus_list",
-    "downloads",
-    "explain",
-    "found",
-    "picture",
-    "toolbar",
-]
-
-
 # --- Export and deletion of a stored corpus
 
 _DELETING = "corpora_deleting"

@@ -13,20 +13,6 @@ from contextlens.features.corpora.compute import IndexingCost
 from contextlens.features.corpora.search import LONGEST, SearchResult
 from contextlens.ui.corpora.words import WordCounts
 
-__all__ = [
-    "cost_claims",
-    "date",
-    "facts",
-    "indexed_with",
-    "megabytes",
-    "model_note",
-    "search_claim",
-    "search_title",
-    "state_of",
-    "words_claims",
-    "words_title",
-]
-
 _LONGEST = 60
 
 

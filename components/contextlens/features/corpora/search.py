@@ -15,8 +15,6 @@ from contextlens.ui.corpora.catalogue import Kept
 from contextlens.ui.corpora.words import context, counted_in, marked_words
 from contextlens.ui.models.background import store
 
-__all__ = ["LONGEST", "N_SENTENCES", "Hit", "SearchResult", "searched"]
-
 LONGEST = 64
 """The most characters of a word."""
 N_SENTENCES = 5

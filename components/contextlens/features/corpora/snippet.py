@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlens.analysis.snippet_start import literal
 
-__all__ = ["PICTURE", "export_snippet", "texts_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

@@ -53,31 +53,6 @@ from contextlens.figures.frames import signed_bound
 from contextlens.ui.state.controls import Choice, sentence_index
 from contextlens.ui.state.view import Sentence, ViewState, letter
 
-__all__ = [
-    "MAX_BARS",
-    "MAX_TOKENS",
-    "EmbeddingView",
-    "MovedTokens",
-    "NearRows",
-    "PositionTable",
-    "TwoTexts",
-    "arrays",
-    "drawn_positions",
-    "embedding_view",
-    "layer_parameters",
-    "moved_tokens",
-    "near_rows",
-    "normalization_of",
-    "other_texts",
-    "parameter_rows",
-    "position_table",
-    "segment_rows",
-    "token_table",
-    "two_texts",
-    "value_table",
-]
-
-
 # --- The embedding layer taken apart for the chosen sentence
 
 _DOWNLOADED = {

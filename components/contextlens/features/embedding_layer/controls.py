@@ -6,25 +6,6 @@ from collections.abc import Sequence
 
 from contextlens.ui.state.controls import Choice, choice, sentence_choice
 
-__all__ = [
-    "ALONE",
-    "CHANGE",
-    "FEW",
-    "MAX_ROWS",
-    "NEAR",
-    "OTHER",
-    "PAGE",
-    "PAIR",
-    "POSITIONS",
-    "SECTION",
-    "SEGMENT_ONLY",
-    "SENTENCE",
-    "TOKEN",
-    "change_in",
-    "near_in",
-    "token_in",
-]
-
 PAGE = "embedding_layer"
 MAX_ROWS = 14
 """Maximum tokens to draw: more would leave no room for their names."""

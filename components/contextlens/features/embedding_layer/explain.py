@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.
 Each of them names a row of a table, and the rows are added (families without segments leave $S$

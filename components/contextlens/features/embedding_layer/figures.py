@@ -26,17 +26,6 @@ from contextlens.figures.theme import (
     values,
 )
 
-__all__ = [
-    "Panel",
-    "moved_bars",
-    "neighbour_bars",
-    "position_curve",
-    "position_heatmap",
-    "sum_flow",
-    "word_row_heatmap",
-]
-
-
 # --- The main picture
 
 _GAP = 0.045  # between two columns, with room for a sign on a phone

@@ -56,9 +56,6 @@ from contextlens.figures.frames import vector_strips
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import inputs, kit
 
-__all__ = ["learned", "neighbours", "positions", "same_word", "segments"]
-
-
 # --- The position and segment tables
 
 

@@ -15,29 +15,6 @@ from numpy.typing import NDArray
 
 from contextlens.core.schema import EmbeddingParts, FloatArray, IntArray
 
-__all__ = [
-    "Contribution",
-    "Normalization",
-    "PositionStatistics",
-    "RandomBand",
-    "SharedToken",
-    "compare_positions",
-    "constant_parts",
-    "contributions",
-    "distance_means",
-    "layer_norm",
-    "moved_by",
-    "part_rows",
-    "random_band",
-    "rebuild",
-    "row_cosines",
-    "shared_tokens",
-    "shares",
-    "sinusoid",
-    "summands",
-]
-
-
 # --- The embedding layer's arithmetic, recomputed
 
 

@@ -33,8 +33,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 
-__all__ = ["downloads", "explain", "picture", "reading", "toolbar"]
-
 _CHART = "embedding_sum"
 _FILE = "embedding-layer"
 

@@ -24,22 +24,6 @@ from contextlens.features.embedding_layer.measures import (
     distance_means,
 )
 
-__all__ = [
-    "curve_title",
-    "embedding_reading",
-    "embedding_title",
-    "learned_reading",
-    "moved_claim",
-    "moved_title",
-    "neighbours_reading",
-    "neighbours_title",
-    "positions_reading",
-    "positions_title",
-    "same_rows_reading",
-    "same_rows_title",
-    "segment_rows_claim",
-]
-
 Claims: TypeAlias = list[Claim]
 _LONGEST = 20  # characters of a token in the title
 _SAME = 1e-5  # differences of layer 0 up to this one can come from rounding

@@ -6,8 +6,6 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.families import PROJECTIONS
 from contextlens.core.schema import EmbeddingParts, ModelCard
 
-__all__ = ["PICTURE", "embedding_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

@@ -16,8 +16,6 @@ from contextlens.core.schema import FloatArray
 from contextlens.ui.state.view import from_example
 from contextlens.ui.widgets.comparison.compute import counted_span
 
-__all__ = ["example_cosines"]
-
 
 def example_cosines(service: EncoderService, model: str) -> Mapping[str, FloatArray]:
     """(n_sentences, n_layers) cosines of the words with the first, of each example for a model.

@@ -18,8 +18,6 @@ from contextlens.core.schema import FloatArray
 from contextlens.figures.frames import add_frames
 from contextlens.figures.theme import INK, MUTED, SMALLEST, color_of, figure, plain, values
 
-__all__ = ["DrawnWord", "parting", "thumbnail"]
-
 _FARTHEST = 1.1
 """The largest distance with a place of its own, a little more than that of unrelated words."""
 _BELOW = 0.02  # room for the lower half of a line

@@ -29,8 +29,6 @@ from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["basics", "downloads", "gallery", "headline", "introduction", "open_meaning", "story"]
-
 _PARTING = "home_parting"
 
 

@@ -15,17 +15,6 @@ from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import EQUAL, NOISE, meaning_in_context, side_of
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_reading
 
-__all__ = [
-    "drawn_items",
-    "drawn_pairs",
-    "evidence",
-    "headline",
-    "how_much",
-    "leaning",
-    "parting_titles",
-    "why",
-]
-
 _WORD = 16  # characters of a word in a headline
 
 

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 
 from contextlens.ui.widgets.component import component
 
-__all__ = ["Card", "gallery_cards"]
-
 
 @dataclass(frozen=True)
 class Card:

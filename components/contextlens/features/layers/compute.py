@@ -43,37 +43,6 @@ from contextlens.figures.similarity import cosine_range
 from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import Sentence, ViewState, letter
 
-__all__ = [
-    "COMPONENTS",
-    "Arrays",
-    "ByHand",
-    "ComparedLayers",
-    "HiddenStates",
-    "NearestTokens",
-    "SampleSpread",
-    "alike_table",
-    "arrays",
-    "by_hand",
-    "compared_layers",
-    "encode_all",
-    "hidden_states",
-    "linear_name",
-    "measure_table",
-    "menu_titles",
-    "nearest_tokens",
-    "pairs_of",
-    "pairs_table",
-    "pieces_of",
-    "rows",
-    "sentence_rows",
-    "shape_rows",
-    "snippet_texts",
-    "spread_of",
-    "spread_table",
-    "steps",
-]
-
-
 # --- One sentence layer by layer
 
 Arrays = dict[str, NDArray[Any]]

@@ -10,21 +10,6 @@ from contextlens.core import ModelSpec
 from contextlens.features.layers.measures import MeasureKind
 from contextlens.ui.state.controls import Choice, Control, choice, sentence_choice
 
-__all__ = [
-    "MEASURE",
-    "MEASURES",
-    "ONE",
-    "OTHER",
-    "PAGE",
-    "PAIRS",
-    "SECTION",
-    "SENTENCE",
-    "SHOW",
-    "TOKEN",
-    "WORDS",
-    "other_in",
-]
-
 PAGE = "layers"
 MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
     {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ALIKE", "FORMULA", "POOLER", "SPREAD"]
-
 FORMULA = r"""
 **Hidden states.** $h_{\ell,t}$ is the vector of token $t$ after layer $\ell$; layer 0 is the
 embedding layer's output.

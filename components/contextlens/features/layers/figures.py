@@ -32,17 +32,6 @@ from contextlens.figures.theme import (
     values,
 )
 
-__all__ = [
-    "layers_heatmap",
-    "pairs_heatmap",
-    "random_pairs_lines",
-    "spaces_heatmap",
-    "token_lines",
-    "token_names",
-    "variance_lines",
-]
-
-
 HEIGHT = 400
 """Pixels of the page's picture, the same for one token and for all."""
 

@@ -61,9 +61,6 @@ from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import inputs, kit
 from contextlens.ui.widgets.token_strip import token_strip
 
-__all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
-
-
 # --- The pooler
 
 

@@ -14,34 +14,6 @@ import numpy as np
 from contextlens.analysis.baseline import Band
 from contextlens.core.schema import Encoding, FloatArray, IntArray
 
-__all__ = [
-    "KINDS",
-    "LEAST_WORDS",
-    "MAX_WORDS",
-    "MEASURE_NAMES",
-    "LayerSimilarity",
-    "Measure",
-    "MeasureKind",
-    "Neighbours",
-    "WordVectors",
-    "alike",
-    "cosines_to_starts",
-    "join",
-    "layer_rows",
-    "lowest_cosine",
-    "measure",
-    "measures",
-    "nearest",
-    "own_tokens",
-    "pool_by_hand",
-    "sample_choice",
-    "shared",
-    "token_pairs",
-    "variance_shares",
-    "words_of",
-]
-
-
 # --- Whole layers as spaces
 
 MAX_WORDS = 512

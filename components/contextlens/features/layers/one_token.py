@@ -11,8 +11,6 @@ from contextlens.features.layers.measures import cosines_to_starts, measure
 from contextlens.features.layers.reading import token_reading, token_titles
 from contextlens.figures.theme import color_of
 
-__all__ = ["line_titles", "lines_of", "reading_of_token"]
-
 
 def line_titles(states: HiddenStates) -> list[str]:
     """Return the finding about the picked token at each layer of the text."""

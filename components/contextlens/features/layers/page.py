@@ -46,8 +46,6 @@ from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["CHART", "downloads", "explain", "notes", "picture", "reading", "toolbar"]
-
 CHART = "layers_picture"
 """The key of the page's picture."""
 _FILE = "layer-by-layer"

@@ -29,22 +29,6 @@ from contextlens.content.wording import (
 from contextlens.core.schema import FloatArray, ModelCard, PartState
 from contextlens.features.layers.measures import LayerSimilarity, Measure, Neighbours
 
-__all__ = [
-    "alike_reading",
-    "alike_title",
-    "layers_picture_title",
-    "layers_reading",
-    "nearest_reading",
-    "pairs_reading",
-    "pairs_title",
-    "pooler_reading",
-    "spread_reading",
-    "spread_titles",
-    "text_notes",
-    "token_reading",
-    "token_titles",
-]
-
 Claims: TypeAlias = list[Claim]
 Cell: TypeAlias = tuple[int, int]
 _LENGTH_MARGIN = 0.01

@@ -8,15 +8,6 @@ from dataclasses import dataclass
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = [
-    "SnippetText",
-    "cka_snippet",
-    "layers_picture",
-    "layers_snippet",
-    "pooler_snippet",
-    "variance_snippet",
-]
-
 Span = tuple[int, int]
 
 _ENCODE = """\

@@ -20,8 +20,6 @@ from contextlens.maps.points import around
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component, css_class
 
-__all__ = ["point_cards"]
-
 _LONGEST = 160  # characters of a sentence
 
 

@@ -73,22 +73,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "N_NEAREST",
-    "MapDisplay",
-    "MapRecipe",
-    "RequestedMap",
-    "linked_points",
-    "map_arrays",
-    "map_display",
-    "map_shapes",
-    "map_table",
-    "nearest_to",
-    "requested_map",
-    "vectors_snippet",
-]
-
-
 # --- The map that a view asks for
 
 

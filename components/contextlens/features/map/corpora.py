@@ -9,8 +9,6 @@ from contextlens.ui.corpora.texts import own_sentences, stored_texts
 from contextlens.ui.files import uploads
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["corpus_of"]
-
 
 def corpus_of(view: ViewState) -> Corpus | None:
     """The texts that a view names; None if a file or a corpus must be chosen first.

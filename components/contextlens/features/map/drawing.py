@@ -32,8 +32,6 @@ from contextlens.features.map.layer_figures import (
 from contextlens.maps.points import Points
 from contextlens.maps.result import MapResult
 
-__all__ = ["Order", "draw_map", "plays"]
-
 Order = tuple[IntArray, ...]
 """The points of each trace of a figure."""
 

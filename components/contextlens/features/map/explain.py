@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **Points.** Each token, word or sentence $i$ has a vector $x_i$ at the chosen layer: a token its
 hidden state, a word the mean (or first, or last) of those of its sub-tokens, a sentence the pooled

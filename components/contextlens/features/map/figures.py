@@ -32,41 +32,6 @@ from contextlens.figures.theme import (
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points, context
 
-__all__ = [
-    "MAX_COLORED",
-    "MAX_LABELS",
-    "MAX_SVG",
-    "NO_MARKS",
-    "SHAPES",
-    "SIDES",
-    "STALE",
-    "UNCOLORED",
-    "Coloring",
-    "MapMarks",
-    "Ranges",
-    "above",
-    "add_density",
-    "axes_of",
-    "cluster_notes",
-    "coloring",
-    "fill",
-    "font_of",
-    "groups",
-    "hover_texts",
-    "kind_of",
-    "map_layout",
-    "map_ranges",
-    "mark_rows",
-    "mark_traces",
-    "point_size",
-    "point_traces",
-    "shape_traces",
-    "sides",
-    "trail_label",
-    "write_above",
-]
-
-
 # --- The frame of a map: axes without numbers
 
 NAME_FONT = {"size": SMALLEST, "weight": 700, "color": INK, "shadow": "auto"}

@@ -29,21 +29,6 @@ from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title_at
 
-__all__ = [
-    "GROUPS",
-    "LAYER",
-    "NOTHING",
-    "Finding",
-    "color_choice",
-    "color_of",
-    "finding_of",
-    "once",
-    "sampled_note",
-    "sense_tests",
-    "usual_color",
-]
-
-
 # --- Values computed over all points of a map
 
 T = TypeVar("T")

@@ -14,8 +14,6 @@ import numpy as np
 
 from contextlens.core.schema import IntArray
 
-__all__ = ["MAX_NAME", "MAX_TEXT", "GroupName", "apply", "pack", "renamed", "unpack"]
-
 MAX_NAME = 24
 MAX_TEXT = 200  # the most characters that an address accepts for one control
 _SAME = 0.5

@@ -38,16 +38,6 @@ from contextlens.figures.theme import color_of, figure
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points
 
-__all__ = [
-    "MAX_PLAYED_POINTS",
-    "MAX_TRAILS",
-    "layers_scatter",
-    "map_order",
-    "map_scatter",
-    "selected_points",
-]
-
-
 # --- One map through all layers
 
 MAX_PLAYED_POINTS = 150_000

@@ -33,9 +33,6 @@ from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
 
-__all__ = ["panel"]
-
-
 # --- One point: its true neighbours beside those on the map
 
 _LONGEST_NAME = 40

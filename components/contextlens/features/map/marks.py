@@ -28,24 +28,6 @@ from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import ViewState
 
 _TURN = "map_table_turn"
-__all__ = [
-    "TABLE",
-    "MarkedPoints",
-    "PointSelection",
-    "choose",
-    "clear_selection",
-    "marked",
-    "name_of",
-    "on_select",
-    "pin",
-    "ring",
-    "search",
-    "select_rows",
-    "span_of",
-    "table_turn",
-    "unpin",
-]
-
 
 TABLE = "table"
 """Stands for a drawing's name if points were selected in the table."""

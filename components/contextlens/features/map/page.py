@@ -70,17 +70,6 @@ from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.component import component
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = [
-    "HEIGHT",
-    "downloads",
-    "drawable",
-    "explain",
-    "first_map",
-    "one_or_two",
-    "toolbar",
-]
-
-
 # --- The map as a chart with click and selection
 
 CHART = "map_chart"

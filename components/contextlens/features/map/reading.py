@@ -23,20 +23,6 @@ from contextlens.maps.neighbors import Neighbors
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.request import Method
 
-__all__ = [
-    "MapReading",
-    "frame_claims",
-    "label_agreement",
-    "labels_state",
-    "map_reading",
-    "map_title",
-    "near_claim",
-    "neighbours_claim",
-    "not_one_claim",
-    "pinned_claim",
-    "selection_claims",
-]
-
 _TITLE = 80
 _LONGEST = 36
 """Maximum length of a point's name, which may be part of its sentence."""

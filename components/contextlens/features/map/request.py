@@ -33,8 +33,6 @@ from contextlens.maps.vectors import has_layers
 from contextlens.ui.models.services import settings
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["by_chosen_words", "most_points", "request_of", "settings_of"]
-
 
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """The map that a view asks for: all layers, or the shown one if their points are too many.

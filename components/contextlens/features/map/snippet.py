@@ -14,16 +14,6 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import Method
 from contextlens.maps.result import MapResult
 
-__all__ = [
-    "PICTURE",
-    "SENTENCE_POOLINGS",
-    "MapText",
-    "map_vectors_snippet",
-    "recipe_snippet",
-    "redraw_snippet",
-]
-
-
 PICTURE = """\
 import plotly.express as px
 

@@ -17,18 +17,6 @@ from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors
 from contextlens.maps.stability import Stability
 
-__all__ = [
-    "FEW",
-    "SAME_DISTANCE",
-    "SMALL",
-    "Trust",
-    "TrustState",
-    "chance_recall",
-    "chance_trustworthiness",
-    "count_equal",
-    "trust_of",
-]
-
 TrustState = Literal["trust", "care", "doubt", "few", "flat"]
 
 FEW = 15

@@ -11,8 +11,6 @@ from contextlens.ui.corpora.own_file import OwnFile
 from contextlens.ui.frame import navigation
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["OWN_FILE", "kept_panel"]
-
 
 def _as_sentences(view: ViewState) -> ViewState:
     """The view with a point for each row of a file, unless the visitor chooses otherwise."""

@@ -33,18 +33,6 @@ from contextlens.features.masks.measures import (
 from contextlens.ui.state.controls import Choice, Number
 from contextlens.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
 
-__all__ = [
-    "EXAMPLE",
-    "Masks",
-    "OverLimit",
-    "encode_both",
-    "masks_of",
-    "over_limit",
-    "own_savings",
-    "repetition",
-    "sample_saving",
-]
-
 EXAMPLE = (
     "The next morning it slept on the warm stones by the river until the rain came and woke it."
 )

@@ -8,20 +8,6 @@ from contextlens.content.language import say
 from contextlens.features.masks.measures import SIZES, pad_sizes
 from contextlens.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
 
-__all__ = [
-    "ALL",
-    "AVERAGE",
-    "LONGEST",
-    "MASK",
-    "PAD_TO",
-    "PAGE",
-    "REAL",
-    "REPEAT",
-    "SENTENCE",
-    "pad_within",
-    "repeat_within",
-]
-
 PAGE = "masks"
 LONGEST = "Longest"
 

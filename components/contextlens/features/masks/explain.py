@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **Attention with a mask.** Position $i$ attends to position $j$ with the score $s_{ij}$. The
 mask $m_j$ is 1 for a token and 0 for padding; where it is 0, the score is lowered so far that the

@@ -25,16 +25,6 @@ from contextlens.figures.theme import (
     values,
 )
 
-__all__ = [
-    "batch_grid",
-    "cases_grid",
-    "layer_lines",
-    "limit_bar",
-    "mask_range",
-    "token_heatmap",
-]
-
-
 # --- The picture of a batch
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}

@@ -25,8 +25,6 @@ from contextlens.features.masks.reading import (
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
 
-__all__ = ["closer"]
-
 
 def closer(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """Two closed sections: the saving by sorting, and the effect of the model's limit."""

@@ -14,28 +14,6 @@ from contextlens.content.language import say
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding, FloatArray, IntArray, ModelCard, Tokens
 
-__all__ = [
-    "SIZES",
-    "Damage",
-    "FourCases",
-    "PaddedBatch",
-    "PaddedText",
-    "Saving",
-    "arrays",
-    "damage",
-    "four_cases",
-    "most_changed",
-    "pad_sizes",
-    "padding_share",
-    "saving",
-    "shape_steps",
-    "summary_rows",
-    "text_to_describe",
-    "token_labels",
-    "token_rows",
-]
-
-
 # --- The effect of padding and the attention mask on a batch
 
 SIZES = (16, 32, 64, 128, 512)

@@ -35,18 +35,6 @@ from contextlens.ui.state.view import Sentence, ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.unread import unread
 
-__all__ = [
-    "choose_text",
-    "downloads",
-    "explain",
-    "nothing",
-    "over_layers",
-    "picture",
-    "problems",
-    "toolbar",
-    "words",
-]
-
 _CHART, _CASES = "masks_batch", "masks_cases"
 _FILE = "padding-and-masks"
 

@@ -22,22 +22,6 @@ from contextlens.features.masks.measures import (
     token_labels,
 )
 
-__all__ = [
-    "batch_title",
-    "case_of",
-    "cases_title",
-    "cut_title",
-    "example_note",
-    "layers_title",
-    "limit_reading",
-    "masks_reading",
-    "masks_sure",
-    "padding_note",
-    "problems",
-    "saving_reading",
-    "saving_title",
-]
-
 _UNCHANGED = two(1.0)
 _LONGEST_QUOTE = 40
 _CASES = ("on_real", "on_all", "off_real", "off_all")

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["PICTURE", "masks_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **Word vector.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the hidden
 state $h_{\ell,t}$, and the word has their mean:

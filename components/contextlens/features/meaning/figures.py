@@ -11,8 +11,6 @@ from contextlens.core.schema import FloatArray
 from contextlens.figures.room import below, beside
 from contextlens.figures.theme import SEQUENTIAL, SMALLEST, figure, ink_on, plain, values
 
-__all__ = ["cosine_heatmap"]
-
 _ANGLE = -35  # degrees, of the names below the matrix
 _MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 

@@ -28,8 +28,6 @@ from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "files", "picture", "snippets", "toolbar"]
-
 CHART = "meaning_chart"
 _FILE = "meaning-in-context"
 

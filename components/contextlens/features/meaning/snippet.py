@@ -9,8 +9,6 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.analysis.words import Pooling
 from contextlens.core.schema import ModelCard
 
-__all__ = ["PICTURE", "SnippetWord", "cosine_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

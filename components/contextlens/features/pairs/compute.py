@@ -46,7 +46,7 @@ from contextlens.features.pairs.files import (
     pairs_from,
 )
 from contextlens.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
-from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
+from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import is_recipe, recipe_prompt, sentence_vectors
 from contextlens.ui.files import uploads
 from contextlens.ui.models.background import jobs
@@ -54,36 +54,6 @@ from contextlens.ui.models.recipes import recipe_of, recipe_poolings
 from contextlens.ui.models.services import service
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
-
-__all__ = [
-    "LABEL_NAMES",
-    "LARGE_SECONDS",
-    "PAIRS",
-    "SPLIT_NAMES",
-    "PairRows",
-    "PairsAtLayer",
-    "PairsResult",
-    "chosen_layer",
-    "compare",
-    "comparison_key",
-    "comparison_task",
-    "drawn_pairs",
-    "layer_rows",
-    "list_of",
-    "n_tokens_of",
-    "pair_arrays",
-    "pair_table",
-    "pairs_of",
-    "pooling_of",
-    "reshare",
-    "restored",
-    "seconds_of",
-    "share",
-    "shown_pair",
-    "standings",
-    "to_read",
-]
-
 
 # --- The pairs that a view asks for
 
@@ -341,19 +311,7 @@ class _Vectors:
 
 # --- The comparison as a background job
 
-LARGE_SECONDS = 5.0
-"""Longer comparisons start only with a click, not from an address."""
-PAIRS = JobKind(
-    "pairs to compare",
-    n_at_once=2,
-    n_at_once_each=1,
-    n_large=1,
-    large_seconds=LARGE_SECONDS,
-    n_waiting=50,
-    n_waiting_each=4,
-    forgotten_seconds=FORGOTTEN_SECONDS,
-    first_words="Looking at the pairs",
-)
+PAIRS = page_work("pairs to compare", "Looking at the pairs")
 _READING = 0.97  # the share of progress for reading the pairs; the rest is for scoring
 
 

@@ -4,29 +4,6 @@ from __future__ import annotations
 
 from contextlens.ui.state.controls import choice, number, text
 
-__all__ = [
-    "ALL",
-    "COLUMNS",
-    "COSINES",
-    "FILE",
-    "FILE_NAME",
-    "GRADED_LISTS",
-    "GUESSED",
-    "LABELLED_LISTS",
-    "LABELLED_PANELS",
-    "LAYERS",
-    "PAGE",
-    "PAIR",
-    "PANEL",
-    "PLAIN_LISTS",
-    "PLAIN_PANELS",
-    "POOLING",
-    "ROC",
-    "SOURCE",
-    "WRONG",
-    "WRONGS",
-]
-
 PAGE = "pairs"
 
 SOURCE = choice(PAGE, "source", ("bundled", "file"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "SCORES_FORMULA"]
-
 _COSINE = r"""
 **Cosine of a pair.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the
 hidden state $h_{\ell,t}$; the word has their mean, and a pair the cosine of its two words:
@@ -44,8 +42,10 @@ _CORRELATION = r"""
 **Spearman** is the correlation of the ranks of scores and cosines; equal ones share the mean of
 their ranks. **Pearson** is that of the values themselves:
 
-$$r = \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}
-{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}$$
+$$
+r = \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}
+{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}
+$$
 
 **Interval.** With $n$ pairs and $z = 1.96$ (Fisher; for Spearman, Bonett and Wright, 2000):
 

@@ -16,19 +16,6 @@ from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.pairs.measures import DIFFERENT, SAME, Scores
 from contextlens.figures.theme import CATEGORICAL, INK, NEUTRAL, SMALLEST, figure, values
 
-__all__ = [
-    "DIFFERENT_TINT",
-    "SAME_TINT",
-    "accuracy_lines",
-    "correlation_lines",
-    "cosine_bands",
-    "cosine_histogram",
-    "cosine_scale",
-    "roc_figure",
-    "score_scatter",
-]
-
-
 # --- Lines, ranges and notes that several pictures share
 
 

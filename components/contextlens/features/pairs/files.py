@@ -36,20 +36,6 @@ from contextlens.features.pairs.labels import (
 )
 from contextlens.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
-__all__ = [
-    "WHOLE",
-    "PairColumns",
-    "PairSet",
-    "bundled_pairs",
-    "chosen_columns",
-    "guess_columns",
-    "label_cells",
-    "pair_set",
-    "pairs_from",
-    "places",
-]
-
-
 # --- Pairs of texts to compare
 
 WHOLE = (-1, -1)

@@ -10,19 +10,6 @@ from dataclasses import dataclass
 from contextlens.corpus.sheet import Cells, is_number, named
 from contextlens.features.pairs.measures import DIFFERENT, SAME, UNKNOWN
 
-__all__ = [
-    "LEFT_OUT",
-    "MEANINGS",
-    "Labels",
-    "can_be_scores",
-    "guess_meanings",
-    "is_grade",
-    "is_two_way",
-    "names_of",
-    "plain",
-    "read_labels",
-]
-
 _SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
 _DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
 _KNOWN = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}

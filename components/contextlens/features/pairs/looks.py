@@ -30,8 +30,6 @@ from contextlens.features.pairs.reading import pairs_title, roc_claim
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import kit
 
-__all__ = ["CHARTS", "HEIGHT", "look_closer", "random_range", "scale_of"]
-
 CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
 """The key of each look's chart."""
 HEIGHT = 340

@@ -18,19 +18,6 @@ from contextlens.analysis.separation import RISK, wilson
 from contextlens.content.language import say
 from contextlens.core.schema import FloatArray, IntArray
 
-__all__ = [
-    "DIFFERENT",
-    "NEITHER",
-    "SAME",
-    "TEST",
-    "TRAIN",
-    "UNKNOWN",
-    "Scores",
-    "best_threshold",
-    "judged",
-    "roc",
-]
-
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
 """The label of a pair."""
 NEITHER, TRAIN, TEST = -1, 0, 1

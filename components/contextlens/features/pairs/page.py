@@ -20,7 +20,6 @@ from contextlens.corpus.readers import Sheet
 from contextlens.corpus.sheet import named
 from contextlens.features.pairs import compute, controls
 from contextlens.features.pairs.compute import (
-    LARGE_SECONDS,
     PairRows,
     PairsAtLayer,
     PairsResult,
@@ -90,19 +89,6 @@ from contextlens.ui.models.services import uncached
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
-
-__all__ = [
-    "HEIGHT",
-    "choose_pooling",
-    "downloads",
-    "explain",
-    "file_panel",
-    "has_cosines",
-    "picture",
-    "result_of",
-    "toolbar",
-]
-
 
 # --- A visitor's file of pairs
 
@@ -640,19 +626,9 @@ def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult |
         texts=len(pairs.texts),
         layers=card.n_layers + 1,
     )
-    stopped = f"{say('pairs.waiting.was_stopped')} {cost}"
-    offer = waiting.Offer(
-        cost=cost,
-        cancelled=stopped,
-        stopped=stopped,
-        button=say("pairs.waiting.compare"),
-        room=say("pairs.waiting.place"),
-        key="pairs_compare",
-        again_key="pairs_again",
-    )
     pooling = pooling_of(pairs, card).of(view)
     task = comparison_task(pairs, card, uncached(), pooling=pooling, seconds=seconds)
     result: PairsResult | None = waiting.result_of(
-        task, offer, place="pairs_progress", height=HEIGHT, most_seconds=LARGE_SECONDS
+        task, cost, place="pairs_progress", height=HEIGHT
     )
     return result

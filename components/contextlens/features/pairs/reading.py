@@ -20,16 +20,6 @@ from contextlens.maps.vectors import RECIPE, is_recipe
 from contextlens.ui.models.recipes import recipe_title
 from contextlens.ui.widgets.unread import unread
 
-__all__ = [
-    "notes",
-    "pair_claims",
-    "pairs_claims",
-    "pairs_sure",
-    "pairs_title",
-    "read_claims",
-    "roc_claim",
-]
-
 
 def pair_claims(at_layer: PairsAtLayer, pair: int) -> list[Claim]:
     """The verdict on one pair, beside its label if it has one."""

@@ -9,17 +9,6 @@ from contextlens.analysis.snippet_start import literal, load_lines, prompt_argum
 from contextlens.core.schema import ModelCard
 from contextlens.core.words import Span
 
-__all__ = [
-    "ACCURACY_PICTURE",
-    "CORRELATION_PICTURE",
-    "COSINES_PICTURE",
-    "SnippetPair",
-    "accuracy_snippet",
-    "correlation_snippet",
-    "cosines_snippet",
-    "recipe_snippet",
-]
-
 # Charts that go on from the scripts below.
 ACCURACY_PICTURE = """\
 import plotly.express as px

@@ -42,37 +42,13 @@ from contextlens.features.probe.measures import (
     learning_curve,
     score_of,
 )
-from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
+from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 from contextlens.ui.corpora.texts import stored_texts
 from contextlens.ui.files import uploads
 from contextlens.ui.models.services import settings
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
-
-__all__ = [
-    "LARGE_SECONDS",
-    "MOST_LABELS",
-    "POOLINGS",
-    "PROBES",
-    "LabelledTexts",
-    "Tried",
-    "corpus_of",
-    "label_of",
-    "labelled_texts",
-    "mistake_rows",
-    "probe",
-    "probe_arrays",
-    "probe_json",
-    "probe_task",
-    "score_rows",
-    "seconds_of",
-    "text_vectors",
-    "tried",
-    "vectors_parquet",
-    "vectors_tsv",
-]
-
 
 # --- The labelled texts that a view asks for
 
@@ -264,19 +240,7 @@ def _static_rows(
 
 # --- The probe as a background job
 
-LARGE_SECONDS = 15.0
-"""Longer probes start only with a click, not from an address; the first corpus takes 4 to 10."""
-PROBES = JobKind(
-    "probes",
-    n_at_once=2,
-    n_at_once_each=1,
-    n_large=1,
-    large_seconds=LARGE_SECONDS,
-    n_waiting=50,
-    n_waiting_each=4,
-    forgotten_seconds=FORGOTTEN_SECONDS,
-    first_words="Looking at the texts",
-)
+PROBES = page_work("probes", "Looking at the texts", large_seconds=15.0)
 _READING, _LEARNING = 0.5, 0.55
 """The progress after which the texts are read, and after which the labels are learned."""
 _FIT_SECONDS = 4e-8, 2e-9  # for each number of each text, and as much more for each label

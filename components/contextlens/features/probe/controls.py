@@ -6,20 +6,6 @@ from collections.abc import Mapping
 
 from contextlens.ui.state.controls import Choice, choice, number, text
 
-__all__ = [
-    "FILE",
-    "FILE_NAME",
-    "KEPT",
-    "LABEL",
-    "LABELS",
-    "PAGE",
-    "SECTION",
-    "SENTENCE",
-    "SOURCE",
-    "TEXT",
-    "kept_among",
-]
-
 PAGE = "probe"
 
 SOURCE = choice(PAGE, "source", ("sentiment", "ambiguous", "file", "kept"))

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from contextlens.analysis.separation import Trial
 
-__all__ = ["copies_of"]
-
 _LEAST_WORDS = 6
 """Shorter texts that differ in one word are different texts."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA"]
-
 FORMULA = r"""
 **Vectors.** A text is the mean of all its tokens' hidden states at a layer, its first token's
 ([CLS]), or what the model's own recipe makes of the last layer.

@@ -14,8 +14,6 @@ from contextlens.features.probe.measures import ProbeResult, Score
 from contextlens.figures.theme import CATEGORICAL, NEUTRAL, figure, values
 from contextlens.maps.vectors import RECIPE
 
-__all__ = ["calibration_chart", "learning_chart", "value_by_layer"]
-
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
 _LEVELS = {"static": "word vectors", "word2vec": "word2vec", "word2vec_file": "word2vec, a file"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}

@@ -19,16 +19,6 @@ from contextlens.analysis.separation import RISK, Trial, trial_of
 from contextlens.core.schema import FloatArray
 from contextlens.features.probe.measures import Found, Learned, Verdict, take_rows, word_counts
 
-__all__ = [
-    "ALPHAS",
-    "GradeResult",
-    "GradeScore",
-    "grade_score",
-    "grade_trial",
-    "largest_errors",
-    "learned_grades",
-]
-
 ALPHAS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 """The strengths of regularisation, of which scikit-learn's `RidgeCV` chooses one in each fold."""
 _N_STRATA = 5

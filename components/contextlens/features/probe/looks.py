@@ -26,8 +26,6 @@ from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
 
-__all__ = ["look_closer"]
-
 _MOST_MISTAKES = 100
 _MOST_CHANCES = 6
 

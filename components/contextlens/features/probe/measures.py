@@ -16,26 +16,6 @@ from numpy.typing import NDArray
 from contextlens.analysis.separation import RISK, Trial, wilson
 from contextlens.core.schema import FloatArray, IntArray, Passport
 
-__all__ = [
-    "WORDS",
-    "Found",
-    "Learned",
-    "ProbeResult",
-    "Score",
-    "Verdict",
-    "best_of",
-    "calibration_of",
-    "confusion_of",
-    "held_out",
-    "learned_from",
-    "learning_curve",
-    "score_of",
-    "solver_of",
-    "take_rows",
-    "verdict_of",
-    "word_counts",
-]
-
 Verdict = Literal["better", "like_words", "worse_than_words", "unclear"]
 WORDS = "words"
 """The name of the baseline that counts words and pairs of words (TF-IDF)."""

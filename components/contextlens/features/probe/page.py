@@ -10,7 +10,6 @@ from contextlens.core import ModelCard
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe import controls
 from contextlens.features.probe.compute import (
-    LARGE_SECONDS,
     MOST_LABELS,
     LabelledTexts,
     label_of,
@@ -45,8 +44,6 @@ from contextlens.ui.models.background import maps
 from contextlens.ui.models.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
-
-__all__ = ["HEIGHT", "downloads", "explain", "picture", "result_of", "texts_of", "toolbar"]
 
 HEIGHT = 420
 OWN_FILE = OwnFile(
@@ -105,17 +102,9 @@ def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | GradeRe
         duration=duration(seconds),
         layers=card.n_layers + 1,
     )
-    stopped = f"{say('probe.waiting.was_stopped')} {cost}"
-    offer = waiting.Offer(
-        cost=cost,
-        cancelled=stopped,
-        stopped=stopped,
-        button=say("probe.waiting.begin"),
-        room=say("probe.waiting.place"),
-    )
     task = probe_task(labelled, card, uncached(), seconds=seconds)
     result: ProbeResult | GradeResult | None = waiting.result_of(
-        task, offer, place="probe", height=HEIGHT, most_seconds=LARGE_SECONDS
+        task, cost, place="probe", height=HEIGHT
     )
     return result
 

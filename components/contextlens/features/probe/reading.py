@@ -15,20 +15,6 @@ from contextlens.features.probe.compute import LabelledTexts, Tried
 from contextlens.features.probe.grades import GradeResult, GradeScore
 from contextlens.features.probe.measures import ProbeResult, Score
 
-__all__ = [
-    "calibration_claims",
-    "curve_claims",
-    "grade_claims",
-    "grade_sure",
-    "grade_title",
-    "mixup_claims",
-    "probe_claims",
-    "probe_notes",
-    "probe_sure",
-    "probe_title",
-    "tried_claims",
-]
-
 _FEW = 100  # tested texts: the 95% interval of an accuracy of 80% is then 16 points wide
 _UNBALANCED = 1.5  # times the share that each label would have if all were equally common
 

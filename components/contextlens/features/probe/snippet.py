@@ -8,8 +8,6 @@ from contextlens.features.probe.grades import ALPHAS, GradeScore
 from contextlens.features.probe.measures import Score, solver_of
 from contextlens.maps.vectors import RECIPE, recipe_prompt
 
-__all__ = ["GRADES_PICTURE", "LABELS_PICTURE", "probe_snippet"]
-
 # Charts that go on from `probe_snippet`.
 LABELS_PICTURE = """\
 import plotly.express as px

@@ -21,8 +21,6 @@ from contextlens.content.language import say
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray
 
-__all__ = ["MOST_WORDS", "vectors_from_file", "vectors_from_texts"]
-
 MOST_WORDS = 400_000
 """The most words that are read from a file."""
 _N_EPOCHS = 10

@@ -17,23 +17,12 @@ from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from contextlens.proof.benchmarks import Benchmark, Rows, measure
 from contextlens.proof.checks import TEXTS, Check, ready_checks, rows_of
 
-__all__ = [
-    "MOST_SECONDS",
-    "ProofResult",
-    "arrays",
-    "as_json",
-    "benchmark_seconds",
-    "benchmark_task",
-    "ready_task",
-]
-
-MOST_SECONDS = 20.0
-"""Longer checks begin only with a click, not from an address."""
 _START_SECONDS, _BYTES_A_SECOND = 8.0, 5e7  # of a process that loads transformers and a model
 _LETTERS = 4.5  # in a token of English
 _CHECKS = JobKind(
     "checks",
     n_at_once=1,
+    large_seconds=20.0,
     n_waiting=50,
     n_waiting_each=4,
     forgotten_seconds=FORGOTTEN_SECONDS,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlens.proof.benchmarks import BENCHMARKS
 from contextlens.ui.state.controls import choice
 
-__all__ = ["PAGE", "READY", "WHAT"]
-
 PAGE = "proof"
 
 READY = "ready"

@@ -13,8 +13,6 @@ from contextlens.features.proof.reading import share
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, NEUTRAL, SMALLEST, figure, plain
 from contextlens.proof.checks import Check
 
-__all__ = ["checks_figure", "height_of"]
-
 _ROW, _AROUND = 40, 116  # pixels of a row, and of what is above and below the rows
 _LOWEST, _HIGHEST = -5.0, 1.0  # powers of ten, of multiples of what is allowed
 _MARKS = {"agrees": (CATEGORICAL[2], "circle"), "differs": (CATEGORICAL[3], "x")}

@@ -15,7 +15,7 @@ from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import ModelError
 from contextlens.corpus.readers import Sheet
 from contextlens.features.proof import compute
-from contextlens.features.proof.compute import MOST_SECONDS, ProofResult
+from contextlens.features.proof.compute import ProofResult
 from contextlens.features.proof.controls import READY, WHAT
 from contextlens.features.proof.figures import checks_figure, height_of
 from contextlens.features.proof.reading import proof_claims, proof_title
@@ -31,17 +31,6 @@ from contextlens.ui.models.services import settings, uncached
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
-
-__all__ = [
-    "HEIGHT",
-    "downloads",
-    "explain",
-    "file_panel",
-    "offer_bert_base",
-    "picture",
-    "result_of",
-    "toolbar",
-]
 
 HEIGHT = height_of(10)
 _FILE = "proof"
@@ -137,18 +126,8 @@ def result_of(view: ViewState, card: ModelCard) -> ProofResult | None:
         seconds = compute.benchmark_seconds(rows, maps().token_seconds(card))
         task = compute.benchmark_task(benchmark, rows, card, uncached(), seconds=seconds)
     cost = say("proof.waiting.cost", duration=duration(task.size))
-    stopped = f"{say('proof.waiting.stopped')} {cost}"
-    offer = waiting.Offer(
-        cost=cost,
-        cancelled=stopped,
-        stopped=stopped,
-        button=say("proof.waiting.button"),
-        room=say("proof.waiting.place"),
-    )
     height = HEIGHT if benchmark is None else height_of(1)
-    result: ProofResult | None = waiting.result_of(
-        task, offer, place="proof", height=height, most_seconds=MOST_SECONDS
-    )
+    result: ProofResult | None = waiting.result_of(task, cost, place="proof", height=height)
     return result
 
 

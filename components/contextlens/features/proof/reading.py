@@ -10,8 +10,6 @@ import numpy as np
 from contextlens.content.language import Claim, claim, say
 from contextlens.proof.checks import Check
 
-__all__ = ["proof_claims", "proof_title", "share"]
-
 
 def proof_title(checks: Sequence[Check]) -> Claim:
     """The finding as a title."""

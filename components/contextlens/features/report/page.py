@@ -8,8 +8,6 @@ from contextlens.content.language import say, table
 from contextlens.ui.frame import present
 from contextlens.ui.widgets.component import component
 
-__all__ = ["draw_report"]
-
 
 def draw_report() -> None:
     """Draw the report: its views to order, retitle, annotate and remove, and ways to save it.

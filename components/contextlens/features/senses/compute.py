@@ -67,33 +67,6 @@ from contextlens.ui.models.services import service
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.sense_claims import uses_title_at
 
-__all__ = [
-    "PAGE_SIZE",
-    "Concordance",
-    "ConcordanceLine",
-    "InTable",
-    "Senses",
-    "WordResult",
-    "arrays",
-    "beside",
-    "color_of_code",
-    "concordance",
-    "concordance_rows",
-    "lines_at",
-    "linked_places",
-    "name_of",
-    "other_view",
-    "passport_of",
-    "result_of",
-    "senses_again",
-    "senses_in",
-    "senses_of",
-    "snippet_rows",
-    "table_of",
-    "word_map_of",
-]
-
-
 # --- The concordance: each occurrence in its context
 
 PAGE_SIZE = 25

@@ -8,36 +8,6 @@ from contextlens.core import ModelSpec
 from contextlens.features.senses.measures import MOST_GROUPS
 from contextlens.ui.state.controls import Choice, choice, number, text
 
-__all__ = [
-    "BESIDE",
-    "CHOSEN",
-    "COLOR",
-    "CORPUS",
-    "FOUND",
-    "GROUPS",
-    "GUESSED",
-    "LABELS",
-    "LIVE",
-    "NO_LABELS",
-    "ONLY",
-    "OTHER_CORPUS",
-    "OTHER_LAYER",
-    "OTHER_MODEL",
-    "OTHER_WORD",
-    "OWN",
-    "PAGE",
-    "PANEL",
-    "ROWS",
-    "SENTENCES",
-    "SORT",
-    "WORD",
-    "corpus_among",
-    "labels_among",
-    "only_among",
-    "other_corpus_among",
-    "other_model_among",
-]
-
 PAGE = "senses"
 
 # The corpus, word and layer

@@ -21,9 +21,6 @@ from contextlens.ui.corpora.words import WordRow, is_content, marked_words, sens
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "open_stored", "suggested"]
-
-
 # --- Stored corpora
 
 

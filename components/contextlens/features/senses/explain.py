@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "GROUPING", "OWN_SENTENCE", "TABLE"]
-
 FORMULA = r"""
 **Word vector.** The mean of the word's sub-tokens at a layer, scaled to length 1:
 $u = v / \lVert v \rVert$.

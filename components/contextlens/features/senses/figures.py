@@ -27,18 +27,6 @@ from contextlens.figures.theme import (
     plain,
 )
 
-__all__ = [
-    "MAX_COLORED",
-    "MAX_PLAYED",
-    "Spot",
-    "kinds_of",
-    "map_order",
-    "ranges_of",
-    "senses_map",
-    "separation_curve",
-]
-
-
 # --- Colours and shapes
 
 MAX_COLORED = len(CATEGORICAL) - 1

@@ -85,25 +85,6 @@ from contextlens.ui.widgets import inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure
 
-__all__ = [
-    "CHART",
-    "HEIGHT",
-    "anew",
-    "await_model",
-    "beside_look",
-    "concordance",
-    "drawn",
-    "groups",
-    "model_card",
-    "open_corpus",
-    "picture",
-    "places_of",
-    "sentence_look",
-    "taken_look",
-    "toolbar",
-]
-
-
 # --- Above the picture: the choice of corpus
 
 Then = Callable[[ViewState], ViewState]

@@ -16,24 +16,6 @@ from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.maps.clusters import cluster
 
-__all__ = [
-    "MOST_GROUPS",
-    "MOST_TRIED",
-    "N_COMPONENTS",
-    "N_SHUFFLES",
-    "Placed",
-    "agreement",
-    "best_k",
-    "central",
-    "components_of",
-    "dense_groups",
-    "first_placed",
-    "k_groups",
-    "next_placed",
-    "shuffled_agreement",
-]
-
-
 # --- A picture of a word's occurrences at every layer
 
 

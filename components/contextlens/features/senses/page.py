@@ -53,17 +53,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, kit
 
-__all__ = [
-    "WORDS",
-    "await_result",
-    "downloads",
-    "explain",
-    "look_closer",
-    "missing",
-    "no_corpus",
-]
-
-
 # --- The message if there is no such word
 
 _MOST = 8

@@ -13,18 +13,6 @@ from contextlens.content.wording import escape, quoted, shortened
 from contextlens.features.senses.compute import InTable, Senses
 from contextlens.features.senses.words import Grouping, OwnSentence, SenseMatch, WordUses, around
 
-__all__ = [
-    "groups_claims",
-    "groups_sure",
-    "sentence_claims",
-    "sentence_sure",
-    "side_names",
-    "sides_claims",
-    "sides_sure",
-    "table_claims",
-    "uses_claim",
-]
-
 _WIDTH = 24
 _ALIKE = 0.02
 

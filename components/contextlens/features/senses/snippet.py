@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["MAX_ROWS", "PICTURE", "SnippetRow", "separation_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

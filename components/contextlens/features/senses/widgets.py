@@ -10,17 +10,6 @@ from contextlens.features.senses.compute import ConcordanceLine
 from contextlens.ui.widgets.chips import direction_of, visible
 from contextlens.ui.widgets.component import component
 
-__all__ = [
-    "Card",
-    "CentralUse",
-    "ColorShare",
-    "CosineColumn",
-    "MarkedLine",
-    "concordance_lines",
-    "group_cards",
-]
-
-
 # --- Occurrences in their contexts
 
 

@@ -36,27 +36,6 @@ from contextlens.maps.typical import count_terms, typical_of
 from contextlens.ui.corpora.words import context
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "Course",
-    "Grouping",
-    "MissingWord",
-    "OwnSentence",
-    "SenseMatch",
-    "UseGroup",
-    "WordUses",
-    "around",
-    "column_of",
-    "course_of",
-    "curve_rows",
-    "grouping_of",
-    "groups_rows",
-    "sentence_of",
-    "units_at",
-    "word_in",
-]
-
-
 # --- A word in a corpus: its occurrences
 
 MOST = 2_000

@@ -37,46 +37,14 @@ from contextlens.features.sentences.measures import (
     vectors_of,
 )
 from contextlens.features.sentences.search import TextIndex, Texts, index_of, mean_vectors
-from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
+from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.corpora.texts import stored_texts
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState, letter
 
-__all__ = [
-    "LARGE_SECONDS",
-    "MOST_TEXTS",
-    "N_DRAWN",
-    "N_RANDOM",
-    "Compared",
-    "CorpusAccuracy",
-    "Drawn",
-    "TextVectors",
-    "accuracy_of",
-    "arrays",
-    "compared",
-    "corpus_name",
-    "corpus_of",
-    "corpus_task",
-    "drawn_from",
-    "drawn_task",
-    "encode_texts",
-    "index_task",
-    "random_task",
-    "ready_corpus",
-    "rows",
-    "sentences_of",
-    "source_of",
-    "stored_task",
-    "texts_of",
-    "vectors_task",
-]
-
-
 # --- Texts to vectors
 
-LARGE_SECONDS = 10.0
-"""Longer work starts only with a click, not from an address."""
 N_RANDOM = 64
 """Everyday sentences whose pairs say which cosine is usual for unrelated texts."""
 N_DRAWN = 30
@@ -85,17 +53,7 @@ _MOST_LABELS = 20  # different ones, by which drawn texts are put in order
 _N_TEXTS = 64  # texts encoded at a time
 _N_CHARACTERS = 4.0  # of a token, on average
 _N_TOKENS = 25.0  # of a stored text, on average
-_KIND = JobKind(
-    "texts to make vectors of",
-    n_at_once=2,
-    n_at_once_each=1,
-    n_large=1,
-    large_seconds=LARGE_SECONDS,
-    n_waiting=50,
-    n_waiting_each=4,
-    forgotten_seconds=FORGOTTEN_SECONDS,
-    first_words="Reading the texts",
-)
+_KIND = page_work("texts to make vectors of", "Reading the texts", large_seconds=10.0)
 
 
 @dataclass(frozen=True, eq=False)

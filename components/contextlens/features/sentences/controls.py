@@ -6,22 +6,6 @@ from collections.abc import Mapping
 
 from contextlens.ui.state.controls import Choice, choice, text
 
-__all__ = [
-    "COMPARE",
-    "CORPUS",
-    "DRAWN",
-    "PAGE",
-    "QUERY",
-    "READY",
-    "SEARCH",
-    "SHOW",
-    "SOURCE",
-    "TEST",
-    "TESTS",
-    "YOURS",
-    "corpus_among",
-]
-
 PAGE = "sentences"
 COMPARE, SEARCH = "compare", "search"
 SHOW = choice(PAGE, "show", (COMPARE, SEARCH))

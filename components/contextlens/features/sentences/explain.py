@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "SEARCH_FORMULA"]
-
 FORMULA = r"""
 **One vector of many.** After the last layer $L$, token $t$ of a text has the state $h_{L,t}$; token
 0 is [CLS], and $T$ are all real tokens:

@@ -26,15 +26,6 @@ from contextlens.figures.theme import (
     plain,
 )
 
-__all__ = [
-    "MATRIX_WIDTH",
-    "accuracy_bars",
-    "accuracy_height",
-    "matrices_drawing",
-    "matrix_chart",
-    "matrix_height",
-]
-
 MATRIX_WIDTH = 300
 """Pixels of one matrix: two stand side by side on a desk, one on a phone."""
 _BARE = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}

@@ -18,8 +18,6 @@ from contextlens.features.sentences.snippet import search_snippet
 from contextlens.figures.theme import CATEGORICAL
 from contextlens.ui.widgets import export, kit
 
-__all__ = ["draw_search", "explain_search", "lit", "search_downloads"]
-
 _FILE = "sentence-search"
 _LONGEST = 600  # characters of a text on a card
 _DEEPEST = 0.55  # the opacity of the word with the largest share

@@ -13,20 +13,6 @@ from contextlens.analysis.separation import RISK, cosine_table, wilson
 from contextlens.core.schema import Encoding, FloatArray, IntArray, ModelCard
 from contextlens.maps.vectors import RECIPE, sentence_vectors
 
-__all__ = [
-    "LAST_FOUR",
-    "POOLINGS",
-    "Accuracy",
-    "Disagreement",
-    "accuracies",
-    "disagreement",
-    "layers_of",
-    "nearest",
-    "poolings_of",
-    "shares_below",
-    "vectors_of",
-]
-
 LAST_FOUR = "last_four"
 POOLINGS = ("cls", "mean", "own", "max", "pooler", LAST_FOUR, RECIPE)
 """Ways to make one vector of a text, in the order of the page."""

@@ -14,7 +14,6 @@ from contextlens.content.wording import quoted, shortened
 from contextlens.core import ModelCard
 from contextlens.core.schema import Passport
 from contextlens.features.sentences.compute import (
-    LARGE_SECONDS,
     Compared,
     CorpusAccuracy,
     TextVectors,
@@ -76,17 +75,6 @@ from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 
-__all__ = [
-    "HEIGHT",
-    "downloads",
-    "explain",
-    "look_closer",
-    "picture",
-    "result_of",
-    "search_of",
-    "toolbar",
-]
-
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
 
@@ -141,14 +129,7 @@ def result_of(view: ViewState, card: ModelCard) -> Compared | None:
 def _awaited(task: Task, place: str, *, height: int) -> Any:
     """The result of a task; until then draw its progress or a button, and return None."""
     cost = say("sentences.waiting.cost", duration=duration(task.size))
-    offer = waiting.Offer(
-        cost=cost,
-        cancelled=cost,
-        stopped=cost,
-        button=say("sentences.waiting.begin"),
-        room=say("sentences.waiting.room"),
-    )
-    return waiting.result_of(task, offer, place=place, height=height, most_seconds=LARGE_SECONDS)
+    return waiting.result_of(task, cost, place=place, height=height)
 
 
 def picture(result: Compared) -> None:

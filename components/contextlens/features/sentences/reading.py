@@ -7,17 +7,6 @@ from contextlens.content.wording import listed_names, quoted
 from contextlens.features.sentences.compute import N_RANDOM, Compared, CorpusAccuracy, Drawn
 from contextlens.features.sentences.search import Hit, SearchResult
 
-__all__ = [
-    "accuracy_claims",
-    "accuracy_sure",
-    "claims",
-    "drawn_line",
-    "hit_line",
-    "pair_title",
-    "search_claims",
-    "sure",
-]
-
 
 def name_of(pooling: str) -> str:
     """The name of a way within a sentence."""

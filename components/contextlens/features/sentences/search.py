@@ -23,21 +23,6 @@ from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport
 from contextlens.core.words import Span
 
-__all__ = [
-    "LONGEST",
-    "N_HITS",
-    "Hit",
-    "SearchResult",
-    "TextIndex",
-    "Texts",
-    "WordMatch",
-    "first",
-    "index_of",
-    "mean_vectors",
-    "rows",
-    "search",
-]
-
 LONGEST = 200
 """The most characters of a query."""
 N_HITS = 5

@@ -9,8 +9,6 @@ from contextlens.core.schema import ModelCard
 from contextlens.features.sentences.measures import layers_of
 from contextlens.ui.state.view import Sentence
 
-__all__ = ["PICTURE", "cosines_snippet", "recipe_snippet", "search_snippet"]
-
 PICTURE = """\
 import plotly.express as px
 

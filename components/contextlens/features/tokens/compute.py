@@ -36,21 +36,6 @@ from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import Sentence, ViewState
 from contextlens.ui.widgets.unread import unknown_reason
 
-__all__ = [
-    "RoundTrip",
-    "TableRows",
-    "TokenizedSentence",
-    "last_row",
-    "look_up",
-    "other_tokenizers",
-    "picked_text",
-    "round_trips",
-    "table_rows",
-    "tokenized_sentence",
-    "tokens_of",
-]
-
-
 # --- The tokens of the selected sentence
 
 

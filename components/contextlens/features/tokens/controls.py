@@ -12,27 +12,6 @@ from contextlens.core.schema import TokenizerCard
 from contextlens.ui.state.controls import Number, choice, number, sentence_choice, switch, text
 from contextlens.ui.state.view import MAX_CHARACTERS, Sentence
 
-__all__ = [
-    "BACK_TO_TEXT",
-    "CUT",
-    "HIDE",
-    "ID_TO_ROW",
-    "KIND",
-    "KINDS",
-    "OTHER",
-    "PAD",
-    "PAGE",
-    "PICKED",
-    "SEARCH",
-    "SECTION",
-    "SECTIONS",
-    "SENTENCE",
-    "TWO_TOKENIZERS",
-    "VOCABULARY",
-    "cut_within",
-    "pad_within",
-]
-
 PAGE = "tokens"
 
 SECTIONS = ("Vocabulary", "From ID to row", "Two tokenizers", "Back to text")

@@ -18,8 +18,6 @@ from contextlens.features.tokens.controls import (
 from contextlens.ui.state.controls import Control, sentence_index
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
-__all__ = ["TOKEN_EXAMPLES", "TokenExample", "from_example"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TokenExample:

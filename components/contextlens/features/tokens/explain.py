@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "ROW"]
-
 FORMULA = r"""
 **Special tokens.** One text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]`;
 other model families have other special tokens. The segment of the second text is 1 in models that

@@ -9,8 +9,6 @@ from contextlens.content.language import say
 from contextlens.features.tokens.measures import Fate
 from contextlens.figures.svg import HEIGHT, WIDTH, drawing, fitted, text_at, text_width
 
-__all__ = ["there_and_back", "tokens_svg"]
-
 _LARGE, _SIZE, _SMALL = 17, 14, 11
 _LONGEST = 210  # maximum pixels of a label
 _ROW = 58

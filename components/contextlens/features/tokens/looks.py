@@ -46,8 +46,6 @@ from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.token_strip import token_strip
 from contextlens.ui.widgets.unread import unknown_reason
 
-__all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
-
 _VALUES = 8  # values of a row that are shown as numbers
 _LONGEST_PICKED = 40  # characters of the picked word in the empty search field
 _LONGEST_TITLE = 24  # characters of a token in a title

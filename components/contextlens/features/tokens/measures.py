@@ -13,18 +13,6 @@ from typing import Literal
 from contextlens.analysis.tokens import TokenKind, kinds, lost_spans
 from contextlens.core.schema import CutRules, Tokens, Vocabulary
 
-__all__ = [
-    "Change",
-    "Fate",
-    "Stretch",
-    "WordCut",
-    "explain_cut",
-    "find_changes",
-    "joined_words",
-    "split_by_fate",
-]
-
-
 # --- The steps that cut a word
 
 _CONTINUATION = "##"

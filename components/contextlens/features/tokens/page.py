@@ -39,8 +39,6 @@ from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.token_strip import token_strip
 
-__all__ = ["downloads", "explain", "strip", "toolbar", "words"]
-
 _FILE = "tokens"
 
 

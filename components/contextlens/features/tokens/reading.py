@@ -17,18 +17,6 @@ from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import split_words
 from contextlens.features.tokens.measures import Change, WordCut
 
-__all__ = [
-    "back_reading",
-    "cut_reading",
-    "padding_note",
-    "row_reading",
-    "tokenizers_reading",
-    "tokens_reading",
-    "tokens_sure",
-    "twins_reading",
-    "vocabulary_reading",
-]
-
 _PIECES = 6  # the most tokens that are named
 _ASKED = 120  # the most characters of a word that is asked about: more than a tokenizer cuts
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.core.schema import ModelCard
 
-__all__ = ["PICTURE", "row_snippet", "tokens_snippet"]
-
 PICTURE = """\
 import plotly.graph_objects as go
 

@@ -64,40 +64,6 @@ from contextlens.features.why.score import ModelRun, Score, Side, problem_of, si
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets.comparison.compute import chosen_span
 
-__all__ = [
-    "MAX_PAIRED",
-    "MAX_TOKENS",
-    "MAX_WORDS",
-    "N_SAMPLE",
-    "EditsResult",
-    "HeadCosts",
-    "HeadEffect",
-    "How",
-    "InputShares",
-    "InputsResult",
-    "Into",
-    "LeaveOutResult",
-    "LeftOutWord",
-    "LookResult",
-    "Over",
-    "RankedEdit",
-    "SharesResult",
-    "SwapInResult",
-    "SwitchOffResult",
-    "To",
-    "edits_of",
-    "head_costs",
-    "integrated_of",
-    "leave_out",
-    "neighbours_of",
-    "parts_of",
-    "sample",
-    "shares_at",
-    "swap_in",
-    "switch_off",
-]
-
-
 # --- The shares in a score
 
 

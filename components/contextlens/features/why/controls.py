@@ -7,46 +7,6 @@ from dataclasses import replace
 from contextlens.ui.state.controls import choice, number, sentence_choice
 from contextlens.ui.state.view import letter
 
-__all__ = [
-    "CLS",
-    "DEPTH",
-    "DETAIL",
-    "EDITS",
-    "FIRST",
-    "HIDDEN",
-    "HOW_OUT",
-    "INPUTS",
-    "INTO",
-    "INTO_FIRST",
-    "INTO_SECOND",
-    "LAYER",
-    "LEAVE_OUT",
-    "LOOK",
-    "MEAN",
-    "OFF_TO",
-    "OF_ALL",
-    "OF_TWO",
-    "OUT_OF",
-    "OVER",
-    "PAGE",
-    "PAIRS",
-    "PANEL",
-    "PICKED",
-    "SECOND",
-    "SHARES",
-    "SIDE",
-    "SINGLE",
-    "SWAP_IN",
-    "SWITCH_OFF",
-    "TAKEN_OUT",
-    "TO_MEAN",
-    "TO_ZERO",
-    "UNIT",
-    "VECTOR_KIND",
-    "WORD",
-    "WORDS",
-]
-
 PAGE = "why"
 
 FIRST = sentence_choice(PAGE, "first")

@@ -13,19 +13,6 @@ from contextlens.core.words import Span, split_words
 from contextlens.features.why.english import AUXILIARIES, DETERMINERS, word_set
 from contextlens.features.why.measures import cut
 
-__all__ = [
-    "Edit",
-    "case_shape",
-    "exchanged_words",
-    "negations",
-    "other_cases",
-    "other_names",
-    "other_numbers",
-    "typo",
-    "with_neighbour",
-]
-
-
 # --- Edits, and the words of a text as all edits see them
 
 EditKind = Literal["negation", "order", "neighbour", "name", "number", "case", "typo"]

@@ -13,8 +13,6 @@ from contextlens.content.bundled_texts import (
 )
 from contextlens.core.words import split_words
 
-__all__ = ["AUXILIARIES", "DETERMINERS", "FUNCTION_WORDS", "is_english", "word_set"]
-
 
 def word_set(words: str) -> frozenset[str]:
     """The words of a string, separated by white space."""

@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from contextlens.features.why.controls import LEAVE_OUT, SHARES, SWAP_IN, SWITCH_OFF
 
-__all__ = ["FORMULA", "INTEGRATED"]
-
 _SCORE = r"""
 **The score.** With $h_i$ and $g_j$ the hidden states of the two sentences at a layer, and weights
 $w_i$, $v_j$ that sum to 1 (equal for all real tokens, special ones included; or for [CLS] alone; or

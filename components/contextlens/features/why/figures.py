@@ -28,23 +28,6 @@ from contextlens.figures.theme import (
     values,
 )
 
-__all__ = [
-    "LEAST",
-    "LEAST_SHARE",
-    "MOST",
-    "WordBar",
-    "layer_axis",
-    "signed",
-    "signed_end",
-    "signed_matrix",
-    "swap_heatmap",
-    "switched_off",
-    "word_axis",
-    "word_bars",
-    "words_svg",
-]
-
-
 # --- Parts that several pictures share
 
 LOW, HIGH = "#3F8FD6", "#D98A2B"

@@ -48,22 +48,6 @@ from contextlens.ui.state.controls import Text
 from contextlens.ui.state.view import MAX_SENTENCES, ViewState, letter, retyped
 from contextlens.ui.widgets import kit
 
-__all__ = [
-    "CHART",
-    "HEIGHT",
-    "draw_edits",
-    "draw_integrated",
-    "draw_left_out",
-    "draw_shares",
-    "draw_swapped_in",
-    "draw_switched_off",
-    "integrated_chart",
-    "left_out_chart",
-    "shares_chart",
-    "words_drawing",
-]
-
-
 # --- Edits of the first sentence
 
 _MOST_EDITS = 12

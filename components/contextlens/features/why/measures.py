@@ -20,26 +20,6 @@ from contextlens.core.errors import RequestError
 from contextlens.core.schema import Tokens
 from contextlens.core.words import Span
 
-__all__ = [
-    "FEWEST",
-    "NOISE",
-    "VECTOR_KINDS",
-    "Alignment",
-    "Order",
-    "VectorKind",
-    "align",
-    "cosine",
-    "cut",
-    "fraction",
-    "interaction",
-    "is_way",
-    "order_of",
-    "pair_cosines",
-    "sense_gap",
-    "weights_of",
-]
-
-
 # --- The alignment of the tokens of two texts
 
 

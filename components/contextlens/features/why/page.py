@@ -67,7 +67,6 @@ from contextlens.features.why.score import (
 )
 from contextlens.features.why.snippet import picture_of, snippet_of
 from contextlens.features.why.work import (
-    LARGE_SECONDS,
     arrays,
     edits_task,
     passport_of,
@@ -91,21 +90,6 @@ from contextlens.ui.widgets.chips import ChipRow, word_chips
 from contextlens.ui.widgets.comparison.compute import chosen_span
 from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
 from contextlens.ui.widgets.unread import unread
-
-__all__ = [
-    "await_pairs",
-    "downloads",
-    "explain",
-    "explain_no_score",
-    "is_quick",
-    "left_unread",
-    "look_closer",
-    "picture",
-    "result_of",
-    "toolbar",
-    "yardsticks_of",
-]
-
 
 # --- The message if two sentences cannot be compared
 
@@ -303,14 +287,7 @@ def result_of(view: ViewState, score: Score) -> LookResult | None:
 def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
     """The result of a task; until then show progress, or the title with its cost and a button."""
     cost = say("why.work.takes", what=title, duration=duration(task.size))
-    offer = waiting.Offer(
-        cost=cost,
-        cancelled=say("why.work.stopped", what=title),
-        stopped=cost,
-        button=say("why.work.begin"),
-        room=say("why.work.room"),
-    )
-    return waiting.result_of(task, offer, place=place, height=height, most_seconds=LARGE_SECONDS)
+    return waiting.result_of(task, cost, place=place, height=height)
 
 
 def _task(view: ViewState, score: Score) -> Task | None:

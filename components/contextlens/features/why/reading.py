@@ -39,8 +39,6 @@ from contextlens.features.why.compute import (
 from contextlens.features.why.measures import NOISE, interaction
 from contextlens.features.why.score import Score, Side
 
-__all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim", "title_of"]
-
 CONVERGED = 0.001
 """The largest remainder of integrated gradients at which the shares can still be compared."""
 STANDS_OUT = 1.2

@@ -24,21 +24,6 @@ from contextlens.ui.state.view import Sentence, ViewState, letter
 from contextlens.ui.widgets.comparison.compute import chosen_span
 from contextlens.ui.widgets.unread import unknown_positions
 
-__all__ = [
-    "ModelRun",
-    "NoScore",
-    "Score",
-    "SentencePairs",
-    "Side",
-    "compared_indices",
-    "problem_of",
-    "random_pairs",
-    "score_of",
-    "side_of",
-    "vectors_of",
-]
-
-
 # --- The cosines of unrelated sentences
 
 _SAMPLE_NAME = "English sentences"

@@ -26,9 +26,6 @@ from contextlens.features.why.measures import VectorKind, cut
 from contextlens.features.why.score import Score, Side
 from contextlens.ui.widgets.comparison.compute import chosen_span
 
-__all__ = ["case_name", "picture_of", "snippet_of", "written_cases"]
-
-
 # --- The beginning of every script
 
 _COUNTS = {

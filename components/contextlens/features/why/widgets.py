@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
-__all__ = ["Captions", "LinkedSentence", "LinkedWord", "word_lines"]
-
-
 WordKind = Literal["word", "special", "alone"]
 
 

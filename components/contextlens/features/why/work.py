@@ -50,20 +50,8 @@ from contextlens.features.why.controls import (
     TO_MEAN,
 )
 from contextlens.features.why.score import Score, Side, random_pairs
-from contextlens.jobs import JobKind, Report, Task
+from contextlens.jobs import JobKind, Report, Task, page_work
 from contextlens.ui.state.view import ViewState
-
-__all__ = [
-    "LARGE_SECONDS",
-    "WORK",
-    "arrays",
-    "edits_task",
-    "passport_of",
-    "random_pairs_task",
-    "rows",
-    "task_of",
-]
-
 
 # --- The passport of a look
 
@@ -262,19 +250,7 @@ def _(result: SwapInResult) -> Mapping[str, NDArray[Any]]:
 
 # --- Jobs that take longer than a moment
 
-LARGE_SECONDS = 5.0
-"""Work that takes at least this long starts only with a click, not from an address."""
-WORK = JobKind(
-    "looks into a score",
-    n_at_once=2,
-    n_at_once_each=1,
-    n_large=1,
-    large_seconds=LARGE_SECONDS,
-    n_waiting=50,
-    n_waiting_each=4,
-    forgotten_seconds=60.0,
-    first_words="Running the model",
-)
+WORK = page_work("looks into a score", "Running the model")
 MEASURES = JobKind(
     "models to measure random sentences in",
     n_at_once=1,

@@ -25,19 +25,6 @@ from contextlens.ui.access import roles
 from contextlens.ui.access.roles import MANAGE, Permission, Person
 from contextlens.ui.models.services import settings
 
-__all__ = [
-    "claims_in",
-    "current_owner",
-    "current_person",
-    "is_allowed",
-    "is_theirs",
-    "person_of_request",
-    "refusal",
-    "require",
-    "sign_in_is_on",
-    "signed_value",
-]
-
 
 def current_person() -> Person:
     """Return the visitor whose page runs in this thread; a guest if no page does."""

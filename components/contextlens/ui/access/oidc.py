@@ -45,8 +45,6 @@ from contextlens.core.errors import SettingsError
 from contextlens.ui.access import guard, roles
 from contextlens.ui.models import services
 
-__all__ = ["NOTE_ADDRESS", "PARAMETER", "is_over_https", "is_set_up", "routes", "secrets"]
-
 PARAMETER = "sign_in"
 """The parameter in which an address says why sign-in failed: "away", "refused" or "failed"."""
 

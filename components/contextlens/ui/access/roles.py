@@ -14,23 +14,6 @@ from typing import Any
 
 from contextlens.core import Settings
 
-__all__ = [
-    "EVERYBODY",
-    "EXPORT",
-    "FETCH",
-    "KEEP",
-    "LOOK",
-    "MANAGE",
-    "PERMISSIONS",
-    "UPLOAD",
-    "Permission",
-    "Person",
-    "Role",
-    "claimed_roles",
-    "person_of",
-    "refusal",
-]
-
 _MAX_NAME = 200  # characters
 
 

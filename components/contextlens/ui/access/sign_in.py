@@ -14,8 +14,6 @@ from contextlens.ui.access.roles import LOOK, PERMISSIONS, Person
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["account", "gate", "notice"]
-
 _MAX_NAME = 28  # characters
 _REASONS = {
     "away": "The service that signs people in does not answer. Nothing is lost: try again in a "

@@ -27,25 +27,6 @@ from contextlens.ui.models.services import is_for_one, settings
 from contextlens.ui.state.controls import Text
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "MOST",
-    "Kept",
-    "check_may_add",
-    "is_for_everybody",
-    "kept_of",
-    "listed",
-    "may_delete",
-    "note_owners",
-    "on_map",
-    "on_ready_map",
-    "on_senses",
-    "own_names",
-    "titles",
-    "with_own",
-    "without_own",
-]
-
-
 MOST = 8
 """The most corpora that one visitor keeps, if there are several visitors."""
 _MOST_LISTED = 50  # on one page

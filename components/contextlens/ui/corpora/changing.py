@@ -19,8 +19,6 @@ from contextlens.ui.corpora.catalogue import is_for_everybody
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.models.services import service
 
-__all__ = ["check_may_export", "create", "delete", "index", "may_export", "pause"]
-
 _NOT_YOURS = (
     "This corpus is somebody else's: you can look at what its address shows, and only they or an "
     "admin can take it away as a whole, go on with it, pause or delete it."

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlens.ui.state.controls import text
 
-__all__ = ["MINE"]
-
 MINE = text("corpora", "mine")
 """Names separated by commas, oldest first; anyone who has a name has access to its corpus.
 

@@ -34,8 +34,6 @@ from contextlens.ui.frame import errors
 from contextlens.ui.models.background import store
 from contextlens.ui.models.services import settings
 
-__all__ = ["address", "file_name", "routes"]
-
 _N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20
 _SECONDS = 10.0

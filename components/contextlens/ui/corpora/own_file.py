@@ -24,8 +24,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Number, Text
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["OwnFile", "places", "share"]
-
 _MAX_CONTROL = 200  # the most characters that an address accepts for one control
 _N_USED = 8
 _PLACEHOLDER = "I love my pet python\nI love coding in python"

@@ -18,8 +18,6 @@ from contextlens.corpus.readers import MAX_TEXTS
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import Sentence, letter
 
-__all__ = ["own_sentences", "stored_texts"]
-
 
 @lru_cache(maxsize=32)
 def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:

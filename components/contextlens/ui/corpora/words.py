@@ -15,20 +15,6 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.searchable import SearchableCorpus, WordCount
 from contextlens.corpus.store.rows import words_of
 
-__all__ = [
-    "WordCounts",
-    "WordRow",
-    "all_counts",
-    "context",
-    "counted_in",
-    "counted_of",
-    "is_content",
-    "marked_words",
-    "sense_column",
-    "senses_in",
-    "senses_of",
-]
-
 _LISTED = 200  # words in the table
 _EVERY = 10_000_000
 _SENSES = ("sense", "senses", "meaning", "label", "class", "category")

@@ -31,19 +31,6 @@ from contextlens.ui.state.controls import Text
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import kit
 
-__all__ = [
-    "UPLOADED",
-    "are_marks_refused",
-    "file_head",
-    "guessed_marks",
-    "kept_file",
-    "kept_paste",
-    "offer_on_map",
-    "offered_link",
-    "take_offered",
-    "upload_field",
-]
-
 UPLOADED = (
     "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
     "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "

@@ -9,8 +9,6 @@ import time
 from streamlit.runtime import media_file_manager
 from streamlit.runtime.media_file_storage import MediaFileKind
 
-__all__ = ["KEEP_SECONDS", "begin"]
-
 KEEP_SECONDS = 60.0
 """How long a file can be fetched after the click; the first run to end after that deletes it."""
 

@@ -40,21 +40,6 @@ from contextlens.ui.frame import errors
 from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
 
-__all__ = [
-    "UploadGate",
-    "forget_all",
-    "keep",
-    "keep_changed",
-    "keep_joined",
-    "keep_shared",
-    "max_file_bytes",
-    "middleware",
-    "shared",
-    "sheet_of",
-    "take_file",
-    "take_refusal",
-]
-
 _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _TOO_LARGE = 413
 _SILENCE_SECONDS = 30.0  # after which a silent upload is dropped

@@ -2,8 +2,6 @@
 
 from contextlens.ui.state.controls import switch
 
-__all__ = ["PAGE", "PRESENT"]
-
 PAGE = "frame"
 
 PRESENT = switch(PAGE, "present")

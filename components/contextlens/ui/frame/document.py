@@ -18,8 +18,6 @@ from streamlit.url_util import make_url_path
 from contextlens.ui.access.oidc import NOTE_ADDRESS
 from contextlens.ui.frame.navigation import PAGES
 
-__all__ = ["document", "routes"]
-
 _STREAMLITS_TITLE = "<title>Streamlit</title>"
 _NEEDED = (
     *("PageLink", "Button", "Selectbox", "TextInput", "BidiComponent", "ButtonGroup", "Html"),

@@ -24,8 +24,6 @@ from contextlens.core.errors import (
 )
 from contextlens.ui.frame import runs
 
-__all__ = ["boundary", "draw", "response", "show", "uncaught"]
-
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
 """Errors that may not recur in another run."""

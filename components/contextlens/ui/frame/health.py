@@ -26,8 +26,6 @@ from contextlens.ui.models.background import jobs
 from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
 
-__all__ = ["CHECKS", "Check", "OperatorsOnly", "checks", "middleware", "readiness", "routes"]
-
 _SECONDS = 2.0  # for all checks together
 _KEPT_SECONDS = 1.0  # so that frequent requests cause no work
 _BYTES = 4096

@@ -24,8 +24,6 @@ from contextlens.core import Settings
 from contextlens.core.errors import SettingsError
 from contextlens.ui.access import oidc
 
-__all__ = ["HEADERS", "Gate", "middleware", "names"]
-
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # addresses contain sentences

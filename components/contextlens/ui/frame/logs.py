@@ -28,8 +28,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from contextlens.core.errors import SettingsError
 from contextlens.ui.frame import runs
 
-__all__ = ["FIELDS", "begin", "versions"]
-
 _EXTRA = ("reference", "versions")  # set by the caller
 _OF_THE_RUN = ("page", "session", "error", "traceback")
 FIELDS = ("time", "level", "logger", "message", *_EXTRA, *_OF_THE_RUN)

@@ -13,18 +13,6 @@ from contextlens.content.language import say
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
-__all__ = [
-    "PAGES",
-    "SECTIONS",
-    "PageRow",
-    "ensure_frame",
-    "link",
-    "menu",
-    "neighbours",
-    "row",
-    "streamlit_pages",
-]
-
 _PAGES = "pages"
 """The key under which a visit keeps the pages of its last run, for the links to them."""
 SECTIONS = ("", "Read", "Inside", "Meaning", "Library")

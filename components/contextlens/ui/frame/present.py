@@ -17,8 +17,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
 
-__all__ = ["button", "header", "is_on", "keys"]
-
 _NOTE = ("point", "ask", "surprise")
 
 

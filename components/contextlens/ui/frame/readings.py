@@ -18,8 +18,6 @@ from contextlens.ui.models.services import service
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-__all__ = ["begin"]
-
 
 def begin() -> None:
     """Register the readings of this process's cache, models, jobs and sessions."""

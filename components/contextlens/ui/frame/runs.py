@@ -15,8 +15,6 @@ from streamlit.runtime.scriptrunner import RerunException, StopException
 from contextlens.core import meters
 from contextlens.ui.frame.navigation import PAGES
 
-__all__ = ["Outcome", "counted", "note", "page"]
-
 Outcome = Literal["ok", "stopped", "refused", "failed"]
 """"stopped": the run waits for a model, or the visitor went on."""
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "refused", "failed")

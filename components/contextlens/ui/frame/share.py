@@ -21,9 +21,6 @@ from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_chara
 from contextlens.ui.state.view import Value, ViewState
 from contextlens.ui.widgets.component import component
 
-__all__ = ["MOST", "address_of", "buttons", "fits", "qr_code", "shareable"]
-
-
 # --- A view's address as a QR code
 
 MOST = 858

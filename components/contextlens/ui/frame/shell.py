@@ -18,8 +18,6 @@ from contextlens.ui.models.services import settings, uncached
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["DEMO_LINE", "configure", "header", "service_notice"]
-
 DEMO_LINE = (
     f"This is a demo: texts of up to {DEMO_CHARACTERS:,} characters, maps of up to "
     f"{DEMO_POINTS:,} points, no files of your own, and nothing is kept."

@@ -23,9 +23,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import sentences
 
-__all__ = ["announce_model", "draw", "finish"]
-
-
 # --- The model picker, and below it the state of the chosen model
 
 _BETWEEN = " · "

@@ -30,8 +30,6 @@ from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.state import session
 
-__all__ = ["lifespan", "warm_up"]
-
 _OFTEN = 0.2
 """Seconds between two `gc.freeze` calls while the first model loads."""
 _LIBRARIES = (

@@ -11,8 +11,6 @@ from contextlens.maps.engine import Maps
 from contextlens.maps.prepare import compiled_folder
 from contextlens.ui.models.services import service, settings
 
-__all__ = ["jobs", "maps", "store"]
-
 
 @st.cache_resource(show_spinner=False, on_release=Jobs.stop)
 def jobs() -> Jobs:

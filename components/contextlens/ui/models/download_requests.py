@@ -18,8 +18,6 @@ from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
 from contextlens.ui.state import session
 
-__all__ = ["add", "button", "forget", "is_requested", "with_size"]
-
 _REQUESTS = "asked_for"  # by place, the key of the visitor's request there
 
 

@@ -13,8 +13,6 @@ from contextlens.core.errors import ContextlensError
 from contextlens.maps import prepare
 from contextlens.ui.models import tasks
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Compile and measure now; exit with a sentence if the bundled model cannot be used."""

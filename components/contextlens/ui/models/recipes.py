@@ -8,8 +8,6 @@ from contextlens.core.recipe import DenseStep, SentenceRecipe
 from contextlens.core.schema import ModelCard
 from contextlens.maps.vectors import RECIPE
 
-__all__ = ["recipe_of", "recipe_poolings", "recipe_title"]
-
 
 def recipe_of(card: ModelCard) -> str:
     """The steps of a model's recipe as one sentence, or why it has none and what is used then."""

@@ -19,8 +19,6 @@ from contextlens.ui.models import runtime, waiting
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
-__all__ = ["PLACE", "ModelRequest", "apply", "choose", "current", "drop", "retry"]
-
 PLACE = "wish"
 """The place at which a visitor waits for the model."""
 

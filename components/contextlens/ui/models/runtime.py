@@ -21,27 +21,9 @@ from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
 from contextlens.ui.models import download_requests, tasks, waiting
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import is_for_one, service, settings
+from contextlens.ui.models.services import is_for_one, settings
+from contextlens.ui.models.services import service as service  # for pages
 from contextlens.ui.state import session
-
-__all__ = [
-    "admit",
-    "await_measures",
-    "baseline",
-    "cancel_loading",
-    "check_model",
-    "is_loaded",
-    "is_near",
-    "load",
-    "may_choose_any",
-    "notes",
-    "own_models",
-    "preload",
-    "request",
-    "ruler",
-    "service",
-    "start_loading",
-]
 
 _PAGE = "page_load"
 """The place at which a page waits for its model, and the key of the awaited load."""

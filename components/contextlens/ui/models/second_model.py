@@ -19,8 +19,6 @@ from contextlens.ui.models import download_requests, runtime, tasks, waiting
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state import session
 
-__all__ = ["model_card", "tokenizer_card"]
-
 
 def model_card(spec: ModelSpec) -> ModelCard | None:
     """Return the model's card; if its files are not here, draw a button and return None."""

@@ -9,8 +9,6 @@ from contextlens.core.cache import CachedService
 from contextlens.core.errors import SettingsError
 from contextlens.core.registry import is_open
 
-__all__ = ["is_for_one", "service", "settings", "uncached"]
-
 
 @st.cache_resource(show_spinner=False)
 def service() -> EncoderService:

@@ -23,27 +23,6 @@ from contextlens.core.schema import ProgressEvent
 from contextlens.core.words import Span, find_word, split_words
 from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, StoppedError, Task
 
-__all__ = [
-    "BASELINES",
-    "FETCHES",
-    "LOADS",
-    "RULERS",
-    "TOKENIZERS",
-    "baseline_key",
-    "baseline_path",
-    "keep_measures",
-    "labelled_words",
-    "load",
-    "load_key",
-    "measure",
-    "measure_baseline",
-    "measure_ruler",
-    "read_baseline",
-    "ruler_key",
-    "ruler_path",
-    "tokenizer",
-]
-
 _LINE: dict[str, Any] = {"n_waiting": 30, "n_waiting_each": 4}
 """Bounds on waiting jobs: one page starts at most two or three of a kind for its visitor."""
 _FETCH: dict[str, Any] = {

@@ -8,13 +8,13 @@ runs again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from contextlens.content.language import say
 from contextlens.content.wording import escape
 from contextlens.core.errors import BusyError, JobError
 from contextlens.jobs import Job, Status, Task, Visitor, in_words
@@ -22,8 +22,6 @@ from contextlens.ui.frame import errors
 from contextlens.ui.models.background import jobs
 from contextlens.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
 from contextlens.ui.state import session
-
-__all__ = ["Offer", "current_visitor", "failed", "follow", "result_of", "room", "shortly"]
 
 _SHORT_SECONDS = 0.7
 """The time that a page waits for a job before it shows progress: most jobs end sooner."""
@@ -96,46 +94,22 @@ def failed(error: BaseException, key: str, again: Callable[[], Any], **button: A
     st.button("Try again", icon=":material/refresh:", key=key, on_click=again, **button)
 
 
-@dataclass(frozen=True)
-class Offer:
-    """The words for work that begins with a click if it takes long, in Markdown.
+def result_of(task: Task, cost: str, *, place: str, height: int) -> Any | None:
+    """Return a task's result; until it is there, draw its progress or a button, and return None.
 
-    Attributes:
-        cost: what the work takes.
-        cancelled: shown instead after the visitor stopped it.
-        stopped: shown instead after it stopped because no one waited for it.
-        button: the label of the button that begins it.
-        room: the text in the picture's place while the work runs.
-        key: the button's key; by default, it is made from the name of the place.
-        again_key: the key of the button after an error; by default, made from that name too.
-    """
-
-    cost: str
-    cancelled: str
-    stopped: str
-    button: str
-    room: str
-    key: str = ""
-    again_key: str = ""
-
-
-def result_of(
-    task: Task, offer: Offer, *, place: str, height: int, most_seconds: float
-) -> Any | None:
-    """Return a task's result; until it is there, draw its progress or the offer, and return None.
+    Work that is large for its kind begins with a click on the button.
 
     Args:
         task: the work.
-        offer: the words for it.
+        cost: a sentence in Markdown on what the work takes, beside the button.
         place: a name for the widgets, and for the place where this visitor waits.
         height: the picture's height in pixels, reserved while the work runs.
-        most_seconds: the expected duration up to which the work begins without a click.
     """
     area = st.empty()  # in every run, else the browser sees the next element as new
-    again_key = offer.again_key or f"{place}_again"
+    again_key = f"{place}_again"
     for _ in range(_MAX_TRIES):
         try:
-            job = _job_of(task, offer, place, most_seconds)
+            job = _job_of(task, cost, place)
         except BusyError as exc:
             failed(exc, again_key, _request(place, task))
             return None
@@ -144,7 +118,7 @@ def result_of(
         if not shortly(job):
             with area.container():
                 follow(job, place)
-                room(offer.room, height=height)
+                room(say("page.waiting.picture"), height=height)
             return None
         error = job.exception()
         if error is not None and not job.was_stopped:
@@ -169,15 +143,15 @@ def room(text: str, *, height: int) -> None:
         st.caption(text, width="content")
 
 
-def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | None:
-    """Return the job that is done, running, cheap or requested; else draw the offer."""
+def _job_of(task: Task, cost: str, place: str) -> Job | None:
+    """Return the job that is done, running, cheap or requested; else draw the cost and a button."""
     visitor, requested = current_visitor(place), f"{place}_wanted"
     job = jobs().get(task.key)
     state = None if job is None else job.look(visitor).state
     is_requested = session.kept(requested) == task.key
     if job is not None and (state == "done" or (state == "failed" and not is_requested)):
         return job
-    is_cheap = task.size <= most_seconds and state != "cancelled"
+    is_cheap = task.size <= task.kind.large_seconds and state != "cancelled"
     if is_requested or is_cheap or state in {"waiting", "running"}:
         session.keep(requested, None)
         awaited = f"{place}_awaited"
@@ -187,13 +161,13 @@ def _job_of(task: Task, offer: Offer, place: str, most_seconds: float) -> Job | 
             other.drop(visitor)
         session.keep(awaited, task.key)
         return jobs().start(task, visitor)
-    texts = {"cancelled": offer.cancelled, "stopped": offer.stopped}
-    st.info(texts.get(state or "", offer.cost), icon=":material/timer:")
+    was_stopped = f"{say('page.waiting.stopped')} " if state in {"cancelled", "stopped"} else ""
+    st.info(was_stopped + cost, icon=":material/timer:")
     st.button(
-        offer.button,
+        say("page.waiting.begin"),
         icon=":material/play_arrow:",
         type="primary",
-        key=offer.key or f"{place}_begin",
+        key=f"{place}_begin",
         on_click=_request(place, task),
     )
     return None

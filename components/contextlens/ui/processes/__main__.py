@@ -32,8 +32,6 @@ from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, SettingsError
 from contextlens.ui.app_files import app_folder
 
-__all__ = ["COOKIE", "MOST", "environment", "main", "nginx_path", "usable", "write_configuration"]
-
 COOKIE = "contextlens_process"
 """The cookie that holds the port of a visitor's process."""
 MOST = 64

@@ -20,8 +20,6 @@ from contextlens.ui.state.view import (
     ViewState,
 )
 
-__all__ = ["MAX_ADDRESS", "decode", "encode", "from_json", "to_json"]
-
 MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
 _VERSION = "1"
 _MAX_NUMBER = 2**53  # a browser rounds larger whole numbers

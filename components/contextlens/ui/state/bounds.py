@@ -14,19 +14,6 @@ from contextlens.core.errors import StateError
 from contextlens.core.settings import DEMO_CHARACTERS
 from contextlens.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_CHOICES",
-    "MAX_PAGES",
-    "MAX_TEXT",
-    "check_choices",
-    "check_demo",
-    "check_json",
-    "check_size",
-    "check_texts",
-    "n_characters",
-]
-
 MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
 MAX_TEXT = MAX_SENTENCES * MAX_CHARACTERS  # of all texts together
 MAX_PAGES = 30

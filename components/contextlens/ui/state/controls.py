@@ -15,20 +15,6 @@ from typing import Any, Generic, Self, TypeVar
 from contextlens.content.language import say, table
 from contextlens.ui.state.view import MAX_SENTENCES, Value, ViewState, letter
 
-__all__ = [
-    "Choice",
-    "Control",
-    "Number",
-    "Switch",
-    "Text",
-    "choice",
-    "number",
-    "sentence_choice",
-    "sentence_index",
-    "switch",
-    "text",
-]
-
 T = TypeVar("T", bound=Value)
 
 

@@ -24,27 +24,6 @@ from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from contextlens.ui.state.bounds import MAX_TEXT, check_demo, n_characters
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, ViewState
 
-__all__ = [
-    "bind",
-    "caller",
-    "current",
-    "default",
-    "is_shown",
-    "is_too_long",
-    "keep",
-    "keep_requested_model",
-    "kept",
-    "max_characters",
-    "parameters",
-    "remember",
-    "requested_model",
-    "session",
-    "take_notice",
-    "trigger",
-    "value",
-    "write",
-]
-
 _PARAMETER = "s"
 _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that replaces them there

@@ -9,20 +9,6 @@ from contextlens.content.examples import EXAMPLES, Example, ExampleSentence
 from contextlens.core.registry import BUNDLED_ID
 from contextlens.core.words import Span, find_word, find_words, split_words
 
-__all__ = [
-    "DEFAULT",
-    "MAX_CHARACTERS",
-    "MAX_SENTENCES",
-    "Sentence",
-    "Value",
-    "ViewState",
-    "from_example",
-    "letter",
-    "retyped",
-    "shared_word",
-    "without_left_references",
-]
-
 MAX_SENTENCES = 8  # and as many references
 MAX_CHARACTERS = 20_000  # of one sentence
 

@@ -18,8 +18,6 @@ from contextlens.core.words import Span, split_words
 from contextlens.ui.state.view import MAX_SENTENCES
 from contextlens.ui.widgets.component import component
 
-__all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
-
 _TWO_ABREAST = 5
 """The number of sentences from which two share a line, as in `chips.css`."""
 _LINE, _BESIDE = 85, 11

@@ -19,9 +19,6 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from contextlens.ui.state import session
 
-__all__ = ["bundle", "component", "css_class"]
-
-
 # --- Several JavaScript modules bundled into one
 
 _NAMES = r"[\w$]+(?:,\s*[\w$]+)*,?"

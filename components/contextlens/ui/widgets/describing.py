@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 from contextlens.content.language import say, table
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
-__all__ = ["Texts", "describe"]
-
 Texts: TypeAlias = str | Mapping[str, Sentence] | None
 
 _LONGEST = 300  # characters of a text

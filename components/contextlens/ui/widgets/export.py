@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from contextlens.content.language import say
 from contextlens.core.schema import Passport
 
-__all__ = ["caption", "notebook_cells", "to_csv", "to_npz", "to_parquet"]
-
 _NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
 _UNSEEN = r'[\s"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]'
 """Characters that some spreadsheets drop before they read a cell, quotes included."""

@@ -14,8 +14,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
 from contextlens.ui.state.view import ViewState, letter
 
-__all__ = ["choice", "number", "select", "sentence", "steps", "switch", "text"]
-
 
 def choice(view: ViewState, control: Choice) -> str:
     """Draw a control as a row of buttons; return the choice."""

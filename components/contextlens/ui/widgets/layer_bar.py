@@ -12,8 +12,6 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component, css_class
 
-__all__ = ["choose_layer", "layer_bar"]
-
 _ABOUT = "Layer 0 is the embedding layer's output; each later layer mixes in more context."
 
 

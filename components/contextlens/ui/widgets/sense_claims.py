@@ -12,8 +12,6 @@ from contextlens.analysis.separation import SenseVerdict, Separation, Trial, ver
 from contextlens.content.language import say
 from contextlens.content.wording import listed, percent, quoted, shortened
 
-__all__ = ["senses_claim", "senses_sure", "senses_title", "senses_title_at", "uses_title_at"]
-
 _LONGEST, _TITLE = 24, 80
 
 

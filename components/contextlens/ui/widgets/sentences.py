@@ -28,16 +28,6 @@ from contextlens.ui.state.view import (
     without_left_references,
 )
 
-__all__ = [
-    "is_offered_as_file",
-    "menu",
-    "pair_field",
-    "pick_word",
-    "retype_row",
-    "sentence_editor",
-]
-
-
 # --- The ready examples, as links
 
 _WITH_SENTENCES = {"home", "tokens", "masks", "embedding_layer", "layers", "attention", "why"}

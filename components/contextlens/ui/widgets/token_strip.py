@@ -19,8 +19,6 @@ from contextlens.core.words import Span
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
-__all__ = ["token_strip"]
-
 
 class _Segment(TypedDict):
     text: str

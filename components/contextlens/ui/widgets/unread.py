@@ -10,8 +10,6 @@ from contextlens.content.wording import escape, named_character, quoted
 from contextlens.core import EncoderService
 from contextlens.core.schema import Tokens, Vocabulary
 
-__all__ = ["unknown_positions", "unknown_reason", "unread"]
-
 _STRANGE = 3  # the most characters that are named
 
 

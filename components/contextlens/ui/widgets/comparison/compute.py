@@ -23,16 +23,6 @@ from contextlens.ui.state.view import Sentence, ViewState, letter
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.unread import unread
 
-__all__ = [
-    "Meaning",
-    "Portrait",
-    "chosen_span",
-    "counted_span",
-    "meaning_of",
-    "missing",
-    "portrait_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Chosen:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlens.analysis.words import POOLINGS
 from contextlens.ui.state.controls import choice, switch
 
-__all__ = ["CENTRED", "LINES", "PAGE", "POOLING"]
-
 PAGE = "meaning"
 POOLING = choice(PAGE, "pooling", POOLINGS)
 LINES = choice(PAGE, "lines", ("All", "Sentences", "References"))

@@ -27,8 +27,6 @@ from contextlens.ui.widgets.comparison.reading import (
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
 
-__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
-
 
 def chips(view: ViewState) -> None:
     """Draw the sentences and references, with chips to choose words and fields to edit texts."""

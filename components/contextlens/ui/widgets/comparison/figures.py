@@ -8,8 +8,6 @@ from contextlens.figures.similarity import cosine_lines
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import meaning_title
 
-__all__ = ["portrait_lines"]
-
 
 def portrait_lines(portrait: Portrait, *, height: int = 400) -> go.Figure:
     """Return the cosine of each pair over the layers, with the finding as its title."""

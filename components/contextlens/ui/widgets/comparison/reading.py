@@ -18,20 +18,6 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import listed, quoted, several, two
 from contextlens.core.schema import FloatArray
 
-__all__ = [
-    "EQUAL",
-    "NOISE",
-    "BandOf",
-    "Leaning",
-    "leanings",
-    "meaning_in_context",
-    "meaning_sure",
-    "meaning_title",
-    "side_of",
-    "similarity",
-    "visible_claims",
-]
-
 BandOf = Callable[[Pair], Band | None]
 """Returns the band of random pairs to compare a pair of words with; None if there is none."""
 

@@ -24,8 +24,6 @@ from contextlens.content.wording import listed_names, percent, quoted
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import EQUAL, side_of
 
-__all__ = ["RulerShown", "pair_on_ruler", "ruler_note", "ruler_of", "ruler_reading"]
-
 
 @dataclass(frozen=True)
 class RulerShown:
