@@ -14,7 +14,7 @@ RUN_PYTHON = .venv/bin/python
 # Each worker gets whole files, because tests of a file share costly fixtures. Few workers, because each holds torch.
 # tests/browser/conftest.py sets the order: xdist's own would leave some long files for the end.
 # Bytecode is always written: the workers and the apps that they start all read it.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST = CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" PYTHONDONTWRITEBYTECODE= $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL = -m pip install --disable-pip-version-check
 # A lock is complete: pip installs nothing that it does not name, and nothing with another hash.
 FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r
@@ -34,7 +34,7 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint style format clean port chromium \
+.PHONY: help run serve test-cluster serve-app nginx setup test test-rest test-all bench bench-all lint style format clean port chromium \
 	lock audit sbom docs screenshots release
 
 help:
@@ -46,9 +46,9 @@ help:
 	@echo "                REPLICAS=2 processes that hold models, HOST and PORT as above"
 	@echo "make setup      only create .venv and install the app"
 	@echo "                PYTHON=python3.12 the Python to use, INDEX=address a package index for torch"
-	@echo "make test       lint, types, all tests; finds or installs a Chromium"
-	@echo "make test-fast  the same without the browser and what takes half a second"
-	@echo "make test-cluster  what needs Ray: installs the extra, about 5 minutes"
+	@echo "make test       style, types, quick tests, every page in a browser; finds or installs a Chromium"
+	@echo "make test-all   all tests: those, slow ones, the browser's, and what needs Ray"
+	@echo "make test-cluster  of those, what needs Ray: installs the extra, about 5 minutes"
 	@echo "make bench      measure speed and memory beside what else one would pick"
 	@echo "make bench-all  measure our own targets of speed and memory"
 	@echo "make format     rewrite the source in the project's style"
@@ -115,16 +115,19 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/bench.txt
 	@touch $@
 
-# --- Tests -------------------------------------------------------------------------------
+# --- Tests, in two tiers: `test` for every change, and `test-rest` what it leaves out ------
 
 # mypy runs beside the tests, which leave part of the processors idle, and prints its result when it is done.
 test: chromium style
 	@$(RUN_PYTHON) -m mypy & types=$$!; trap 'kill $$types; exit 1' INT TERM; \
-	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST); failed=$$?; \
+	$(PYTEST) -m "tour or not (browser or slow or cluster)"; failed=$$?; \
 	wait $$types || failed=$$?; exit $$failed
 
-test-fast: lint
-	$(PYTEST) -m "not browser and not slow and not cluster"
+test-all: test test-rest
+
+test-rest: chromium
+	$(PYTEST) -m "(browser or slow) and not (tour or cluster)"
+	@$(MAKE) --no-print-directory test-cluster
 
 # Tests that start Ray run one after the other; beside them run the cluster tests that do not.
 test-cluster: chromium nginx .venv/.cluster

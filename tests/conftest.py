@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     That one runs none, and the workers start when it is ready: torch would keep them waiting.
     """
+    config.pluginmanager.import_plugin("tests.support.tiers")
     hands_out = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
     if not hands_out:
         config.pluginmanager.import_plugin("tests.support.fixtures")

@@ -120,6 +120,7 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(
     assert not found, "\n" + "\n".join(found)
 
 
+@pytest.mark.tour
 def test_every_page_comes_without_moving_on_a_phone(visit: Callable) -> None:
     here, found = visit(address(PAGES[0].name), **PHONE), []
     for page in PAGES:
