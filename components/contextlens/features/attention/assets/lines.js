@@ -4,7 +4,7 @@
 
 import { floats, update } from "../../../ui/widgets/assets/component.js";
 import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
-import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
+import { Linked, same } from "../../../ui/widgets/assets/linked.js";
 
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
@@ -16,15 +16,9 @@ export default function render(given) {
   update(Lines, ".lines", given);
 }
 
-class Lines {
+class Lines extends Linked {
   constructor(root) {
-    this.root = root;
-    root.addEventListener("pointerover", (event) => this.point(event.target));
-    root.addEventListener("pointerleave", () => this.show(this.picked));
-    root.addEventListener("focusin", (event) => this.point(event.target));
-    root.addEventListener("focusout", () => this.show(this.picked));
-    root.addEventListener("click", (event) => this.onClick(event));
-    root.addEventListener("keydown", (event) => this.onKey(event));
+    super(root, ".token", { ArrowLeft: "from", ArrowRight: "to" });
   }
 
   update(data) {
@@ -37,7 +31,7 @@ class Lines {
     if (changed) this.build(data);
     this.content = content;
     this.title.textContent = data.title;
-    this.tabStop(this.tokens(this.picked.side)[this.picked.index]);
+    this.tabStop(this.items(this.picked.side)[this.picked.index]);
     this.show(this.picked);
     if (changed) this.reveal();
   }
@@ -62,8 +56,8 @@ class Lines {
     this.root.replaceChildren(this.title, head, this.area, this.says);
   }
 
-  tokens(name) {
-    return this[name === "to" ? "to" : "from"].children;
+  items(side) {
+    return side ? [...this[side].children] : [...this.from.children, ...this.to.children];
   }
 
   // The weights of a row or column, in the order of the other side.
@@ -73,17 +67,12 @@ class Lines {
     return this.data.rows.map((_, row) => this.weights[row * n + index]);
   }
 
-  point(target) {
-    const token = target?.closest?.(".token");
-    if (token) this.show(place(token));
-  }
-
   show(active) {
     const values = this.of(active);
     const other = active.side === "from" ? "to" : "from";
     const largest = Math.max(...values);
     for (const name of ["from", "to"]) {
-      const tokens = this.tokens(name);
+      const tokens = this.items(name);
       for (let i = 0; i < tokens.length; i += 1) {
         const own = name === active.side;
         const value = tokens[i].lastChild;
@@ -101,9 +90,7 @@ class Lines {
   // A name begins with what is seen, for who speaks it to choose the token.
   call(token, value) {
     const { text } =
-      this.data[token.parentElement.dataset.side === "to" ? "columns" : "rows"][
-        Number(token.dataset.index)
-      ];
+      this.data[token.dataset.side === "to" ? "columns" : "rows"][Number(token.dataset.index)];
     const verb = token.parentElement.getAttribute("aria-label");
     const seen = value ? `${text} ${value}` : text;
     token.setAttribute("aria-label", `${seen}, token ${token.dataset.position}, ${verb}`);
@@ -139,49 +126,11 @@ class Lines {
 
   // Scrolls the list's own area, never the page.
   reveal() {
-    const token = this.tokens(this.picked.side)[this.picked.index];
+    const token = this.items(this.picked.side)[this.picked.index];
     if (!token) return;
     const middle = token.offsetTop - (this.area.clientHeight - token.offsetHeight) / 2;
     this.area.scrollTop = Math.max(0, middle);
   }
-
-  onClick(event) {
-    const token = event.target.closest(".token");
-    if (!token) return;
-    this.picked = place(token); // at once; Python's answer follows
-    this.tabStop(token);
-    this.show(this.picked);
-    this.send({ side: this.picked.side, position: Number(token.dataset.position) });
-  }
-
-  tabStop(token) {
-    for (const name of ["from", "to"]) stopAt(this.tokens(name), token);
-  }
-
-  onKey(event) {
-    const token = event.target.closest(".token");
-    if (!token) return;
-    const { side: own, index } = place(token);
-    const across = { ArrowLeft: "from", ArrowRight: "to" }[event.key];
-    const tokens = this.tokens(across ?? own);
-    const along = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: tokens.length - 1 };
-    const to = moved(event, { ...along, ArrowLeft: index, ArrowRight: index });
-    if (to === undefined) return;
-    const next = within(tokens, to);
-    this.tabStop(next);
-    next.focus({ preventScroll: true });
-    const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
-    if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
-    if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;
-  }
-}
-
-function place(token) {
-  return { side: token.parentElement.dataset.side, index: Number(token.dataset.index) };
-}
-
-function same(one, other) {
-  return one.side === other.side && one.index === other.index;
 }
 
 function line(row, column, weight, strength) {
@@ -196,12 +145,12 @@ function line(row, column, weight, strength) {
 
 function side(name, items, verb) {
   const list = make("div", `side ${name}`);
-  list.dataset.side = name;
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", verb);
   list.append(
     ...items.map(({ position, text, kind }, index) => {
       const token = button(`token ${kind}`);
+      token.dataset.side = name;
       token.dataset.index = index;
       token.dataset.position = position;
       token.append(make("span", "name", text), " ", make("span", "value"));

@@ -4,7 +4,7 @@
 
 import { floats, update } from "../../../ui/widgets/assets/component.js";
 import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
-import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
+import { Linked, placeOf, same } from "../../../ui/widgets/assets/linked.js";
 import { watch } from "../../../ui/widgets/assets/scrolling.js";
 
 const SIDES = ["first", "second"];
@@ -18,15 +18,9 @@ export default function render(given) {
   update(Words, ".alike", given);
 }
 
-class Words {
+class Words extends Linked {
   constructor(root) {
-    this.root = root;
-    root.addEventListener("pointerover", (event) => this.point(event.target));
-    root.addEventListener("pointerleave", () => this.show(this.picked));
-    root.addEventListener("focusin", (event) => this.point(event.target));
-    root.addEventListener("focusout", () => this.show(this.picked));
-    root.addEventListener("click", (event) => this.onClick(event));
-    root.addEventListener("keydown", (event) => this.onKey(event));
+    super(root, ".word", { ArrowUp: "first", ArrowDown: "second" });
   }
 
   update(data) {
@@ -37,7 +31,7 @@ class Words {
     this.picked = picked;
     if (changed) this.build();
     this.content = content;
-    this.tabStop(this.at(picked) ?? this.words[0]);
+    this.tabStop(picked ? this.items(picked.side)[picked.index] : this.words[0]);
     this.show(picked);
   }
 
@@ -69,12 +63,13 @@ class Words {
     watch(this.area);
   }
 
-  at(place) {
-    return place ? this.row(place.side).querySelectorAll(".word")[place.index] : undefined;
+  items(side) {
+    return side ? this.words.filter((word) => word.dataset.side === side) : this.words;
   }
 
-  row(side) {
-    return this.rows[SIDES.indexOf(side)];
+  pick(place) {
+    if (!this.data.pickable) return undefined;
+    return same(this.picked, place) ? null : place;
   }
 
   // The lines that are drawn while no word is looked at.
@@ -93,16 +88,11 @@ class Words {
     });
   }
 
-  point(target) {
-    const word = target?.closest?.(".word");
-    if (word) this.show(place(word));
-  }
-
   show(active) {
     this.active = active;
     const partners = active ? this.lines(active) : [];
     for (const word of this.words) {
-      const own = place(word);
+      const own = placeOf(word);
       const here = same(active, own);
       word.classList.toggle("active", here);
       word.classList.toggle("picked", same(this.picked, own));
@@ -174,45 +164,6 @@ class Words {
     const listed = order.map((line) => `${text(line)} ${signed(line[2], this.digits)}`).join(", ");
     return listed ? `, ${says.between} ${listed}` : "";
   }
-
-  onClick(event) {
-    const word = event.target.closest(".word");
-    if (!word || !this.data.pickable) return;
-    const own = place(word);
-    this.picked = same(this.picked, own) ? null : own; // at once; Python's answer follows
-    this.tabStop(word);
-    this.show(this.picked);
-    this.send({ side: own.side, position: Number(word.dataset.position) });
-  }
-
-  tabStop(word) {
-    stopAt(this.words, word);
-  }
-
-  onKey(event) {
-    const word = event.target.closest(".word");
-    if (!word) return;
-    const { side, index } = place(word);
-    const across = { ArrowUp: "first", ArrowDown: "second" }[event.key];
-    const words = this.row(across ?? side).querySelectorAll(".word");
-    const along = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: words.length - 1 };
-    const to = moved(event, { ...along, ArrowUp: index, ArrowDown: index });
-    if (to === undefined) return;
-    const next = within(words, to);
-    this.tabStop(next);
-    next.focus({ preventScroll: true });
-    const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
-    if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
-    if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;
-  }
-}
-
-function place(word) {
-  return { side: word.dataset.side, index: Number(word.dataset.index) };
-}
-
-function same(one, other) {
-  return !!one && !!other && one.side === other.side && one.index === other.index;
 }
 
 // Enough of them for the largest to have two that count.
