@@ -78,10 +78,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if any(item.get_closest_marker(name) for name in TIERS):
         return result
     spent = processor_seconds() - item.stash[_SPENT] - item.session.stash[_SHARED][0]
-    if os.environ.get("CONTEXTLENS_TIMES"):
-        with Path(os.environ["CONTEXTLENS_TIMES"]).open("a", encoding="utf-8") as file:
-            file.write(f"{spent:.3f}\t{item.nodeid}\n")
-    elif spent > LIMIT and len(sys.modules) - item.stash[_N_MODULES] < _MANY_MODULES:
+    if spent > LIMIT and len(sys.modules) - item.stash[_N_MODULES] < _MANY_MODULES:
         factor = slowness()
         if spent > factor * LIMIT:
             pytest.fail(
