@@ -61,6 +61,7 @@ def test_each_key_in_the_code_has_a_sentence() -> None:
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and call.func.id in {"say", "claim", "table"}
+        and call.args
         and (pattern := key_pattern(call.args[0]))
         and not re.search(f"^{pattern}$", known, re.MULTILINE)
     ]
