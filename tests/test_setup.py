@@ -176,6 +176,14 @@ def test_no_file_names_a_private_path_or_a_registry_host(pattern: str) -> None:
     assert hits == []
 
 
+def test_a_checkout_has_what_every_system_can_have() -> None:
+    """No links, which are text files on Windows, and no two names that differ by case alone."""
+    files = [path for path in ROOT.rglob("*") if ".venv" not in path.parts]
+    own = [path.relative_to(ROOT) for path in files if not {".git", "build"} & {*path.parts}]
+    assert [path for path in own if (ROOT / path).is_symlink() and path.name != ".venv"] == []
+    assert len({path.as_posix().casefold() for path in own}) == len(own)
+
+
 # --- .streamlit/config.toml ------------------------------------------------------------------
 
 
