@@ -1,6 +1,6 @@
 """Anatomy: what a model is made of, with its weights or from its config alone."""
 
-from contextlens.features.anatomy import looks, page
+from contextlens.features.anatomy import page
 from contextlens.features.anatomy.compute import anatomy_view
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
@@ -18,6 +18,6 @@ with kit.box():
     page.toolbar(view, service, card)
 page.picture(view, anatomy)
 page.words(anatomy)
-looks.closer(view, anatomy, service)
+page.look_closer(view, anatomy, service)
 page.explain(anatomy)
 page.downloads(anatomy, downloads)
