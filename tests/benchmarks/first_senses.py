@@ -50,8 +50,8 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     from contextlens.corpus.store.indexing import start
     from contextlens.features.senses.compute import senses_in, word_map_of
     from contextlens.features.senses.controls import WORD as WORD_CONTROL
-    from contextlens.ui.frame.startup import warm_up
     from contextlens.ui.models import background, services
+    from contextlens.ui.server.startup import warm_up
     from contextlens.ui.state.view import DEFAULT
 
     warm_up()  # as the server does
