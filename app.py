@@ -6,7 +6,8 @@ from websockets import http11
 from contextlens.ui.access import oidc
 from contextlens.ui.corpora import exports
 from contextlens.ui.files import uploads
-from contextlens.ui.frame import document, errors, health, hosts, startup
+from contextlens.ui.frame import errors
+from contextlens.ui.server import document, health, hosts, startup
 
 # A browser sends all of its cookies in one line, and `websockets` does not answer a WebSocket with
 # a line over 8,192 bytes. Its environment variable would come too late, as it is imported by now.

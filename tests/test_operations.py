@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from contextlens.core import meters
-from contextlens.ui.frame import readings
-from contextlens.ui.frame.logs import FIELDS
+from contextlens.ui.server import readings
+from contextlens.ui.server.logs import FIELDS
 
 ROOT = Path(__file__).parents[1]
 DASHBOARD = ROOT / "deploy" / "grafana" / "contextlens.json"

@@ -46,18 +46,17 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     os.environ["CONTEXTLENS_DATA_DIR"] = folder
     from streamlit.testing.v1 import AppTest
 
-    from contextlens.core.cache import CachedService
     from contextlens.corpus.store.about import indexing_of
     from contextlens.corpus.store.indexing import start
     from contextlens.features.senses.compute import senses_in, word_map_of
     from contextlens.features.senses.controls import WORD as WORD_CONTROL
-    from contextlens.ui.frame.startup import warm_up
     from contextlens.ui.models import background, services
+    from contextlens.ui.server.startup import warm_up
     from contextlens.ui.state.view import DEFAULT
 
     warm_up()  # as the server does
     service = services.service()
-    bare = service.uncached if isinstance(service, CachedService) else service
+    bare = service.uncached
     card = service.load(BUNDLED_ID)
     page = AppTest.from_file(ROOT / "pages" / "meaning.py", default_timeout=120)
     for _ in range(5):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from contextlens.core import EncoderService
 from contextlens.core.schema import Encoding, Passport
 from contextlens.core.words import split_words
 from contextlens.corpus.corpus import Corpus
@@ -58,7 +59,7 @@ def indexing(layers: Sequence[int] = (0, 2), **changes: Any) -> Indexing:
     return Indexing(**{**own, "layers": tuple(layers), **changes})
 
 
-class MadeUpService:
+class MadeUpService(EncoderService):
     """The part of `EncoderService` that indexing asks for. Words are cut every four characters."""
 
     def __init__(

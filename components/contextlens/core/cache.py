@@ -31,7 +31,7 @@ class CachedService(EncoderService):
 
     @property
     def uncached(self) -> EncoderService:
-        """The wrapped service, for work that reads each text once and would flush the cache."""
+        """The wrapped service: work that reads each text once would flush the cache."""
         return self._inner
 
     def cache_info(self) -> CacheInfo:

@@ -55,6 +55,11 @@ class EncoderService:
     _is_far = False
     """True if the answers come from another machine."""
 
+    @property
+    def uncached(self) -> EncoderService:
+        """The same service without a cache, for work that reads each text once."""
+        return self
+
     def _answer(self, call: Call) -> Any:
         """Return the answer to a call of any of the methods below."""
         raise NotImplementedError

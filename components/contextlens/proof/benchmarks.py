@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.words import word_vectors
 from contextlens.content.language import say
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import CorpusError, RequestError
 from contextlens.core.recipe import pool
 from contextlens.core.schema import TEST, TRAIN, FloatArray, IntArray, ModelCard
@@ -45,31 +45,55 @@ _SAME = {"t", "true", "1", "1.0", "yes", "same"}
 _DIFFERENT = {"f", "false", "0", "0.0", "no", "different"}
 
 
+Task = Literal["similarity", "same meaning", "senses", "classes"]
+"""What a benchmark asks: how similar two texts are, whether a marked word means the same in both,
+which sense it has in one text, or which of two classes a text has."""
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A published data set. Its texts for readers are in `english.toml`, by its key.
 
     Attributes:
         key: its name in addresses and on the command line.
+        task: what it asks, which decides its columns and how its figure is computed.
         n_rows: the number of rows that published figures are for; 0 if none is known here.
         published: the figure by the model's name on the hub, as in `WEIGHTS`.
-        needs_train: True if something is learned from training rows.
+        tests_split: True if, in a file with a column for the split, only test rows are judged.
     """
 
     key: str
+    task: Task
     n_rows: int = 0
     published: Mapping[str, float] | None = None
-    needs_train: bool = False
+    tests_split: bool = False
+
+    @property
+    def is_pair(self) -> bool:
+        """True if each row has two texts."""
+        return self.task in {"similarity", "same meaning"}
+
+    @property
+    def has_marks(self) -> bool:
+        """True if a marked word of each text counts, and not the whole text."""
+        return self.task in {"same meaning", "senses"}
+
+    @property
+    def needs_train(self) -> bool:
+        """True if something is learned from training rows."""
+        return self.task in {"same meaning", "senses"}
 
 
+_STSB = {"all-MiniLM-L6-v2": 0.8203, "all-mpnet-base-v2": 0.8342}
+_SICK = {"all-MiniLM-L6-v2": 0.7758, "all-mpnet-base-v2": 0.8059}
 BENCHMARKS: Mapping[str, Benchmark] = {
     benchmark.key: benchmark
     for benchmark in (
-        Benchmark("stsb", 1_379, {"all-MiniLM-L6-v2": 0.8203, "all-mpnet-base-v2": 0.8342}),
-        Benchmark("sick", 9_927, {"all-MiniLM-L6-v2": 0.7758, "all-mpnet-base-v2": 0.8059}),
-        Benchmark("wic", needs_train=True),
-        Benchmark("coarsewsd", needs_train=True),
-        Benchmark("polarity"),
+        Benchmark("stsb", "similarity", 1_379, _STSB, tests_split=True),
+        Benchmark("sick", "similarity", 9_927, _SICK),
+        Benchmark("wic", "same meaning"),
+        Benchmark("coarsewsd", "senses"),
+        Benchmark("polarity", "classes"),
     )
 }
 
@@ -121,7 +145,7 @@ def rows_from(benchmark: Benchmark, sheet: Sheet, train: Sheet | None = None) ->
     names = dict[str, int](), dict[str, int]()
     lists = [_Reader(benchmark, part, names).rows(is_train) for part, is_train in parts]
     rows = [row for part in lists for row in part]
-    if benchmark.key == "stsb" and any(row.split == "test" for row in rows):
+    if benchmark.tests_split and any(row.split == "test" for row in rows):
         kept = [row for row in rows if row.split == "test"]
     elif benchmark.needs_train and any(row.split == "train" for row in rows):
         kept = [row for row in rows if row.split in {"train", "test"}]
@@ -166,12 +190,11 @@ class _Reader:
         self._benchmark, self._sheet = benchmark, sheet
         self._labels, self._words = names
         pair = text_pair(sheet)
-        self._is_pair = benchmark.key in {"stsb", "sick", "wic"}
-        self._texts = pair if self._is_pair else (sheet.text_column,)
+        self._texts = pair if benchmark.is_pair else (sheet.text_column,)
         if not all(self._texts):
             raise self._wrong("texts")
         self._marks: tuple[MarkColumns, ...] = ()
-        if benchmark.key in {"wic", "coarsewsd"}:
+        if benchmark.has_marks:
             self._marks = guess_marks(sheet, *self._texts)
             if not all(self._marks):
                 raise self._wrong("marks")
@@ -201,7 +224,7 @@ class _Reader:
             cells = {title: self._sheet.columns[title] for title in marks.numbers}
             if marks.word:
                 cells[marks.word] = self._sheet.columns[marks.word]
-            if self._is_pair and marks.index:
+            if self._benchmark.is_pair and marks.index:
                 cells[marks.index] = two_sides(cells, marks.index)[side]
             spans.append(targets_of(cells, columns[side], marks).spans)
         return spans
@@ -223,29 +246,31 @@ class _Reader:
     def _fits(self, cells: Cells, is_titled: bool) -> bool:
         """True if a column can be the label or score of this benchmark."""
         values = {cell.strip().casefold() for cell in set(cells) if cell} - {""}
-        match self._benchmark.key:
-            case "stsb" | "sick":
+        match self._benchmark.task:
+            case "similarity":
                 numbers = bool(values) and all(map(is_number, values))
                 return numbers and (is_titled or any("." in value for value in values))
-            case "wic":
+            case "same meaning":
                 return bool(values) and values <= _SAME | _DIFFERENT
-            case "polarity":
+            case "senses":
+                return is_titled and len(values) > 1
+            case "classes":
                 return len(values) == 2
-        return is_titled and len(values) > 1
 
     def _gold(self, label: str) -> float | None:
         if not label:
             return None
-        if self._benchmark.key in {"stsb", "sick"}:
-            return float(label.rstrip("%")) if is_number(label) else None
-        if self._benchmark.key == "wic":
-            return float(label.casefold() in _SAME)
+        match self._benchmark.task:
+            case "similarity":
+                return float(label.rstrip("%")) if is_number(label) else None
+            case "same meaning":
+                return float(label.casefold() in _SAME)
         return float(self._labels.setdefault(label, len(self._labels)))
 
     def _groups(self) -> list[int]:
         """The number of each row's word; 0 for all if the file is of one."""
         title = next((t for t in self._sheet.columns if t.strip().casefold() == "word"), "")
-        if self._benchmark.key != "coarsewsd" or not title:
+        if self._benchmark.task != "senses" or not title:
             return [0] * self._sheet.n_rows
         cells = self._sheet.columns[title]
         return [self._words.setdefault((c or "").casefold(), 1 + len(self._words)) for c in cells]
@@ -289,7 +314,7 @@ def measure(
             for texts, spans in zip(rows.texts, rows.spans, strict=True)
         ]
     )
-    vectors = _vectors(service, card, list(distinct), on_step)
+    vectors = _vectors(service.uncached, card, list(distinct), on_step)
     read = ~np.isnan(vectors[places]).any(axis=(1, 2))
     if (read & ~rows.train).sum() < _FEWEST:
         raise CorpusError(say("proof.error.not_read", least=_FEWEST))
@@ -319,7 +344,6 @@ def _vectors(
 
     NaN for a word that the model does not read.
     """
-    service = service.uncached if isinstance(service, CachedService) else service
     by_length = sorted(range(len(items)), key=lambda i: len(items[i][0]))  # even batches
     found: list[FloatArray] = [np.full(1, np.nan, np.float32)] * len(items)
     words = items[0][1] is not None
@@ -361,12 +385,12 @@ def _figure(
     """
     train, test = rows.train & read, ~rows.train & read
     gold = rows.gold
-    if benchmark.key == "polarity":
+    if benchmark.task == "classes":
         return _ten_fold(vectors[read, 0], gold[read])
-    if benchmark.key == "coarsewsd":
+    if benchmark.task == "senses":
         return _nearest_centroid(vectors[:, 0], gold, rows.groups, train, test)
     cosines = np.einsum("ij,ij->i", *(vectors[:, i].astype(float) for i in (0, 1)))
-    if benchmark.key == "wic":
+    if benchmark.task == "same meaning":
         cut = _threshold(cosines[train], gold[train] == 1)
         return float(((cosines[test] >= cut) == (gold[test] == 1)).mean())
     from scipy.stats import spearmanr

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.content.language import say
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import CheckpointError, ContextlensError, RevisionError
 from contextlens.core.files import checksum_of
 from contextlens.core.registry import BUNDLED_SHA256
@@ -162,7 +161,7 @@ class _Model:
     """One model and what several checks of it share."""
 
     def __init__(self, service: EncoderService, card: ModelCard, folder: Path | None) -> None:
-        self._service = service.uncached if isinstance(service, CachedService) else service
+        self._service = service.uncached
         self._card, self._folder = card, folder
         self._plain: PlainNumbers | str | None = None
 

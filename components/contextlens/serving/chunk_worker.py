@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import cached_property
 
 from contextlens.core import EncoderService, Settings, open_service
-from contextlens.core.cache import CachedService
 from contextlens.core.schema import ModelCard
 from contextlens.corpus.store.about import About
 from contextlens.corpus.store.rows import Chunk
@@ -25,8 +24,7 @@ OpenService = Callable[[], EncoderService]
 
 def open_own() -> EncoderService:
     """A service with models of its own, using the settings of the machine that it runs on."""
-    service = open_service(Settings.from_env().model_copy(update={"service_url": None}))
-    return service.uncached if isinstance(service, CachedService) else service
+    return open_service(Settings.from_env().model_copy(update={"service_url": None})).uncached
 
 
 class Worker:

@@ -199,7 +199,7 @@ def test_odd_texts_have_shares_too(tiny: Subject, text: str) -> None:
 def test_a_text_in_many_batches_has_the_same_shares(
     tiny: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uncached: Any = tiny.service.uncached  # type: ignore[attr-defined]
+    uncached: Any = tiny.service.uncached
     subject = Subject(tiny.model, uncached, tiny.oracle)
     whole = subject.shares(steps=16)
     monkeypatch.setattr(gradients, "_GRAPH_BYTES", 1)

@@ -16,7 +16,7 @@ from huggingface_hub.utils import build_hf_headers
 from contextlens.core import registry
 from contextlens.core.errors import FetchError
 from contextlens.core.hub import Fetched, fetch
-from contextlens.core.hub.client import BoundedClient, use_client
+from contextlens.core.hub.client import open_client, use_client
 from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS
 from tests.support.hub_server import HubServer, Reply, Request, error
@@ -55,9 +55,9 @@ def encrypted(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hu
     """The same server at https://hub.example, and everywhere else."""
     use_client()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
-    set_client_factory(lambda: BoundedClient(Tunnel(server.endpoint)))
+    set_client_factory(lambda: open_client(Tunnel(server.endpoint)))
     yield server
-    set_client_factory(BoundedClient)
+    set_client_factory(open_client)
 
 
 @pytest.fixture(autouse=True)

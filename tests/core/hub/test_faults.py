@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextlens.core.errors import FetchError, ModelError, UnknownModelError
-from contextlens.core.hub import cached, client, fetch, fetching
+from contextlens.core.hub import cached, client, fetch
 from contextlens.core.schema import ProgressEvent
 from tests.core.hub.fetches import ID, WEIGHTS, asked, assert_good, get
 from tests.support.hub_server import Faults, HubServer, Reply, error
@@ -95,7 +95,7 @@ def test_an_address_that_is_none_is_said(cache: Path, endpoint: str) -> None:
 def test_a_silent_hub_is_not_waited_for(
     server: HubServer, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.1)
     server.faults = lambda _request, normal: replace(normal, delay=0.5)
     with pytest.raises(FetchError, match="too long"):
         get(server)

@@ -26,7 +26,7 @@ from contextlens.core.errors import (
     TextError,
     UnknownModelError,
 )
-from contextlens.core.protocol import EncoderService
+from contextlens.core.protocol import METHODS, EncoderService
 from contextlens.core.remote.wire import (
     ANSWERS,
     REQUESTS,
@@ -129,8 +129,7 @@ def sent(method: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_every_method_has_its_request_and_its_answer() -> None:
-    methods = {name for name in vars(EncoderService) if not name.startswith("_")}
-    assert set(REQUESTS) == set(ANSWERS) == methods
+    assert set(REQUESTS) == set(ANSWERS) == set(METHODS)
     for name, request in REQUESTS.items():
         parameters = inspect.signature(getattr(EncoderService, name)).parameters
         assert set(request.__struct_fields__) == set(parameters) - {"self", "progress"}

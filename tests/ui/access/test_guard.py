@@ -25,13 +25,13 @@ from contextlens.jobs import JobKind
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH, MANAGE, Role
 from contextlens.ui.corpora import catalogue, exports
-from contextlens.ui.corpora.controls import MINE
 from contextlens.ui.files import uploads
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.frame.shell import DEMO_LINE
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.models.tasks import FETCHES, TOKENIZERS
+from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field

@@ -19,9 +19,9 @@ from contextlens.features.map.controls import word_of as map_word_of
 from contextlens.features.senses import controls as senses
 from contextlens.jobs import Task
 from contextlens.ui.corpora import catalogue
-from contextlens.ui.corpora.controls import MINE
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.pages import app_settings

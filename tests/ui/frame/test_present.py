@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from contextlens.content.language import table
-from contextlens.ui.frame.controls import PRESENT
 from contextlens.ui.frame.navigation import PAGES, PageRow, neighbours
 from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT
 from tests.support.pages import bundled_app, chart, framed, press, shown_view
 

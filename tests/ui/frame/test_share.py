@@ -14,10 +14,11 @@ import segno
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from contextlens.ui.corpora.controls import MINE
-from contextlens.ui.frame.share import MOST, fits, qr_code, shareable
+from contextlens.ui.frame.share import MOST, fits, qr_code
 from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
+from contextlens.ui.state.controls import MINE
+from contextlens.ui.state.sharing import shareable
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
 

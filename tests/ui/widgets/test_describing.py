@@ -8,7 +8,7 @@ from contextlens.features.map.controls import SEED, SOURCE
 from contextlens.features.meaning.page import POOLING
 from contextlens.features.pairs.controls import PANEL
 from contextlens.features.tokens.controls import SENTENCE
-from contextlens.ui.corpora.controls import MINE
+from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.view import DEFAULT, Sentence
 from contextlens.ui.widgets.describing import describe
 

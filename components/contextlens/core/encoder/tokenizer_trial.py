@@ -10,6 +10,7 @@ runs. It therefore imports nothing of ours and, above all, not torch.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import logging
@@ -42,7 +43,7 @@ _MOST_MEGABYTES = 3072
 _SECONDS, _SECONDS_EACH = 10, 0.75  # of processor time
 _TEXT_SECONDS = 1.0  # of processor time, on one text
 _WAIT = 3  # elapsed seconds for each of processor time, as other programs run too
-_REMEMBERED = 256  # verdicts
+_PASSED = "passed"
 
 _ODD = (
     "a",
@@ -59,6 +60,10 @@ _UNITS = (*"a 0!", "\u00e9", "\u4f60", "\ufdfa", "\U0001f600", "aB1! ", "\u0301"
 _LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, quadratic time in the second
 _PATTERN_LENGTH = 60_000  # of texts for one of the file's own patterns
 _MOST_PARTS = 64  # of the file's patterns
+
+_ID_REFUSED = "it gives a token the ID {}; at most {:,} is allowed"
+_STRING_REFUSED = "one of its rules has a string of {:,} characters; at most {} are allowed"
+_MAP_REFUSED = "its table of characters makes {:,} bytes of one; at most {} are allowed"
 
 _log = logging.getLogger("contextlens")
 _one_at_a_time = threading.Lock()
@@ -85,10 +90,7 @@ def try_tokenizer(path: Path) -> None:
     checksum = hashlib.sha256(data).hexdigest()
     with _one_at_a_time:
         if checksum not in _verdicts:
-            verdict = _run_child(path, len(data) / 1_000_000)
-            if len(_verdicts) >= _REMEMBERED:
-                _verdicts.clear()
-            _verdicts[checksum] = verdict
+            _verdicts[checksum] = _run_child(path, len(data) / 1_000_000)
         refusal = _verdicts[checksum]
     if refusal is not None:
         raise RefusedError(refusal)
@@ -113,9 +115,8 @@ def _run_child(path: Path, megabytes: float) -> str | None:
         return f"it took longer than {seconds * _WAIT:.0f} seconds over a short trial"
     except OSError as exc:
         raise RefusedError(f"no process could be started to try it ({exc.strerror})") from exc
-    with suppress(ValueError, KeyError, TypeError):
-        refusal = json.loads(child.stdout)["refused"]
-        return None if refusal is None else str(refusal)
+    if verdict := child.stdout.decode(errors="replace").strip():
+        return None if verdict == _PASSED else verdict
     _log.warning("The trial of a tokenizer ended with %s", child.returncode)
     if child.returncode == -getattr(signal, "SIGPROF", 0):
         return f"it takes more than {_TEXT_SECONDS:.0f} second over one text of the trial"
@@ -135,25 +136,19 @@ def _main() -> None:
         import resource
 
         memory = megabytes * 1_000_000
-        # Some systems know a limit but refuse to set it.
-        for bound, most in (
-            (resource.RLIMIT_AS, memory),
-            (resource.RLIMIT_DATA, memory),
-            (resource.RLIMIT_CPU, seconds),
-            (resource.RLIMIT_CORE, 0),
-        ):
-            with suppress(ValueError, OSError):
-                resource.setrlimit(bound, (most, most))
-    refusal = None
+        for name, most in (("AS", memory), ("DATA", memory), ("CPU", seconds), ("CORE", 0)):
+            with suppress(ValueError, OSError):  # some systems know a limit but refuse to set it
+                resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    verdict = _PASSED
     try:
         _try(path)
     except RefusedError as exc:
-        refusal = str(exc)
+        verdict = str(exc)
     except MemoryError:
-        refusal = "it takes more memory than a tokenizer of its size needs"
+        verdict = "it takes more memory than a tokenizer of its size needs"
     except BaseException as exc:  # noqa: BLE001 - a Rust panic is not an Exception
-        refusal = f"it cannot be read or fails on a text ({ascii(str(exc))[1:100]})"
-    print(json.dumps({"refused": refusal}), flush=True)
+        verdict = f"it cannot be read or fails on a text ({ascii(str(exc))[1:100]})"
+    print(verdict, flush=True)
     os._exit(0)  # skip cleaning up
 
 
@@ -161,27 +156,32 @@ def _try(path: str) -> None:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(path)
-    _check_vocabulary(tokenizer)
+    pieces = tokenizer.get_vocab()
+    _check_vocabulary(pieces, tokenizer.model)
     for texts in (("",), ("a", "b")):  # with the file's own padding and truncation
         _start_text()
-        if len(tokenizer.encode(*texts).ids) > _LONGEST_PADDING:
-            raise RefusedError(f"it pads texts to more than {_LONGEST_PADDING:,} tokens")
+        n_tokens = len(tokenizer.encode(*texts).ids)
+        _limit(n_tokens, _LONGEST_PADDING, "it pads texts to more than {1:,} tokens")
     tokenizer.no_padding()
     tokenizer.no_truncation()
     strings, patterns = _strings_of(tokenizer)
     _start_text()
     for sign in (chr(code) for codes in _SIGNS for code in codes):
-        _check_growth(tokenizer, sign)
+        _normalize(tokenizer, sign)
     for text in (*_ODD, *strings):
-        _look(tokenizer, text)
-        _check_growth(tokenizer, text * 50)
-    _look(tokenizer, "a", "b")
+        _check(tokenizer, text)
+        _normalize(tokenizer, text * 50)
+    _check(tokenizer, "a", "b")
     for length in _LENGTHS:
         for unit in _UNITS:
-            _encode(tokenizer, unit * (length // len(unit)))
-    for text in _texts_for(patterns):
-        _cut(tokenizer, text)
-    pieces = tokenizer.get_vocab()
+            _check(tokenizer, unit * (length // len(unit)))
+    for text in _texts_for(patterns):  # long ones, and no pattern looks at their tokens
+        _start_text()
+        text = _normalize(tokenizer, text)
+        if tokenizer.pre_tokenizer is not None:
+            tokenizer.pre_tokenizer.pre_tokenize_str(text)
+        if tokenizer.decoder is not None:
+            tokenizer.decoder.decode([text])
     _start_text()
     _check_decoded(tokenizer, list(pieces.values()), sum(map(len, pieces)))
 
@@ -192,22 +192,22 @@ def _start_text() -> None:
         signal.setitimer(signal.ITIMER_PROF, _TEXT_SECONDS)
 
 
-def _check_vocabulary(tokenizer: Any) -> None:
-    vocabulary, model = tokenizer.get_vocab(), tokenizer.model
-    if not vocabulary:
+def _limit(value: int, most: int, refusal: str) -> None:
+    """Refuse a value above a limit, in a sentence with places for both."""
+    if value > most:
+        raise RefusedError(refusal.format(value, most))
+
+
+def _check_vocabulary(pieces: dict[str, int], model: Any) -> None:
+    if not pieces:
         raise RefusedError("its vocabulary is empty")
-    if (largest := max(vocabulary.values())) > LARGEST_ID:
-        raise RefusedError(f"it gives a token the ID {largest}; at most {LARGEST_ID:,} is allowed")
-    if (longest := max(map(len, vocabulary))) > LONGEST_PIECE:
-        raise RefusedError(
-            f"it has a token of {longest:,} characters; at most {LONGEST_PIECE} are allowed"
-        )
     if getattr(model, "dropout", None):
         raise RefusedError("it cuts words by chance (dropout), a different way each time")
-    if (longest := getattr(model, "max_input_chars_per_word", 1)) > _LONGEST_WORD:
-        raise RefusedError(
-            f"it cuts words of up to {longest:,} characters; at most {_LONGEST_WORD} are allowed"
-        )
+    _limit(max(pieces.values()), LARGEST_ID, _ID_REFUSED)
+    longest = max(map(len, pieces))
+    _limit(longest, LONGEST_PIECE, "it has a token of {:,} characters; at most {} are allowed")
+    longest = getattr(model, "max_input_chars_per_word", 1)
+    _limit(longest, _LONGEST_WORD, "it cuts words of up to {:,} characters; at most {} are allowed")
 
 
 def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
@@ -216,20 +216,18 @@ def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
     patterns: set[str] = set()
 
     def collect(value: Any, name: str) -> None:
-        if isinstance(value, dict):
-            for inner_name, inner in value.items():
-                collect(inner, inner_name)
-        elif isinstance(value, list):
-            for inner in value:
-                collect(inner, name)
+        if isinstance(value, dict | list):
+            names = value if isinstance(value, dict) else [name] * len(value)
+            inner = value.values() if isinstance(value, dict) else value
+            for inner_name, inner_value in zip(names, inner, strict=True):
+                collect(inner_value, inner_name)
         elif name == "precompiled_charsmap":
-            _check_charsmap(value)
+            # SentencePiece's table: the trie's length, the trie, then zero-ended replacements.
+            data = base64.b64decode(value or "")
+            texts = data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")
+            _limit(max(map(len, texts)), _MAPPED_BYTES, _MAP_REFUSED)
         elif isinstance(value, str):
-            if len(value) > _LONGEST_STRING:
-                raise RefusedError(
-                    f"one of its rules has a string of {len(value):,} characters; at most "
-                    f"{_LONGEST_STRING} are allowed"
-                )
+            _limit(len(value), _LONGEST_STRING, _STRING_REFUSED)
             (patterns if name == "Regex" else strings).add(value)
 
     for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
@@ -238,97 +236,58 @@ def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
     return sorted(strings), sorted(patterns)
 
 
-def _check_charsmap(charsmap: Any) -> None:
-    """Check SentencePiece's table: the trie's length, the trie, then zero-ended replacements."""
-    import base64
-
-    data = base64.b64decode(charsmap or "")
-    texts = data[4 + int.from_bytes(data[:4], "little") :]
-    if (longest := max(map(len, texts.split(b"\0")))) > _MAPPED_BYTES:
-        raise RefusedError(
-            f"its table of characters makes {longest:,} bytes of one; at most {_MAPPED_BYTES} are "
-            "allowed"
-        )
-
-
 def _texts_for(patterns: list[str]) -> Iterator[str]:
     """Long texts that expose a slow pattern: repeated matches that then fail."""
-    parts: set[str] = set()
-    for pattern in patterns:
-        plain = re.sub(r"\(\?[<\w=!>-]*:?", "(", pattern)
-        for escape, sign in ((r"\\[pP]\{[^}]*\}|\\[wWSDhH]", "a"), (r"\\s", " "), (r"\\d", "0")):
-            plain = re.sub(escape, sign, plain)
-        plain = re.sub(r"\\[rnt]", "\n", plain)
-        parts |= {
-            re.sub(r"\{[\d,]*\}|[\[\]\\*+?^$.]", "", part) for part in re.split(r"[()|]", plain)
-        }
-    parts |= {sign for part in parts for sign in part}
-    parts -= {""}
-    if len(parts) > _MOST_PARTS:
-        raise RefusedError(f"its patterns look for more than {_MOST_PARTS} different things")
-    for part in sorted(parts | {"a", " ", "0", "."}) if patterns else ():
+    parts = {
+        re.sub(r"\{[\d,]*\}|[\[\]*+?^$.]", "", part)
+        for pattern in patterns
+        for part in re.split(r"\(\?[<\w=!>-]*:?|[()|]|\\[pP]\{[^}]*\}|\\.", pattern)
+    }
+    parts = (parts | {sign for part in parts for sign in part}) - {""}
+    _limit(len(parts), _MOST_PARTS, "its patterns look for more than {1} different things")
+    for part in sorted(parts | {"a", " ", "0", ".", "\n"}) if patterns else ():
         text = part * (_PATTERN_LENGTH // len(part))
         yield text
         yield f"{text}\u2603"  # in no class that patterns name, and no normalizer drops it
 
 
-def _cut(tokenizer: Any, text: str) -> None:
-    """Normalize and cut a text without looking up its tokens."""
+def _check(tokenizer: Any, *texts: str) -> None:
+    """Encode a text or a pair; if it is short, decode it, and check the tokens added around it."""
     _start_text()
-    text = _check_growth(tokenizer, text)
-    if tokenizer.pre_tokenizer is not None:
-        tokenizer.pre_tokenizer.pre_tokenize_str(text)
-    if tokenizer.decoder is not None:
-        tokenizer.decoder.decode([text])
-
-
-def _encode(tokenizer: Any, *texts: str) -> Any:
-    """Return the encoding of a text or a pair, with special tokens, if it is within limits."""
-    _start_text()
-    n_characters = sum(len(_check_growth(tokenizer, text)) for text in texts)
+    n_characters = sum(len(_normalize(tokenizer, text)) for text in texts)
     encoding = tokenizer.encode(*texts)
-    if len(encoding.ids) > _BYTES * n_characters + _SPARE:
-        raise RefusedError(f"it makes {len(encoding.ids):,} tokens of {n_characters:,} characters")
-    if (largest := max(encoding.ids, default=0)) > LARGEST_ID:
-        raise RefusedError(f"it gives a token the ID {largest}; at most {LARGEST_ID:,} is allowed")
-    return encoding
-
-
-def _look(tokenizer: Any, *texts: str) -> None:
-    """Encode and decode a short text or a pair, and check the tokens added around it."""
-    encoding = _encode(tokenizer, *texts)
+    most = _BYTES * n_characters + _SPARE
+    _limit(len(encoding.ids), most, f"it makes {{:,}} tokens of {n_characters:,} characters")
+    _limit(max(encoding.ids, default=0), LARGEST_ID, _ID_REFUSED)
+    if len(texts[0]) > _LONGEST_STRING:
+        return
     tokens = [i for text in texts for i in tokenizer.encode(text, None, False, False).ids]
     special = encoding.special_tokens_mask
     if [i for i, is_special in zip(encoding.ids, special, strict=True) if not is_special] != tokens:
         raise RefusedError("what it puts around a text leaves the text out, or doubles it")
-    if sum(special) > _MOST_AROUND:
-        raise RefusedError(
-            f"it puts {sum(special):,} tokens around a text; at most {_MOST_AROUND} are allowed"
-        )
+    _limit(sum(special), _MOST_AROUND, "it puts {:,} tokens around a text; at most {} are allowed")
     if not {0, 1}.issuperset(encoding.type_ids):
         raise RefusedError("it counts a text to a segment other than 0 and 1")
     _check_decoded(tokenizer, encoding.ids, sum(map(len, texts)))
 
 
-def _check_growth(tokenizer: Any, text: str) -> str:
+def _normalize(tokenizer: Any, text: str) -> str:
     """Return the text as the tokenizer normalizes it, if it does not grow too much."""
     if tokenizer.normalizer is None:
         return text
     changed: str = tokenizer.normalizer.normalize_str(text)
-    if len(changed) > _GROWTH * (len(text) + 1):
-        raise RefusedError(
-            f"it makes {len(changed):,} characters of {len(text):,}; at most {_GROWTH} for each "
-            "are allowed"
-        )
+    _limit(
+        len(changed),
+        _GROWTH * (len(text) + 1),
+        f"it makes {{:,}} characters of {len(text):,}; at most {_GROWTH} for each are allowed",
+    )
     return changed
 
 
 def _check_decoded(tokenizer: Any, ids: list[int], n_characters: int) -> None:
     text = tokenizer.decode(ids, skip_special_tokens=False)
-    if len(text) > _GROWTH * (n_characters + _SPARE):
-        raise RefusedError(
-            f"it makes {len(text):,} characters of {len(ids):,} tokens on the way back to text"
-        )
+    refusal = f"it makes {{:,}} characters of {len(ids):,} tokens on the way back to text"
+    _limit(len(text), _GROWTH * (n_characters + _SPARE), refusal)
 
 
 if __name__ == "__main__":

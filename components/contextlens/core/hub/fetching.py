@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "check_sizes", "fetch", "megabytes", "room_for"]
 
-_ANSWER_SECONDS = 10.0
 _N_PARALLEL = 4
 
+_MOST_LISTED = 25_000  # files of a repository, needed or not
 _MOST_FILES = 256  # the largest encoders have some ten shards
 _MOST_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
 _MOST_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
@@ -123,11 +123,12 @@ def fetch(
             "endpoint": endpoint,
             "cache_dir": cache_dir,
             "token": client.token_for(model_id, endpoint, named=with_token),
+            "etag_timeout": client.ANSWER_SECONDS,
+            "max_workers": _N_PARALLEL,
             "tqdm_class": client.bar_class(counter),
         }
         client.use_client()
-        with client.answers_bounded():
-            return _download(model_id, part, source, limits or Limits(), counter)
+        return _download(model_id, part, source, limits or Limits(), counter)
     except ModelError:
         raise
     except Exception as exc:
@@ -142,28 +143,19 @@ def fetch(
 def _download(
     model_id: str, part: Part, source: Mapping[str, Any], limits: Limits, counter: ByteCounter
 ) -> Fetched:
-    from huggingface_hub import hf_hub_download, snapshot_download
+    from huggingface_hub import snapshot_download
 
     commit, files = _list_files(model_id, part, source, limits)
     folder = repository_folder(model_id, source["cache_dir"]) / "snapshots" / commit
     total = sum(file.size for file in files.values())
-    already = _keep_whole_files(folder, files)
-    with room_for(total - already, model_id, cache_folder(source["cache_dir"]), limits):
-        counter.start(total, already=already, coming=files[CONFIG].size)
-        hf_hub_download(model_id, CONFIG, revision=commit, **source)
-        _check_files(folder, {CONFIG: files[CONFIG]}, model_id)
-        family_of(read_config(folder))
-        already = _keep_whole_files(folder, files)
-        counter.start(total, already=already, coming=total - already)
-        snapshot_download(
-            model_id,
-            revision=commit,
-            allow_patterns=list(files),
-            max_workers=_N_PARALLEL,
-            **source,
-        )
+    n_bytes = total - _keep_whole_files(folder, files)
+    with room_for(n_bytes, model_id, cache_folder(source["cache_dir"]), limits):
+        for names in ([CONFIG], list(files)):
+            counter.start(total, already=_keep_whole_files(folder, files))
+            snapshot_download(model_id, revision=commit, allow_patterns=names, **source)
+            _check_files(folder, {name: files[name] for name in names}, model_id)
+            family_of(read_config(folder))
         counter.finish()
-        _check_files(folder, files, model_id)
     return Fetched(folder, commit)
 
 
@@ -179,10 +171,13 @@ def _list_files(
     from contextlens.core.hub.client import HubAnswerError
 
     info = HfApi(endpoint=source["endpoint"], token=source["token"]).model_info(
-        model_id, files_metadata=True, timeout=_ANSWER_SECONDS
+        model_id, files_metadata=True, timeout=source["etag_timeout"]
     )
     listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
-    if (reason := missing_files(listed, part)) is not None:
+    reason = missing_files(listed, part)
+    if len(listed) > _MOST_LISTED:  # snapshot_download would ask for them page by page
+        reason = f"has {len(listed):,} files; at most {_MOST_LISTED:,} are listed here"
+    if reason is not None:
         raise CheckpointError(f"{model_id} {reason}. Choose another model.")
     chosen = {name: listed[name] for name in choose_files(listed, part)}
     sizes = [file.size for file in chosen.values()]

@@ -23,7 +23,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from contextlens.core import EncoderService
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import BusyError, ContextlensError, CorpusError, SettingsError
 from contextlens.corpus.store.about import About
 from contextlens.corpus.store.rows import layer_column
@@ -228,13 +227,13 @@ def index(
     Raises:
         ContextlensError: it failed; `About.why` has the reason. The finished part can be used.
     """
-    uncached_service = service.uncached if isinstance(service, CachedService) else service
+    uncached = service.uncached
     try:
         with (
             store.only_writer(name, lambda: report(_WAITING, 0.0)),
             IndexingRun(store, name, report) as run,
         ):
-            run.index(uncached_service, make or rows_in_threads(uncached_service))
+            run.index(uncached, make or rows_in_threads(uncached))
     except (StoppedError, BusyError):  # its state is unchanged
         raise
     except Exception as exc:

@@ -21,10 +21,9 @@ from contextlens.corpus.store.tables import is_name
 from contextlens.jobs import Job
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import KEEP, MANAGE
-from contextlens.ui.corpora.controls import MINE
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.models.services import is_for_one, settings
-from contextlens.ui.state.controls import Text
+from contextlens.ui.state.controls import MINE, Text
 from contextlens.ui.state.view import ViewState
 
 MOST = 8

@@ -28,9 +28,9 @@ from streamlit.url_util import make_url_path
 from contextlens.core.errors import BusyError, ContextlensError
 from contextlens.corpus.store.space import check_export_space, export_folder
 from contextlens.ui.access import guard
+from contextlens.ui.access.refusals import response
 from contextlens.ui.access.roles import Person
 from contextlens.ui.corpora.changing import check_may_export
-from contextlens.ui.frame import errors
 from contextlens.ui.models.background import store
 from contextlens.ui.models.services import settings
 
@@ -126,7 +126,7 @@ async def _answer(request: Request) -> Response:
         visitor = person.owner or (request.client.host if request.client else "")
         return await run_in_threadpool(_write_export, name, person, visitor)
     except ContextlensError as exc:
-        return errors.response(exc, status=_NOT_FOUND)
+        return response(exc, status=_NOT_FOUND)
 
 
 def _write_export(name: str, person: Person, visitor: str) -> _Download:

@@ -29,7 +29,6 @@ from contextlens.ui.frame import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Text
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import kit
 
 UPLOADED = (
     "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
@@ -173,7 +172,7 @@ def file_head(
             st.caption(say("files.leftovers.marked"))
         else:
             _offer(found, say("files.leftovers.clean"), secret, "clean", on_file)
-    kit.table(sheet.head(_N_HEAD), key=key)
+    st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))
         keep = partial(_kept, keep_joined, secret)

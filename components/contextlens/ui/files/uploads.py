@@ -35,8 +35,8 @@ from contextlens.corpus.second_file import joined
 from contextlens.corpus.sheet import Form
 from contextlens.corpus.upload_store import FileKey, UploadStore
 from contextlens.ui.access import guard
+from contextlens.ui.access.refusals import response
 from contextlens.ui.access.roles import UPLOAD
-from contextlens.ui.frame import errors
 from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
 
@@ -206,7 +206,7 @@ class UploadGate:
             store = _admitted(key, Request(scope))
         except ContextlensError as exc:
             _refuse(key.visit, exc.for_visitors)
-            await errors.response(exc, status=_TOO_LARGE)(scope, receive, send)
+            await response(exc, status=_TOO_LARGE)(scope, receive, send)
             return
 
         async def counted() -> Message:

@@ -1,1 +1,1 @@
-"""The frame around every page: header, menu, sidebar, errors, startup."""
+"""The frame around every page: header, menu, sidebar, errors."""

@@ -1,4 +1,4 @@
-"""Error boundary: our errors become a sentence or a response, others a reference to the log."""
+"""Error boundary: our errors become a sentence, others a reference to the log."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-from starlette.responses import PlainTextResponse
 from streamlit.errors import FragmentHandledException
 
 from contextlens.content.wording import escape
 from contextlens.core import meters
 from contextlens.core.errors import (
-    AccessError,
     BusyError,
     CheckpointError,
     ContextlensError,
     FetchError,
     ServiceAwayError,
-    SettingsError,
 )
 from contextlens.ui.frame import runs
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
 """Errors that may not recur in another run."""
-_FORBIDDEN, _BUSY = 403, 503
-_RETRY_SECONDS = 60
 
 
 @contextmanager
@@ -74,21 +69,6 @@ def draw(message: str) -> None:
     st.error(escape(sentence), icon=":material/error:")
     if code:
         st.code(code, language="python", wrap_lines=True)
-
-
-def response(exc: ContextlensError, *, status: int) -> PlainTextResponse:
-    """Return the response to a request that one of our errors refuses.
-
-    Args:
-        exc: the error.
-        status: the status, unless the error itself has one: forbidden, or busy.
-    """
-    headers = {}
-    if isinstance(exc, AccessError | SettingsError):  # with wrong settings, permissions are unknown
-        status = _FORBIDDEN
-    elif isinstance(exc, BusyError):
-        status, headers = _BUSY, {"Retry-After": str(_RETRY_SECONDS)}
-    return PlainTextResponse(f"{exc.for_visitors}\n", status, headers)
 
 
 def _refer(exc: Exception) -> None:

@@ -11,9 +11,9 @@ import streamlit as st
 
 from contextlens.content.language import say
 from contextlens.ui.frame import navigation
-from contextlens.ui.frame.controls import PRESENT
 from contextlens.ui.frame.navigation import PageRow
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
 
@@ -22,7 +22,7 @@ _NOTE = ("point", "ask", "surprise")
 
 def is_on() -> bool:
     """Return True if the page is presented."""
-    return PRESENT.of(session.current())
+    return session.is_presented()
 
 
 def keys() -> None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
 
 from contextlens.content.language import say
 from contextlens.core.errors import AccessError, StateError
-from contextlens.corpus.store.tables import is_name
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
-from contextlens.ui.corpora.controls import MINE
 from contextlens.ui.files.uploads import take_file
 from contextlens.ui.state import session
 from contextlens.ui.state.address import from_json, to_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_characters
-from contextlens.ui.state.view import Value, ViewState
+from contextlens.ui.state.controls import MINE
+from contextlens.ui.state.sharing import address_of, shareable
+from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
 
 # --- A view's address as a QR code
@@ -113,38 +112,6 @@ def _draw_file(view: ViewState) -> None:
         on_change=_open_view,
         max_upload_size=MAX_BYTES // 1_000_000,
     )
-
-
-def shareable(view: ViewState, page: str) -> ViewState:
-    """Return a view without the list of owned corpora, and without other pages' corpora and files.
-
-    Their names give access to them.
-    """
-    view = MINE.put(view, "")
-    controls = {
-        other: {n: v for n, v in choices.items() if other == page or not _names_texts(n, v)}
-        for other, choices in view.controls.items()
-    }
-    return replace(view, controls={other: own for other, own in controls.items() if own})
-
-
-def _names_texts(control: str, value: Value) -> bool:
-    """Return True if a control's value names a stored corpus or a file."""
-    stored = control in {"corpus", "other_corpus", "kept"} and is_name(str(value))
-    return stored or control in {"file", "file_name"}
-
-
-def address_of(view: ViewState, page: str) -> str | None:
-    """Return the address of this page with its shareable view; None if it is too long."""
-    view = shareable(view, page)
-    return None if session.is_too_long(view) else _address(view)
-
-
-def _address(view: ViewState) -> str:
-    """Return the address of this page with this view."""
-    base = (st.context.url or "").split("?")[0]
-    query = urlencode(session.parameters(view))
-    return f"{base}?{query}" if query else base
 
 
 def _open_view() -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from contextlens.core import EncoderService, Settings, open_service
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import SettingsError
 from contextlens.core.registry import is_open
 
+if TYPE_CHECKING:
+    from contextlens.core.cache import CachedService
+
 
 @st.cache_resource(show_spinner=False)
-def service() -> EncoderService:
+def service() -> CachedService:
     """Return the only service of this process."""
     return open_service(offered_only=not is_for_one())
 
 
 def uncached() -> EncoderService:
     """Return the service without its cache: for work that reads each text once."""
-    current = service()
-    return current.uncached if isinstance(current, CachedService) else current
+    return service().uncached
 
 
 @st.cache_resource(show_spinner=False)

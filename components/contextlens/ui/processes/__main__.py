@@ -158,7 +158,7 @@ def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
     if not all(ip_address(address).is_loopback for address in addresses):
         # nginx connects to the app by a local address, so the app must be told this machine's
         # names.
-        from contextlens.ui.frame.hosts import names
+        from contextlens.ui.server.hosts import names
 
         cards = [address for card in psutil.net_if_addrs().values() for address in card]
         inet = [card for card in cards if card.family in {socket.AF_INET, socket.AF_INET6}]

@@ -174,3 +174,15 @@ def _titles(
     if isinstance(options, Mapping):
         return MappingProxyType(dict(options))
     return MappingProxyType({option: titles.get(option, option) for option in options})
+
+
+# --- Controls of all pages at once
+
+FRAME = "frame"
+PRESENT = switch(FRAME, "present")
+"""Present mode: large type, and the picture and its claim alone."""
+MINE = text("corpora", "mine")
+"""Names of stored corpora separated by commas, oldest first; a name gives access to its corpus.
+
+At most eight, as an address takes 200 characters of one control.
+"""

@@ -22,6 +22,7 @@ from contextlens.core.settings import DEMO_CHARACTERS
 from contextlens.ui.models.services import service, settings
 from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from contextlens.ui.state.bounds import MAX_TEXT, check_demo, n_characters
+from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, ViewState
 
 _PARAMETER = "s"
@@ -81,6 +82,11 @@ def write(view: ViewState) -> None:
         st.query_params[_PARAMETER] = parameter
     else:
         st.query_params.pop(_PARAMETER, None)
+
+
+def is_presented() -> bool:
+    """Return True if the current view is in present mode."""
+    return PRESENT.of(current())
 
 
 def parameters(view: ViewState) -> dict[str, str]:

@@ -21,10 +21,11 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.core.schema import Passport
-from contextlens.ui.frame import errors, navigation, present, share
+from contextlens.ui.frame import errors, navigation
 from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
+from contextlens.ui.state.sharing import address_of
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs
 from contextlens.ui.widgets.component import component, css_class
@@ -171,7 +172,7 @@ def reading(
     with st.container(key=key, gap="xsmall"):
         if sentences:
             st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
-        if sure and not present.is_on():
+        if sure and not session.is_presented():
             with st.expander(say("page.sure")):
                 items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
                 st.html(f'<ul class="said">{items}</ul>')
@@ -244,7 +245,7 @@ def look_closer(
     An error in one of them is shown in its place; the rest of the page is unaffected. In present
     mode there is none.
     """
-    if present.is_on():
+    if session.is_presented():
         return None
     with st.container():
         chosen = inputs.choice(view, control)
@@ -258,7 +259,7 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
 
     The content of the other two is computed when they are opened.
     """
-    if present.is_on():
+    if session.is_presented():
         return
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
@@ -275,7 +276,7 @@ def one_of(pictures: Mapping[str, Callable[[], None]], *, key: str) -> None:
             changes, an open tab closes.
         key: the key of the tabs.
     """
-    if present.is_on():
+    if session.is_presented():
         next(iter(pictures.values()))()
         return
     tab_containers = st.tabs(list(pictures), key=key, on_change="rerun")
@@ -374,7 +375,7 @@ def downloads(
         css_class(reading_key),
         svg_title,
         navigation.row(page).title,
-        share.address_of(view, page),
+        address_of(view, page),
         describe(view, page, texts, unused=unused),
         export.notebook_cells(snippets),
     )

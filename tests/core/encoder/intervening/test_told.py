@@ -24,7 +24,7 @@ def test_progress_ends_at_all_and_ends_the_work_by_raising(tiny: Subject) -> Non
     told: list[tuple[int, int]] = []
     text = "walk " * 60
     changes: list[Changes] = [(Block(i),) for i in range(40)] + [()]
-    tiny.service.uncached.intervene(  # type: ignore[attr-defined]
+    tiny.service.uncached.intervene(
         tiny.model, [text] * 41, changes, progress=lambda *both: told.append(both)
     )
     assert told[0] == (0, 41)

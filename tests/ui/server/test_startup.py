@@ -15,9 +15,9 @@ from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index_key
 from contextlens.jobs import Processes
 from contextlens.maps import placing
-from contextlens.ui.frame import startup
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.server import startup
 from tests.support.corpus_store import made_up_corpus
 from tests.support.pages import app_settings
 
@@ -80,7 +80,7 @@ def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> N
 def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) -> None:
     """Its import would delay the first page by a second."""
     code = (
-        "import sys; from contextlens.ui.frame import startup; startup._go_on(); "
+        "import sys; from contextlens.ui.server import startup; startup._go_on(); "
         "from contextlens.ui.corpora.catalogue import listed; "
         "from contextlens.ui.state.view import DEFAULT; assert listed(DEFAULT) == (); "
         "print('lancedb' in sys.modules)"

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 from streamlit.config import get_config_options
 
-from contextlens.ui.frame import logs
+from contextlens.ui.server import logs
 
 __all__ = ["MARKER", "Lines", "fail", "of", "written"]
 

@@ -24,10 +24,10 @@ from contextlens.corpus.store import indexing
 from contextlens.jobs import Visitor
 from contextlens.ui.corpora import catalogue
 from contextlens.ui.files import downloads
-from contextlens.ui.frame import logs, readings
 from contextlens.ui.frame.navigation import PAGES
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.server import logs, readings
 from contextlens.ui.state import session
 
 _OFTEN = 0.2

@@ -18,10 +18,10 @@ from contextlens.content.wording import escape
 from contextlens.core.errors import SettingsError
 from contextlens.ui.corpora import exports
 from contextlens.ui.files import uploads
-from contextlens.ui.frame import health, startup
 from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.server import health, startup
 from tests.support.pages import ROOT, app_settings
-from tests.ui.frame.written_log import written
+from tests.ui.server.written_log import written
 
 SENTENCE = "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
 WRONG = {

@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowe
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from contextlens.ui.frame import hosts
+from contextlens.ui.server import hosts
 from tests.support.app_server import ROOT, START_SECONDS, AppServer, launch
 
 STREAM = "/_stcore/stream"

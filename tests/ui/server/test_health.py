@@ -16,10 +16,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from contextlens.core import BUNDLED_ID
-from contextlens.ui.frame import health, hosts, readings
-from contextlens.ui.frame.health import Check, readiness
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs
+from contextlens.ui.server import health, hosts, readings
+from contextlens.ui.server.health import Check, readiness
 from tests.support.pages import app_settings
 
 TOKEN = "a-token-of-some-length"

@@ -22,13 +22,13 @@ from contextlens.core.errors import CorpusError, WorkerError
 from contextlens.core.service import LocalService
 from contextlens.corpus.store.indexing import INDEXES
 from contextlens.jobs import JobKind, Jobs, Processes, Task
-from contextlens.ui.frame.logs import FIELDS
 from contextlens.ui.models import requested_model, runtime
 from contextlens.ui.models.background import jobs
+from contextlens.ui.server.logs import FIELDS
 from contextlens.ui.state.view import Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, press, settled
-from tests.ui.frame.written_log import MARKER, Lines, fail, of, written
+from tests.ui.server.written_log import MARKER, Lines, fail, of, written
 
 
 @pytest.fixture

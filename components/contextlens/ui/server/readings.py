@@ -9,7 +9,6 @@ from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
 from contextlens.core import meters, readings
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import ContextlensError
 from contextlens.core.service import LocalService
 from contextlens.ui.models.background import jobs
@@ -30,11 +29,10 @@ def _service() -> Iterator[Metric]:
         current = service()
     except ContextlensError:  # settings that are not allowed: every page reports it
         return
-    if isinstance(current, CachedService):
-        yield from readings.of_cache(current.cache_info())
-        if isinstance(current.uncached, LocalService):  # else the models are in other processes
-            listed = {spec.id for spec in current.models()}
-            yield from readings.of_models(current.uncached.model_sizes(), listed)
+    yield from readings.of_cache(current.cache_info())
+    if isinstance(current.uncached, LocalService):  # else the models are in other processes
+        listed = {spec.id for spec in current.models()}
+        yield from readings.of_models(current.uncached.model_sizes(), listed)
 
 
 def _jobs() -> Iterator[Metric]:

@@ -1,0 +1,45 @@
+"""The view that others may have, and its address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from contextlens.corpus.store.tables import is_name
+from contextlens.ui.state import session
+from contextlens.ui.state.controls import MINE
+from contextlens.ui.state.view import Value, ViewState
+
+
+def shareable(view: ViewState, page: str) -> ViewState:
+    """Return a view without the list of owned corpora, and without other pages' corpora and files.
+
+    Their names give access to them.
+    """
+    view = MINE.put(view, "")
+    controls = {
+        other: {n: v for n, v in choices.items() if other == page or not _names_texts(n, v)}
+        for other, choices in view.controls.items()
+    }
+    return replace(view, controls={other: own for other, own in controls.items() if own})
+
+
+def _names_texts(control: str, value: Value) -> bool:
+    """Return True if a control's value names a stored corpus or a file."""
+    stored = control in {"corpus", "other_corpus", "kept"} and is_name(str(value))
+    return stored or control in {"file", "file_name"}
+
+
+def address_of(view: ViewState, page: str) -> str | None:
+    """Return the address of this page with its shareable view; None if it is too long."""
+    view = shareable(view, page)
+    return None if session.is_too_long(view) else _address(view)
+
+
+def _address(view: ViewState) -> str:
+    """Return the address of this page with this view."""
+    base = (st.context.url or "").split("?")[0]
+    query = urlencode(session.parameters(view))
+    return f"{base}?{query}" if query else base
