@@ -17,18 +17,21 @@ from contextlens.core import BUNDLED_ID
 from contextlens.corpus.bundled import sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
-from contextlens.features.sentences.compute import N_DRAWN, drawn_from, encode_texts, source_of
+from contextlens.features.sentences.comparison import cosines_snippet
 from contextlens.features.sentences.controls import (
     CORPUS,
     DRAWN,
+    MAX_DRAWN_TEXTS,
     PAGE,
     QUERY,
     SEARCH,
     SHOW,
     SOURCE,
     TEST,
+    source_of,
 )
-from contextlens.features.sentences.snippet import cosines_snippet
+from contextlens.features.sentences.drawn_texts import drawn_texts
+from contextlens.features.sentences.vectors import encode_texts
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
@@ -124,10 +127,12 @@ def test_texts_of_a_corpus_are_drawn_in_the_order_of_a_label_and_their_snippet_a
     with offered_files() as files:
         app = opened(view)
     n = len(sentiment_corpus().texts)
-    assert f"**{N_DRAWN} of {n} texts** of “Sentiment”, drawn at random" in everything_said(app)
+    assert f"**{MAX_DRAWN_TEXTS} of {n} texts** of “Sentiment”, drawn at random" in everything_said(
+        app
+    )
     assert "in the order of “sentiment”." in everything_said(app)
-    assert matrix(app, "mean").shape == (N_DRAWN, N_DRAWN)
-    drawn = drawn_from("sentiment")
+    assert matrix(app, "mean").shape == (MAX_DRAWN_TEXTS, MAX_DRAWN_TEXTS)
+    drawn = drawn_texts("sentiment")
     assert list(drawn.labels) == sorted(drawn.labels)
     assert {*zip(drawn.texts, drawn.labels, strict=True)} <= {
         *zip(sentiment_corpus().texts, sentiment_corpus().labels["sentiment"], strict=True)

@@ -9,10 +9,16 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.sentences.compute import encode_texts, texts_of
-from contextlens.features.sentences.looks import lit
-from contextlens.features.sentences.search import Hit, SearchResult, first, index_of, rows, search
-from contextlens.features.sentences.snippet import search_snippet
+from contextlens.features.sentences.search import (
+    Hit,
+    SearchResult,
+    first,
+    index_of,
+    search,
+    search_snippet,
+    texts_of,
+)
+from contextlens.features.sentences.vectors import encode_texts
 from tests.support.snippets import run
 
 TEXTS = (
@@ -46,15 +52,15 @@ def test_the_order_is_that_of_all_cosines_and_of_tf_idf(
     vectors = encode_texts([QUERY, *TEXTS], card, service).by_pooling["mean"]
     cosines = cosine_similarity(vectors[:1], vectors[1:])[0]
     order = np.argsort(-cosines)[:5]
-    assert [hit.place for hit in result.by_model] == order.tolist()
+    assert [hit.index for hit in result.by_model] == order.tolist()
     np.testing.assert_allclose([h.cosine for h in result.by_model], cosines[order], atol=1e-5)
     assert [hit.rank for hit in result.by_model] == [1, 2, 3, 4, 5]
     words = TfidfVectorizer(stop_words="english").fit(TEXTS)
     scores = cosine_similarity(words.transform([QUERY]), words.transform(TEXTS))[0]
-    found = [h.place for h in result.by_words]
+    found = [h.index for h in result.by_words]
     assert set(found) == set(np.flatnonzero(scores))
     assert np.all(np.diff(scores[found]) <= 0)
-    assert {row["text"] for row in rows(result)} >= {TEXTS[i] for i in found}
+    assert {row["text"] for row in result.rows()} >= {TEXTS[i] for i in found}
 
 
 def test_the_shares_and_those_of_special_tokens_sum_to_the_similarity(
@@ -95,7 +101,7 @@ def test_words_are_lit_by_their_share_and_text_is_escaped() -> None:
     text = "<b>one</b> & two"
     spans = (((3, 6), 0.2), ((13, 16), 0.4), ((0, 1), -0.1))
     hit = Hit(0, text, 0.5, 0.0, 1, 0, spans, ())
-    drawn = lit(hit)
+    drawn = hit.highlighted()
     assert "<b>" not in drawn
     assert "&lt;b&gt;" in drawn
     assert '28%, transparent)">one</span>' in drawn
@@ -109,5 +115,5 @@ def test_the_snippet_gives_the_same_similarities(
 ) -> None:
     left = run(search_snippet(service.load(BUNDLED_ID), QUERY, TEXTS))
     for hit in (*result.by_model, *result.by_words):
-        assert left["cosines"][hit.place] == pytest.approx(hit.cosine, abs=1e-5)
-        assert left["tf_idf"][hit.place] == pytest.approx(hit.word_score, abs=1e-5)
+        assert left["cosines"][hit.index] == pytest.approx(hit.cosine, abs=1e-5)
+        assert left["tf_idf"][hit.index] == pytest.approx(hit.word_score, abs=1e-5)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from contextlens.ui.state.controls import Choice, choice, sentence_choice
 
 PAGE = "embedding_layer"
-MAX_ROWS = 14
-"""Maximum tokens to draw: more would leave no room for their names."""
-FEW = 64
-"""Up to this many rows or dimensions of a table can be told apart."""
+MAX_DRAWN_TOKENS = 14
+"""More would leave no room for their names."""
+N_FIRST_POSITIONS = 64
+"""Up to this many rows of a table can be told apart."""
 
 SENTENCE = sentence_choice(PAGE)
 TOKEN = choice(PAGE, "token", ())  # `token_in` adds the tokens
@@ -19,7 +19,7 @@ SECTION = choice(
 )
 OTHER = choice(PAGE, "other", ())  # the page adds the texts to compare with
 NEAR = choice(PAGE, "near", ())  # `near_in` adds the tokens
-POSITIONS = choice(PAGE, "positions", ("All", f"First {FEW}"))
+POSITIONS = choice(PAGE, "positions", ("All", f"First {N_FIRST_POSITIONS}"))
 PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
 CHANGE = choice(PAGE, "change", (PAIR, SEGMENT_ONLY, ALONE))
 

@@ -1,44 +1,44 @@
-"""The parts of the Embedding layer page: toolbar, picture, reading, tabs and downloads."""
+"""The Embedding layer page: toolbar, picture, reading, closer looks, tabs and downloads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import say
-from contextlens.content.wording import quoted
-from contextlens.features.embedding_layer.compute import (
-    EmbeddingView,
-    arrays,
-    token_table,
-    value_table,
+from contextlens.content.wording import escape, quoted, shortened
+from contextlens.core import EncoderService
+from contextlens.core.errors import RequestError
+from contextlens.features.embedding_layer.arithmetic import summands
+from contextlens.features.embedding_layer.controls import (
+    OTHER,
+    POSITIONS,
+    SECTION,
+    SENTENCE,
+    TOKEN,
+    change_in,
+    near_in,
 )
-from contextlens.features.embedding_layer.controls import MAX_ROWS, SENTENCE, TOKEN
-from contextlens.features.embedding_layer.explain import FORMULA
-from contextlens.features.embedding_layer.figures import sum_flow
-from contextlens.features.embedding_layer.measures import (
-    constant_parts,
-    part_rows,
-    summands,
-)
-from contextlens.features.embedding_layer.reading import (
-    embedding_reading,
-    embedding_title,
-)
-from contextlens.features.embedding_layer.snippet import PICTURE, embedding_snippet
+from contextlens.features.embedding_layer.embedding_sum import PICTURE, EmbeddingSum, other_texts
+from contextlens.features.embedding_layer.learned import learned
+from contextlens.features.embedding_layer.neighbours import Neighbours, neighbours
+from contextlens.features.embedding_layer.positions import Positions, positions
+from contextlens.features.embedding_layer.same_word import same_word
+from contextlens.features.embedding_layer.segments import segment_table, segments
 from contextlens.ui.state import session
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit, sentences
 
 _CHART = "embedding_sum"
 _FILE = "embedding-layer"
 
 
-def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
-    """The choice of the sentence and of the token to follow; the texts in a popover."""
+def toolbar(view: ViewState, embedding: EmbeddingSum) -> None:
+    """Draw the choice of the sentence and of the token to follow; the texts in a popover."""
     with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.container(width=132):
@@ -48,20 +48,13 @@ def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
             sentences.pair_field(view, embedding.index, key="page_pair")
 
 
-def picture(embedding: EmbeddingView) -> None:
-    """The sum as a flow, one token's row strong; a click on another row follows its token."""
-    window = embedding.window
-    title = str(embedding_title(embedding.labels, embedding.focus, embedding.segment))
-    flow = sum_flow(
-        embedding.panels(),
-        {name: part.of(window) for name, part in embedding.contributions.items()},
-        embedding.labels[window],
-        title=title,
-        focus=embedding.focus - window.start,
-        first=window.start,
-    )
-    kit.chart(flow, key=_CHART, alt=say("embedding_layer.alt", title=title), on_select=_follow)
-    _left_out(embedding)
+def picture(embedding: EmbeddingSum) -> None:
+    """Draw the sum as a flow, and its reading; a click on another row follows its token."""
+    kit.chart(embedding.figure(), key=_CHART, alt=embedding.alt(), on_select=_follow)
+    if notes := embedding.notes():
+        st.caption(" ".join(map(str, notes)))
+    kit.reading(embedding.claims(), sure=embedding.sure())
+    st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
 
 
 def _follow() -> None:
@@ -72,23 +65,101 @@ def _follow() -> None:
         session.write(TOKEN.put(session.current(), position))
 
 
-def reading(embedding: EmbeddingView) -> None:
-    """The reading, and how the model's family computes the sum."""
-    claims, sure = embedding_reading(
-        embedding.contributions,
-        embedding.labels,
-        embedding.focus,
-        difference=embedding.difference,
-        agrees=embedding.agrees,
-        state=embedding.card.provenance.embedding_layer,
-        constant=constant_parts(embedding.parts),
-    )
-    kit.reading(claims, sure=sure)
-    st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
+# --- Closer looks
 
 
-def explain(embedding: EmbeddingView) -> None:
-    """The tabs under the picture."""
+def look_closer(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    """Draw the closer looks."""
+    looks = {name: partial(draw, view, embedding, service) for name, draw in _LOOKS.items()}
+    kit.look_closer(view, SECTION, looks)
+
+
+def _same_word(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    others = other_texts(view, embedding)
+    titles = {name: f"{name}  {shortened(other.text, 40)}" for name, other in others.items()}
+    with st.container(width=360):
+        chosen = inputs.select(view, OTHER.among(titles))
+    result = same_word(embedding, others[chosen], (letter(embedding.index), chosen), service)
+    kit.reading(result.claims(), key="reading_same")
+    kit.chart(result.figure(), key="embedding_same", alt=result.alt())
+    st.caption(f"{say('embedding_layer.equals')} {result.band.claim()}")
+    kit.notes(result.notes())
+    with st.expander(say("embedding_layer.as_table")):
+        kit.table(result.rows(), key="embedding_same_table")
+
+
+def _neighbours(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    with st.container(width=360):
+        choice = inputs.select(view, near_in(embedding.labels, embedding.focus))
+    position = int(choice) if choice else embedding.focus
+    result = neighbours(embedding, position, service)
+    if result is None:
+        st.info(say("embedding_layer.no_row", token=quoted(embedding.labels[position])))
+        return
+    kit.reading(result.claims(), sure=result.sure(), key="reading_near")
+    bars, table = st.columns([3, 2], gap="medium")
+    with bars:
+        kit.chart(result.figure(), key="embedding_near", alt=result.alt())
+    with table:
+        kit.table(result.rows(), exact=("cosine",), key="embedding_near_table")
+
+
+def _positions(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    try:
+        result = positions(view, embedding, service)
+    except RequestError as exc:  # a table with very many positions is not sent
+        st.info(escape(str(exc)))
+        return
+    inputs.choice(view, POSITIONS)
+    kit.reading(result.claims(), sure=result.sure(), key="reading_positions")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        kit.chart(result.figure(), key="embedding_positions", alt=result.alt())
+    with right:
+        kit.chart(result.curve(), key="embedding_curve", alt=result.curve_alt())
+    kit.notes(result.notes())
+
+
+def _segments(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    table = segment_table(embedding, service)
+    change = inputs.choice(view, change_in(0 if table is None else len(table)))
+    other = next(iter(other_texts(view, embedding).values()))
+    result = segments(embedding, other, service, table=table, change=change)
+    kit.reading(result.claims(), key="reading_segments")
+    kit.chart(result.figure(), key="embedding_moved", alt=result.alt())
+    kit.notes(result.notes())
+    strips = result.strips()
+    if strips is not None:
+        kit.chart(strips, key="embedding_segments", alt=say("embedding_layer.segments.alt"))
+
+
+def _learned(_: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    result = learned(embedding, service)
+    kit.reading(result.claims(), key="reading_learned")
+    kit.notes(result.notes())
+    numbers = {"numbers": st.column_config.NumberColumn(format="localized")}
+    kit.table(result.rows(), columns=numbers, key="embedding_learned")
+    if strips := result.strips():
+        columns = st.columns(2, gap="medium")
+        for column, (name, (chart, alt)) in zip(columns, strips.items(), strict=True):
+            with column:
+                kit.chart(chart, key=f"embedding_learned_{name}", alt=alt)
+
+
+_LOOKS: Mapping[str, Callable[[ViewState, EmbeddingSum, EncoderService], None]] = {
+    "Same word": _same_word,
+    "Neighbours": _neighbours,
+    "Positions": _positions,
+    "Segments": _segments,
+    "What is learned": _learned,
+}
+
+
+# --- Tabs and downloads
+
+
+def explain(embedding: EmbeddingSum) -> None:
+    """Draw the tabs under the picture."""
     kit.tabs(
         lambda: _numbers(embedding),
         lambda: _under_the_hood(embedding),
@@ -97,52 +168,33 @@ def explain(embedding: EmbeddingView) -> None:
 
 
 def downloads(
-    embedding: EmbeddingView, place: DeltaGenerator, again: Callable[[], EmbeddingView]
+    embedding: EmbeddingSum, place: DeltaGenerator, again: Callable[[], EmbeddingSum]
 ) -> None:
-    """The page's Download menu.
+    """Draw the page's Download menu.
 
     Args:
         embedding: the data of the page.
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
-    snippet = embedding_snippet(embedding.card, embedding.parts)
     with kit.downloads(
         place,
         export.caption(embedding.passport),
         page="embedding_layer",
         chart=_CHART,
         name=_FILE,
-        snippets=[(say("page.same_numbers"), snippet), ("", PICTURE)],
+        snippets=[(say("page.same_numbers"), embedding.snippet()), ("", PICTURE)],
     ):
         kit.download_files(
             _FILE,
             embedding.passport,
-            rows=lambda: _rows(again()),
-            arrays=lambda: arrays(again()),
+            rows=lambda: again().rows(),
+            arrays=lambda: again().arrays(),
         )
 
 
-def _rows(embedding: EmbeddingView) -> list[dict[str, Any]]:
-    return part_rows(embedding.parts, embedding.contributions, embedding.labels)
-
-
-def _left_out(embedding: EmbeddingView) -> None:
-    """A note on the part of a long text that the picture leaves out."""
-    n_tokens = embedding.n_tokens
-    first, end = embedding.window.start, embedding.window.stop
-    notes = []
-    if n_tokens > MAX_ROWS:
-        notes.append(say("embedding_layer.window", first=first, last=end - 1, n=n_tokens))
-    if n_lost := embedding.parts.tokens.n_truncated:
-        texts = "text" if embedding.parts.tokens.pair is None else "pair"
-        notes.append(say(f"embedding_layer.cut.{texts}", n=n_lost))
-    if notes:
-        st.caption(" ".join(notes))
-
-
-def _numbers(embedding: EmbeddingView) -> None:
-    table = token_table(embedding)
+def _numbers(embedding: EmbeddingSum) -> None:
+    table = pd.DataFrame(embedding.rows()).dropna(axis=1, how="all")  # of parts the model lacks
     exact = [name for name in table.columns if name.endswith(("norm", "share", "moved", "cos"))]
     kit.table(table, exact=exact, key="embedding_table")
     st.caption(say("embedding_layer.shares_note"))
@@ -154,19 +206,20 @@ def _numbers(embedding: EmbeddingView) -> None:
             control=TOKEN.label,
         )
     )
-    kit.table(value_table(embedding), after=1, height=320, key="embedding_values")
+    kit.table(embedding.values(), after=1, height=320, key="embedding_values")
 
 
-def _under_the_hood(embedding: EmbeddingView) -> None:
+def _under_the_hood(embedding: EmbeddingSum) -> None:
+    formulas = (EmbeddingSum.formula, Positions.formula, Neighbours.formula)
     kit.under_the_hood(
-        formula=[FORMULA],
-        snippet=embedding_snippet(embedding.card, embedding.parts),
+        formula=["\n\n".join(formulas)],
+        snippet=embedding.snippet(),
         passport=embedding.passport,
         shapes=lambda: _shapes(embedding),
     )
 
 
-def _shapes(embedding: EmbeddingView) -> None:
+def _shapes(embedding: EmbeddingSum) -> None:
     parts = embedding.parts
     arrays = {**summands(parts), "sum": parts.total, "layer 0": embedding.layer_0}
     rows = [

@@ -1,10 +1,19 @@
-"""The controls of the page Sentence vectors."""
+"""The controls of the page Sentence vectors, and its limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
 from contextlens.ui.state.controls import Choice, choice, text
+from contextlens.ui.state.view import DEFAULT, ViewState
+
+MAX_SEARCHED_TEXTS = 200_000
+"""300 MB of vectors with 384 dimensions."""
+MAX_QUERY_CHARACTERS = 200
+MAX_DRAWN_TEXTS = 30
+"""Texts of a corpus that are compared."""
 
 PAGE = "sentences"
 COMPARE, SEARCH = "compare", "search"
@@ -15,7 +24,22 @@ TESTS = ("sense", "word", "sentiment", "kind")
 """The columns of labels of the corpora that ship with the app."""
 TEST = choice(PAGE, "test", TESTS)
 QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
-CORPUS = choice(PAGE, "corpus", ("ambiguous", "sentiment"))
+READY_CORPORA: Mapping[str, Callable[[], Corpus]] = {
+    "ambiguous": ambiguous_corpus,
+    "sentiment": sentiment_corpus,
+}
+CORPUS = choice(PAGE, "corpus", list(READY_CORPORA))
+
+
+def source_of(view: ViewState) -> Choice:
+    """The choice of sentences: by default the visitor's own if they changed any."""
+    default = READY if view.sentences == DEFAULT.sentences else YOURS
+    return SOURCE.among(SOURCE.options, default=default)
+
+
+def corpus_name(view: ViewState) -> str:
+    """The name of the ready or stored corpus to search, or to draw from."""
+    return CORPUS.asked(view) or CORPUS.default
 
 
 def corpus_among(stored: Mapping[str, str]) -> Choice:

@@ -1,8 +1,7 @@
-"""The parts of the page Sentence vectors."""
+"""The page Sentence vectors: the sentences compared, labelled corpora, and the search."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -10,61 +9,51 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import quoted, shortened
+from contextlens.content.wording import shortened
 from contextlens.core import ModelCard
-from contextlens.core.schema import Passport
-from contextlens.features.sentences.compute import (
-    Compared,
+from contextlens.features.sentences.accuracy import (
     CorpusAccuracy,
-    TextVectors,
+    accuracy_height,
     accuracy_of,
-    arrays,
-    compared,
-    corpus_name,
     corpus_of,
-    corpus_task,
-    drawn_from,
-    drawn_task,
-    index_task,
-    random_task,
-    ready_corpus,
-    rows,
-    source_of,
-    stored_task,
-    texts_of,
+)
+from contextlens.features.sentences.comparison import (
+    MATRIX_WIDTH,
+    Comparison,
+    comparison,
+    matrix_height,
 )
 from contextlens.features.sentences.controls import (
     DRAWN,
+    MAX_QUERY_CHARACTERS,
     QUERY,
+    READY_CORPORA,
     SEARCH,
     SHOW,
     TEST,
     TESTS,
     YOURS,
     corpus_among,
+    corpus_name,
+    source_of,
 )
-from contextlens.features.sentences.explain import FORMULA
-from contextlens.features.sentences.figures import (
-    MATRIX_WIDTH,
-    accuracy_bars,
-    accuracy_height,
-    matrices_drawing,
-    matrix_chart,
-    matrix_height,
+from contextlens.features.sentences.drawn_texts import drawn_task, drawn_texts
+from contextlens.features.sentences.search import (
+    Hit,
+    SearchResult,
+    TextIndex,
+    index_task,
+    search,
+    stored_task,
+    texts_of,
 )
-from contextlens.features.sentences.reading import (
-    accuracy_claims,
-    accuracy_sure,
-    claims,
-    drawn_line,
-    pair_title,
-    sure,
+from contextlens.features.sentences.vectors import (
+    TextVectors,
+    random_task,
+    title_of,
+    vectors_task,
 )
-from contextlens.features.sentences.search import LONGEST, SearchResult, TextIndex, search
-from contextlens.features.sentences.snippet import PICTURE, cosines_snippet, recipe_snippet
-from contextlens.figures.similarity import cosine_range
 from contextlens.jobs import Task
-from contextlens.maps.vectors import RECIPE
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, waiting
@@ -77,6 +66,7 @@ from contextlens.ui.widgets import export, inputs, kit, sentences
 
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
+_SEARCH_FILE = "sentence-search"
 
 
 def toolbar(view: ViewState) -> None:
@@ -96,143 +86,173 @@ def toolbar(view: ViewState) -> None:
 
 def _corpora(view: ViewState) -> Choice:
     """The ready corpora, and the stored ones that the visitor knows or that the address names."""
-    asked = corpus_name(view)
-    if ready_corpus(asked) is not None:
+    name = corpus_name(view)
+    if name in READY_CORPORA:
         return corpus_among(titles(view))
-    known = titles(view, asked)
-    return corpus_among({asked: say("senses.not_here"), **known})
+    known = titles(view, name)
+    return corpus_among({name: say("senses.not_here"), **known})
 
 
-# --- The matrices
+def _awaited(task: Task, place: str, *, height: int) -> Any:
+    """Return the result of a task; until then draw its progress or a button, and return None."""
+    cost = say("sentences.waiting.cost", duration=duration(task.size))
+    return waiting.result_of(task, cost, place=place, height=height)
 
 
-def result_of(view: ViewState, card: ModelCard) -> Compared | None:
-    """Return the compared sentences; until random pairs are measured, or of one sentence, None."""
+# --- The sentences compared
+
+
+def compare(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
+    """Draw the compared sentences, or what there is to wait for."""
+    result = _comparison(view, card)
+    if result is None:
+        return
+    _picture(result)
+    kit.look_closer(view, TEST, dict.fromkeys(TESTS, partial(_accuracy, view, card)))
+    kit.tabs(
+        lambda: kit.table(result.rows(), key="sentences_table", after=3, height=360),
+        lambda: _under_the_hood(result),
+        say("sentences.limits"),
+    )
+    _downloads(result, downloads)
+
+
+def _comparison(view: ViewState, card: ModelCard) -> Comparison | None:
     task = random_task(card, uncached(), token_seconds=maps().token_seconds(card))
     random: TextVectors | None = _awaited(task, "sentences_random", height=HEIGHT)
     if random is None:
         return None
     drawn = None
     if source_of(view).of(view) == DRAWN:
-        source = drawn_from(corpus_name(view))
+        source = drawn_texts(corpus_name(view))
         task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
         vectors: TextVectors | None = _awaited(task, "sentences_drawn", height=HEIGHT)
         if vectors is None:
             return None
         drawn = source, vectors
-    result = compared(view, card, runtime.service(), random, drawn=drawn)
+    result = comparison(view, card, runtime.service(), random, drawn=drawn)
     if result is None:
         st.info(say("sentences.one"), icon=":material/add:")
     return result
 
 
-def _awaited(task: Task, place: str, *, height: int) -> Any:
-    """The result of a task; until then draw its progress or a button, and return None."""
-    cost = say("sentences.waiting.cost", duration=duration(task.size))
-    return waiting.result_of(task, cost, place=place, height=height)
-
-
-def picture(result: Compared) -> None:
+def _picture(result: Comparison) -> None:
     """Draw the sentences, the reading and the pair to read, beside a matrix for each way."""
     left, right = st.columns([4, 7], gap="medium")
     with left:
         if result.drawn is None:
-            st.markdown(_lines(result, range(len(result.sentences))))
+            st.markdown(result.lines(range(len(result.sentences))))
         else:
-            st.markdown(drawn_line(result.drawn))
-        kit.reading(claims(result), sure=sure(result))
+            st.markdown(result.drawn.line())
+        kit.reading(result.claims(), sure=result.sure())
         _pair(result)
-    scale = cosine_range(result.cosines)
     with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
         for at, pooling in enumerate(result.poolings):
-            title = say(f"sentences.title.{pooling}")
-            chart = matrix_chart(
-                result.cosines[at], result.shares[at], result.letters, scale=scale, title=title
-            )
             with st.container(width=MATRIX_WIDTH):
-                alt = say("sentences.alt", title=title)
-                kit.chart(chart, key=f"sentences_matrix_{pooling}", alt=alt)
+                alt = say("sentences.alt", title=title_of(pooling))
+                kit.chart(result.matrix(at), key=f"sentences_matrix_{pooling}", alt=alt)
 
 
-def _lines(result: Compared, places: Iterable[int]) -> str:
-    """Some sentences behind their letters, a line each."""
-    lines = []
-    for i in places:
-        s = result.sentences[i]
-        text = " / ".join(quoted(part, 100) for part in (s.text, s.pair) if part is not None)
-        lines.append(f"**{result.letters[i]}** {text}")
-    return "  \n".join(lines)
-
-
-def _pair(result: Compared) -> None:
-    """Draw the pair to read: the one about which two ways disagree most."""
-    i, j = result.disagreement.pair
+def _pair(result: Comparison) -> None:
+    pair = result.pair_to_read
     with st.container(border=True, key="sentences_pair"):
-        st.markdown(str(pair_title(result)))
+        for claim in pair.claims():
+            st.markdown(str(claim))
         if result.drawn is not None:
-            st.markdown(_lines(result, (i, j)))
-        cosine = say("sentences.pair.cosine")
-        table = [
-            {
-                say("sentences.pair.vector"): say(f"sentences.title.{pooling}"),
-                cosine: float(result.cosines[at, i, j]),
-                say("sentences.pair.rank"): result.disagreement.ranks[at],
-            }
-            for at, pooling in enumerate(result.poolings)
-        ]
-        kit.table(table, key="sentences_pair_table", exact=[cosine])
-
-
-# --- Labelled corpora
-
-
-def look_closer(view: ViewState, card: ModelCard) -> None:
-    """Draw how much each way costs on a labelled corpus."""
-    kit.look_closer(view, TEST, dict.fromkeys(TESTS, partial(_accuracy, view, card)))
+            st.markdown(result.lines(pair.pair))
+        exact = [say("sentences.pair.cosine")]
+        kit.table(pair.rows(), key="sentences_pair_table", exact=exact)
 
 
 def _accuracy(view: ViewState, card: ModelCard) -> None:
-    seconds = maps().token_seconds(card)
-    task = corpus_task(corpus_of(view), card, uncached(), token_seconds=seconds)
+    """Draw the accuracy of each way on a labelled corpus."""
+    corpus, seconds = corpus_of(view), maps().token_seconds(card)
+    task = vectors_task(corpus.key, corpus.texts, card, uncached(), token_seconds=seconds)
     vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=accuracy_height(6))
     if vectors is not None:
-        draw_accuracy(accuracy_of(view, vectors), TEST.of(view))
+        result = accuracy_of(view, vectors)
+        kit.reading(result.claims(), sure=result.sure(), key="reading_accuracy")
+        kit.chart(result.figure(), key="sentences_accuracy", alt=result.alt())
 
 
-def draw_accuracy(result: CorpusAccuracy, test: str) -> None:
-    """Draw the accuracy by each way, and its reading."""
-    label = say(f"sentences.label.{test}")
-    found = accuracy_claims(result, label)
-    kit.reading(found, sure=accuracy_sure(result), key="reading_accuracy")
-    names = [say(f"sentences.title.{each.pooling}") for each in result.accuracies]
-    title = say("sentences.accuracy.title", corpus=result.corpus, label=label)
-    chart = accuracy_bars(
-        result.accuracies,
-        names,
-        result.baseline,
-        title=title,
-        axis=say("sentences.accuracy.axis", label=label),
-        guessing=say("sentences.accuracy.guessing"),
+def _under_the_hood(result: Comparison) -> None:
+    shapes = [{"array": n, "shape": str(a.shape)} for n, a in result.arrays().items()]
+    kit.under_the_hood(
+        formula=[f"{result.formula}\n\n{CorpusAccuracy.formula}", recipe_of(result.card)],
+        snippet=result.snippets(f"{_FILE}.npz"),
+        passport=result.vectors.passport,
+        shapes=kit.shapes(shapes, key="sentences_shapes"),
     )
-    kit.chart(chart, key="sentences_accuracy", alt=say("sentences.accuracy.alt", title=title))
+
+
+def _downloads(result: Comparison, place: DeltaGenerator) -> None:
+    passport = result.vectors.passport
+    caption = export.caption(passport)
+    texts = dict(zip(result.names, result.sentences, strict=True))
+    if result.drawn is None:
+        key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
+        caption = f"{' · '.join(key)}\n{caption}"
+    with kit.downloads(
+        place,
+        caption,
+        page="sentences",
+        texts=texts if result.drawn is None else result.drawn.corpus,
+        svg=result.drawing(),
+        name=_FILE,
+        snippets=result.snippets(f"{_FILE}.npz"),
+    ):
+        kit.download_files(_FILE, passport, rows=result.rows, arrays=result.arrays)
 
 
 # --- The search
 
 
-def search_of(view: ViewState, card: ModelCard) -> SearchResult | None:
-    """Return the texts nearest to the query; until the texts are read, or without a query, None."""
-    query = QUERY.of(view).strip()[:LONGEST]
+def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
+    """Draw the texts nearest to the query, or what there is to wait for."""
+    result = _search(view, card)
+    if result is None:
+        return
+    kit.reading(result.claims(), key="reading_search")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(say("sentences.search.by_model"))
+        for hit in result.by_model:
+            _card(hit, "model")
+    with right:
+        st.markdown(say("sentences.search.by_words"))
+        for hit in result.by_words:
+            _card(hit, "words")
+    among = say("sentences.search.among", n=result.n, median=result.median)
+    st.caption(f"{among} {say('sentences.search.lit')}")
+    kit.tabs(
+        lambda: kit.table(result.rows(), key="sentences_hits", exact=["cosine", "TF-IDF"]),
+        lambda: kit.under_the_hood(
+            formula=[result.formula],
+            snippet=[(say("sentences.search.snippet"), result.snippet())],
+            passport=result.passport,
+        ),
+        say("sentences.search.limits"),
+    )
+    with downloads, st.popover(say("page.download.menu"), icon=":material/download:"):
+        kit.download(
+            f"{_SEARCH_FILE}.csv",
+            "text/csv",
+            lambda: export.to_csv(result.rows(), result.passport),
+        )
+
+
+def _search(view: ViewState, card: ModelCard) -> SearchResult | None:
+    query = QUERY.of(view).strip()[:MAX_QUERY_CHARACTERS]
     if not query:
         st.info(say("sentences.search.none"), icon=":material/search:")
         return None
     service, seconds = runtime.service(), maps().token_seconds(card)
     name = corpus_name(view)
-    ready = ready_corpus(name)
     with errors.boundary(again=False):
-        if ready is not None:
-            texts = texts_of(ready)
-            task = index_task(ready, card, uncached(), token_seconds=seconds)
+        if name in READY_CORPORA:
+            corpus = READY_CORPORA[name]()
+            texts = texts_of(corpus)
+            task = index_task(corpus, card, uncached(), token_seconds=seconds)
         else:
             stored = store().open(name)
             texts = stored.text
@@ -242,63 +262,8 @@ def search_of(view: ViewState, card: ModelCard) -> SearchResult | None:
     return None
 
 
-# --- Below the picture
-
-
-def explain(result: Compared) -> None:
-    """Draw the tabs under the picture."""
-    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result), say("sentences.limits"))
-
-
-def downloads(result: Compared, place: DeltaGenerator) -> None:
-    """Draw the Download menu."""
-    passport = _passport(result)
-    titles = [say(f"sentences.title.{pooling}") for pooling in result.poolings]
-    svg = matrices_drawing(result.cosines, result.letters, titles, cosine_range(result.cosines))
-    caption = export.caption(passport)
-    texts = dict(zip(result.letters, result.sentences, strict=True))
-    if result.drawn is None:
-        key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
-        caption = f"{' · '.join(key)}\n{caption}"
-    with kit.downloads(
-        place,
-        caption,
-        page="sentences",
-        texts=texts if result.drawn is None else result.drawn.corpus,
-        svg=svg,
-        name=_FILE,
-        snippets=_snippets(result),
-    ):
-        kit.download_files(
-            _FILE, passport, rows=lambda: rows(result), arrays=lambda: arrays(result)
-        )
-
-
-def _numbers(result: Compared) -> None:
-    kit.table(rows(result), key="sentences_table", after=3, height=360)
-
-
-def _passport(result: Compared) -> Passport:
-    return result.vectors.passport
-
-
-def _under_the_hood(result: Compared) -> None:
-    shapes = [{"array": n, "shape": str(a.shape)} for n, a in arrays(result).items()]
-    kit.under_the_hood(
-        formula=[FORMULA, recipe_of(result.card)],
-        snippet=_snippets(result),
-        passport=_passport(result),
-        shapes=kit.shapes(shapes, key="sentences_shapes"),
-    )
-
-
-def _snippets(result: Compared) -> list[tuple[str, str]]:
-    """Scripts for the cosines, and one for a chart, without a title."""
-    has_pooler, has_recipe = ("pooler" in result.poolings, RECIPE in result.poolings)
-    texts = result.sentences if result.drawn is None else f"{_FILE}.npz"
-    plain = cosines_snippet(result.card, texts, has_pooler=has_pooler)
-    snippets = [(say("sentences.snippet.plain"), plain), ("", PICTURE)]
-    if has_recipe:
-        own = recipe_snippet(result.card, texts)
-        snippets.append((say("sentences.snippet.recipe"), own))
-    return snippets
+def _card(hit: Hit, kind: str) -> None:
+    with st.container(border=True, gap="xsmall", key=f"sentences_{kind}_{hit.index}"):
+        st.caption(str(hit.line(by_words=kind == "words")))
+        st.html(f'<p class="use" dir="auto">{hit.highlighted()}</p>')
+        st.caption(hit.closest_words())

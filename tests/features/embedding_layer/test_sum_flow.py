@@ -1,4 +1,4 @@
-"""The pictures of the embedding layer: values, scales and names that are text."""
+"""The picture of the sum: values, scales and names that are text."""
 
 from __future__ import annotations
 
@@ -9,26 +9,18 @@ import numpy as np
 import pytest
 from plotly import graph_objects as go
 
-from contextlens.features.embedding_layer.figures import (
-    Panel,
-    moved_bars,
-    neighbour_bars,
-    position_curve,
-    position_heatmap,
-    sum_flow,
-    word_row_heatmap,
-)
-from contextlens.features.embedding_layer.measures import Contribution, RandomBand, SharedToken
+from contextlens.features.embedding_layer.arithmetic import Contribution
+from contextlens.features.embedding_layer.sum_flow import SumStep, sum_flow
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)
 NAMES = ["[CLS]", "<b>x</b>", "y"]
 LAYER_0 = RANDOM.normal(size=(3, 80)).astype(np.float32)
-PANELS = [
-    Panel("", "word", ROWS, 2.0),
-    Panel("+", "position", ROWS / 2, 2.0),
-    Panel("=", "sum", ROWS * 1.5, 2.0),
-    Panel("→", "layer 0", LAYER_0, 5.0),
+STEPS = [
+    SumStep("", "word", ROWS, 2.0),
+    SumStep("+", "position", ROWS / 2, 2.0),
+    SumStep("=", "sum", ROWS * 1.5, 2.0),
+    SumStep("→", "layer 0", LAYER_0, 5.0),
 ]
 PARTS = {
     name: Contribution(np.array(share), *RANDOM.uniform(size=(3, 3)))
@@ -36,22 +28,22 @@ PARTS = {
 }
 
 
-def flow(focus: int = 1, panels: Sequence[Panel] = PANELS) -> go.Figure:
-    names = NAMES[: len(panels[0].rows)]
-    return sum_flow(panels, PARTS, names, title="A finding", focus=focus, first=10)
+def flow(focus: int = 1, steps: Sequence[SumStep] = STEPS) -> go.Figure:
+    names = NAMES[: len(steps[0].rows)]
+    return sum_flow(steps, PARTS, names, title="A finding", focus=focus, first=10)
 
 
 @pytest.mark.parametrize("focus", range(3))
 def test_each_step_is_a_column_with_the_followed_row_strong(focus: int) -> None:
     figure = flow(focus)
     strips = [trace for trace in figure.data if trace.type == "heatmap"]
-    for muted, strong, panel in zip(strips[::2], strips[1::2], PANELS, strict=True):
-        others = np.delete(panel.rows, focus, axis=0)
+    for muted, strong, step in zip(strips[::2], strips[1::2], STEPS, strict=True):
+        others = np.delete(step.rows, focus, axis=0)
         np.testing.assert_allclose(np.delete(muted.z, focus, axis=0), others, atol=1e-5)
         assert np.isnan(muted.z[focus]).all()
-        np.testing.assert_allclose(strong.z, panel.rows[focus : focus + 1], atol=1e-5)
+        np.testing.assert_allclose(strong.z, step.rows[focus : focus + 1], atol=1e-5)
         assert (strong.opacity, muted.opacity < 0.5) == (None, True)
-        assert (strong.zmin, strong.zmax) == (-panel.bound, panel.bound)
+        assert (strong.zmin, strong.zmax) == (-step.bound, step.bound)
         assert tuple(strong.y) == (muted.y[focus], muted.y[focus + 1])
     widths = [
         end - start for start, end in (figure.layout[f"xaxis{i}"].domain for i in (1, 2, 3, 4))
@@ -91,66 +83,23 @@ def test_every_row_can_be_clicked_and_tells_its_numbers() -> None:
     figure = flow(0)
     points = {trace.name: trace for trace in figure.data if trace.type == "scatter"}
     assert list(points) == ["word", "position", "sum", "layer 0"]
-    for panel in PANELS:
-        trace = points[panel.name]
+    for step in STEPS:
+        trace = points[step.name]
         assert [entry[0] for entry in trace.customdata] == [10, 11, 12]
         assert trace.customdata[1][1] == "&lt;b&gt;x&lt;/b&gt;"
         lengths = [entry[2] for entry in trace.customdata]
-        np.testing.assert_allclose(lengths, np.linalg.norm(panel.rows, axis=1), rtol=1e-5)
-        part = PARTS.get(panel.name)
+        np.testing.assert_allclose(lengths, np.linalg.norm(step.rows, axis=1), rtol=1e-5)
+        part = PARTS.get(step.name)
         if part is not None:
             numbers = [part.share[2], part.moved[2], part.turned[2]]
             np.testing.assert_allclose(trace.customdata[2][3:], numbers, atol=1e-5)
 
 
 def test_a_projected_sum_has_one_more_column_and_one_token_no_muted_rows() -> None:
-    only = [replace(panel, rows=panel.rows[:1]) for panel in PANELS]
-    only[2:2] = [Panel("+", "segment", ROWS[:1], 2.0)]
-    only.insert(4, Panel("→", "LayerNorm", ROWS[:1], 3.0))
+    only = [replace(step, rows=step.rows[:1]) for step in STEPS]
+    only[2:2] = [SumStep("+", "segment", ROWS[:1], 2.0)]
+    only.insert(4, SumStep("→", "LayerNorm", ROWS[:1], 3.0))
     figure = flow(0, only)
     assert sum(trace.type == "heatmap" for trace in figure.data) == 6
     heads = [note.text for note in figure.layout.annotations if note.y == 1.01]
     assert heads[2:] == ["seg-<br>ment", "sum", "normal-<br>ised", "layer 0"]
-
-
-def test_equal_rows_are_marked_in_the_matrix() -> None:
-    cosines = np.array([[1, 0.2], [0.1, -0.3]])
-    figure = word_row_heatmap(
-        cosines,
-        (["<i>", "b"], ["<i>", "c"]),
-        [SharedToken(0, 0, 5, 0, 0)],
-        labels=("A", "B"),
-        title="",
-    )
-    (trace,) = figure.data
-    np.testing.assert_allclose(trace.z, cosines, atol=1e-5)
-    assert [list(row) for row in trace.text] == [["=", ""], ["", ""]]
-    assert (trace.zmin, trace.zmax) == (-1, 1)
-    assert figure.layout.yaxis.ticktext[0] == "&lt;i&gt;"
-
-
-def test_neighbours_have_the_band_behind_them() -> None:
-    band = RandomBand(-0.1, 0.0, 0.2)
-    figure = neighbour_bars(["<b>  5", "c  6"], np.array([0.4, 0.3]), band, title="")
-    assert list(figure.data[0].x) == [0.4, 0.3]
-    assert figure.layout.yaxis.ticktext[0].startswith("&lt;b&gt;")
-    (shape,) = figure.layout.shapes
-    assert (shape.x0, shape.x1, shape.layer) == (-0.1, 0.2, "below")
-
-
-def test_positions_keep_their_numbers_when_only_some_are_drawn() -> None:
-    cosines, curve = np.eye(4), RANDOM.normal(size=(12, 2))
-    (trace,) = position_heatmap(cosines, range(8, 24, 4), title="").data
-    assert (trace.x0, trace.dx, trace.y0, trace.dy) == (8, 4, 8, 4)
-    assert position_heatmap(cosines[:1, :1], range(1), title="").data[0].dx == 1
-    figure = position_curve(curve, (0.5, 0.25), title="")
-    np.testing.assert_allclose(figure.data[0].x, curve[:, 0], atol=1e-5)
-    assert [note.text for note in figure.layout.annotations] == ["0", "1", "10", "11"]
-
-
-def test_bars_have_a_scale_where_nothing_moved_too() -> None:
-    moved = moved_bars(["a", "<b>"], np.array([0.2, 0.4]), second=True, title="")
-    assert moved.layout.yaxis.range[1] == pytest.approx(0.46)
-    assert moved.layout.xaxis.ticktext[1] == "&lt;b&gt;"
-    still = moved_bars([], np.zeros(0), second=False, title="")
-    assert list(still.layout.yaxis.range) == [0, 0.1]

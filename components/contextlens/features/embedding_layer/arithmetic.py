@@ -1,0 +1,149 @@
+"""The arithmetic of the embedding layer: the rows that are added, LayerNorm, and their effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contextlens.core import EncoderService
+from contextlens.core.families import PROJECTIONS
+from contextlens.core.schema import EmbeddingParts, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """The operations after the sum: LayerNorm and, in some families, a linear layer.
+
+    Attributes:
+        scale, shift: (n_embedding_dims,) LayerNorm's weight and bias.
+        epsilon: the number added to the variance.
+        projection: (n_dims, n_embedding_dims) weight and (n_dims,) bias, or None.
+    """
+
+    scale: FloatArray
+    shift: FloatArray
+    epsilon: float
+    projection: tuple[FloatArray, FloatArray] | None = None
+
+
+def normalization_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Normalization:
+    """The operations after the sum in a model, read from its parameters."""
+    projection = None
+    if parts.projected:
+        names = {parameter.name for parameter in service.parameters(model)}
+        name = next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
+        projection = (
+            service.matrix(model, f"{name}.weight"),
+            service.matrix(model, f"{name}.bias"),
+        )
+    return Normalization(
+        scale=service.matrix(model, "embeddings.LayerNorm.weight"),
+        shift=service.matrix(model, "embeddings.LayerNorm.bias"),
+        epsilon=parts.epsilon,
+        projection=projection,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """The contribution of one part of the sum to each token, measured in three ways.
+
+    Attributes:
+        share: (n_tokens,) its projection share, see `shares`.
+        norm: (n_tokens,) the length of its row.
+        moved: (n_tokens,) the distance layer 0 moves if this part is left out of the sum before
+            LayerNorm, relative to layer 0's length.
+        turned: (n_tokens,) 1 - cosine of layer 0 with and without this part.
+    """
+
+    share: FloatArray
+    norm: FloatArray
+    moved: FloatArray
+    turned: FloatArray
+
+    def of(self, tokens: slice) -> Contribution:
+        """The contribution to some of the tokens."""
+        return Contribution(
+            self.share[tokens], self.norm[tokens], self.moved[tokens], self.turned[tokens]
+        )
+
+    def numbers(self, token: int) -> list[float]:
+        """One token's share, and the effect on its layer 0 as `moved` and `turned`."""
+        return [round(float(array[token]), 5) for array in (self.share, self.moved, self.turned)]
+
+
+def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
+    """The rows that are added, by name; without the segment if the model has none."""
+    rows = {"word": parts.word, "position": parts.position}
+    return rows if parts.segment is None else {**rows, "segment": parts.segment}
+
+
+def rebuild(rows: Sequence[FloatArray], normalization: Normalization) -> FloatArray:
+    """(n_tokens, n_dims) float32: layer 0 from its summands; a summand of one row broadcasts."""
+    total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
+    centred = total - total.mean(axis=1, keepdims=True)
+    spread = np.sqrt(total.var(axis=1, keepdims=True) + normalization.epsilon)
+    output = centred / spread * normalization.scale + normalization.shift
+    if normalization.projection is not None:
+        weight, bias = normalization.projection
+        output = output @ weight.astype(np.float64).T + bias
+    layer_0: FloatArray = output.astype(np.float32)
+    return layer_0
+
+
+def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
+    """(n_tokens,) for each part: its projection share of the sum; those of a token add up to 1.
+
+    The share is the part's length along the sum's direction divided by the sum's length. It is
+    negative if the part points against the sum. If the sum is all zeros, every share is 0.
+    """
+    total = parts.total.astype(np.float64)
+    squares = np.maximum((total**2).sum(axis=1), 1e-24)
+    return {
+        name: ((rows * total).sum(axis=1) / squares).astype(np.float32)
+        for name, rows in summands(parts).items()
+    }
+
+
+def contributions(
+    parts: EmbeddingParts, normalization: Normalization
+) -> Mapping[str, Contribution]:
+    """The contribution of each part to each token: share, norm and effect on layer 0."""
+    rows = summands(parts)
+    layer_0, projection_shares = rebuild(list(rows.values()), normalization), shares(parts)
+    by_part = {}
+    for name, summand in rows.items():
+        without = rebuild([other for part, other in rows.items() if part != name], normalization)
+        by_part[name] = Contribution(
+            share=projection_shares[name],
+            norm=np.linalg.norm(summand, axis=1),
+            moved=moved_by(layer_0, without),
+            turned=_turned(layer_0, without),
+        )
+    return by_part
+
+
+def constant_parts(parts: EmbeddingParts) -> list[str]:
+    """The parts that add the same row to every token; none for a text of one token."""
+    rows = summands(parts).items()
+    return [name for name, summand in rows if len(summand) > 1 and (summand == summand[0]).all()]
+
+
+def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n_rows,) the distance that each row moved, relative to its length before."""
+    lengths = np.maximum(np.linalg.norm(before, axis=1), 1e-12)
+    moved: FloatArray = np.linalg.norm(after - before, axis=1) / lengths
+    return moved
+
+
+def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n_rows,) 1 - cosine of each row with itself after a change; 1 for a row of zeros."""
+    exact_before, exact_after = before.astype(np.float64), after.astype(np.float64)
+    lengths = np.linalg.norm(exact_before, axis=1) * np.linalg.norm(exact_after, axis=1)
+    cosines = (exact_before * exact_after).sum(axis=1) / np.maximum(lengths, 1e-24)
+    turned: FloatArray = (1 - np.clip(cosines, -1, 1)).astype(np.float32)
+    return turned

@@ -1,0 +1,93 @@
+"""The position table of a model: its rows compared with each other and with the fixed formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from contextlens.core import EncoderService
+from contextlens.core.byte_cache import remembered
+from contextlens.core.schema import FloatArray
+from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum
+from contextlens.features.embedding_layer.word_rows import row_cosines
+
+_ROWS = "embeddings.position_embeddings.weight"
+_MIN_FIXED = 0.99
+"""The least mean cosine with the fixed formula at which a table counts as following it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PositionStatistics:
+    """The measurements of a position table.
+
+    Attributes:
+        first: the first row that a text uses; the rows before it (RoBERTa, MPNet) are left out.
+        cosines: (n_rows, n_rows) of the usable rows.
+        curve: (n_rows, 2) the rows on their first two principal components.
+        explained: the share of the variance on each of the two.
+        fixed: mean cosine of the rows with those of the fixed sine and cosine formula.
+    """
+
+    first: int
+    cosines: FloatArray
+    curve: FloatArray
+    explained: tuple[float, float]
+    fixed: float
+
+    @property
+    def is_fixed(self) -> bool:
+        """True if the table holds the fixed formula's rows, apart from their lengths."""
+        return self.fixed >= _MIN_FIXED
+
+
+def position_table(
+    embedding: EmbeddingSum, service: EncoderService
+) -> tuple[FloatArray, PositionStatistics]:
+    """A model's position table (n_rows, n_embedding_dims), and its measurements.
+
+    Raises:
+        RequestError: it has too many rows to be sent.
+    """
+    rows = service.matrix(embedding.card.id, _ROWS)
+    first = int(embedding.parts.position_ids[0])
+    return rows, remembered(
+        "position table",
+        embedding.card.checksum,
+        first,
+        compute=lambda: compare_positions(rows, first),
+    )
+
+
+def compare_positions(table: FloatArray, first: int) -> PositionStatistics:
+    """Compare a table's rows, from `first` on, with each other and with the formula."""
+    rows = table[first:]
+    formula = sinusoid(*table.shape)[first:]
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
+    fixed = float(((rows * formula).sum(axis=1) / np.maximum(lengths, 1e-12)).mean())
+    curve, explained = _principal(rows)
+    return PositionStatistics(first, row_cosines(rows, rows), curve, explained, fixed)
+
+
+def sinusoid(n_rows: int, n_dims: int) -> FloatArray:
+    """(n_rows, n_dims) the fixed position vectors of Vaswani et al. 2017, section 3.5."""
+    dims = np.arange(n_dims)
+    angles = np.arange(n_rows)[:, None] / 10_000 ** (2 * (dims // 2) / n_dims)
+    table: FloatArray = np.where(dims % 2 == 0, np.sin(angles), np.cos(angles)).astype(np.float32)
+    return table
+
+
+def _principal(rows: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
+    """Coordinates on the first two principal components, and their share of the variance.
+
+    Uses the (n_rows, n_rows) matrix of inner products: same as PCA and faster for few rows.
+    """
+    centred = rows.astype(np.float64) - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred @ centred.T)
+    top = np.maximum(values[::-1][:2], 0)
+    curve = vectors[:, ::-1][:, :2] * np.sqrt(top)
+    if curve.shape[1] < 2:
+        curve = np.pad(curve, ((0, 0), (0, 2 - curve.shape[1])))
+        top = np.pad(top, (0, 2 - len(top)))
+    variance = max(float(np.maximum(values, 0).sum()), 1e-24)
+    return curve.astype(np.float32), (float(top[0]) / variance, float(top[1]) / variance)
