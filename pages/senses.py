@@ -1,6 +1,7 @@
 """Senses: every occurrence of a word in a corpus, its groups, and the layer where senses part."""
 
 from contextlens.features.senses import page
+from contextlens.features.senses.concordance import random_mean
 from contextlens.features.senses.controls import PAGE
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
@@ -13,7 +14,7 @@ senses = None if corpus is None else page.await_senses(view, corpus)
 if senses is not None:
     card = page.model_card(senses.corpus)
     baseline = None if card is None else runtime.baseline(card)
-    random = page.random_mean(baseline, senses.layer)
+    random = random_mean(baseline, senses.layer)
     page.picture(senses)
     page.show_groups(senses)
     page.show_concordance(senses, random)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contextlens.analysis.baseline import Baseline
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.senses.controls import PAGE_SIZE
 from contextlens.features.senses.occurrences import WordUses
@@ -98,6 +99,14 @@ def lines_at(
         )
         for index in indices
     )
+
+
+def random_mean(baseline: Baseline | None, layer: int) -> float | None:
+    """The mean cosine of random pairs of words at a layer; None if it is unknown."""
+    if baseline is None:
+        return None
+    mean = baseline.band("mean", centred=False).mean
+    return float(mean[layer]) if layer < len(mean) else None
 
 
 def concordance_rows(

@@ -25,6 +25,7 @@ from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.features.senses.controls import MAX_SENTENCE_CHARACTERS, group_name
 from contextlens.features.senses.layers import WordLayers
 from contextlens.features.senses.occurrences import WordUses
+from contextlens.ui.panel import Panel
 
 FORMULA = r"""
 **Closest** is the sense with the highest cosine to its centroid, here from all labelled uses.
@@ -63,7 +64,7 @@ class SenseMatch:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnSentence:
+class OwnSentence(Panel):
     """A visitor's sentence with the word.
 
     Attributes:
@@ -85,6 +86,7 @@ class OwnSentence:
     match: SenseMatch | None
     positions: FloatArray
     problem: str = ""
+    formula = FORMULA
 
     def claims(self) -> list[Claim]:
         """The closest sense or group, and the most similar use; none with a problem."""

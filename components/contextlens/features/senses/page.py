@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.analysis.baseline import Baseline
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
@@ -277,14 +276,6 @@ def _is_model_loaded(corpus: SearchableCorpus) -> bool:
         )
         return False
     return card is not None
-
-
-def random_mean(baseline: Baseline | None, layer: int) -> float | None:
-    """The mean cosine of random pairs of words at a layer; None if it is unknown."""
-    if baseline is None:
-        return None
-    mean = baseline.band("mean", centred=False).mean
-    return float(mean[layer]) if layer < len(mean) else None
 
 
 # --- The selection: callbacks of clicks

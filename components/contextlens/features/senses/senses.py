@@ -207,22 +207,14 @@ class Senses:
 
 
 def senses_of(view: ViewState, service: EncoderService) -> Senses | MissingWord:
-    """The senses that a view shows, or the reason why its word has none.
-
-    Args:
-        view: the current view.
-        service: encodes texts of a live corpus, and the visitor's sentence.
-
-    Raises:
-        ContextlensError: the corpus or the model cannot be used.
-    """
+    """The senses that a view shows in the corpus that it names, see `senses_in`."""
     return senses_in(corpus_of(view, service), view, service)
 
 
 def senses_in(
     corpus: SearchableCorpus, view: ViewState, service: EncoderService, drawn: Drawn | None = None
 ) -> Senses | MissingWord:
-    """The senses that a view shows in a corpus that is open already.
+    """The senses that a view shows in an open corpus, or the reason why its word has none.
 
     Args:
         corpus: the corpus of the word.
