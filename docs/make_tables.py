@@ -16,7 +16,8 @@ from contextlens.core import BUNDLED_ID, EncoderService, open_service
 from contextlens.core.cache import CachedService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.features.senses.layers import word_layers
+from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.features.why.compute import head_costs
 
 WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
@@ -28,7 +29,7 @@ def senses_table(service: EncoderService, model: str, words: Sequence[str] = WOR
     corpus = LiveCorpus(ambiguous_corpus(), service, model)
     found = [word_in(corpus, word, "sense") for word in words]
     uses = [word for word in found if isinstance(word, WordUses)]
-    curves = [course_of(word, corpus).curve for word in uses]
+    curves = [word_layers(word, corpus).curve for word in uses]
     chances = [word.trial.chance for word in uses]
     rows = []
     for word, curve in zip(uses, curves, strict=True):

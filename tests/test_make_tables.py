@@ -13,7 +13,8 @@ from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.features.senses.layers import word_layers
+from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.features.why.compute import head_costs
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -42,7 +43,7 @@ def test_the_tables_have_the_numbers_of_both_pages(
     corpus = LiveCorpus(ambiguous_corpus(), tiny_service, MODEL)
     uses = word_in(corpus, "bank", "sense")
     assert isinstance(uses, WordUses)
-    curve = course_of(uses, corpus).curve
+    curve = word_layers(uses, corpus).curve
     shares = [percent(test.accuracy) for test in curve]
     assert cells(bank) == ["bank", "2", str(curve[0].n), percent(uses.trial.chance), *shares]
 

@@ -48,8 +48,8 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
 
     from contextlens.corpus.store.about import indexing_of
     from contextlens.corpus.store.indexing import start
-    from contextlens.features.senses.compute import senses_in, word_map_of
     from contextlens.features.senses.controls import WORD as WORD_CONTROL
+    from contextlens.features.senses.senses import senses_in
     from contextlens.ui.models import background, services
     from contextlens.ui.server.startup import warm_up
     from contextlens.ui.state.view import DEFAULT
@@ -88,7 +88,7 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
         raw["index s"] = [time.perf_counter() - begin]
         corpus = background.store().open(name)
         raw["picture s"] = [
-            seconds(lambda: word_map_of(senses_in(corpus, view, service), "sense"))  # type: ignore[arg-type]
+            seconds(lambda: senses_in(corpus, view, service).word_map)  # type: ignore[union-attr]
         ]
         return raw
 

@@ -15,7 +15,8 @@ from contextlens.corpus.live import LiveCorpus
 from contextlens.features.map.finding import sense_tests
 from contextlens.features.pairs.files import bundled_pairs
 from contextlens.features.pairs.measures import SAME
-from contextlens.features.senses.words import WordUses, course_of, word_in
+from contextlens.features.senses.layers import word_layers
+from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.maps.vectors import gather
 from contextlens.ui.models import tasks
 from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
@@ -40,7 +41,7 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
     for word in WORDS:
         found = word_in(live, word, "sense")
         assert isinstance(found, WordUses)
-        on_senses = verdict_of(course_of(found, live).curve, found.trial)
+        on_senses = verdict_of(word_layers(found, live).curve, found.trial)
         rows = [i for i, own in enumerate(corpus.labels["word"]) if own == word]
         gathered = gather(
             service.encode(BUNDLED_ID, [corpus.texts[i] for i in rows]),

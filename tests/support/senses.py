@@ -14,9 +14,9 @@ from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import Occurrences
-from contextlens.features.senses.compute import Senses, senses_in
 from contextlens.features.senses.controls import PAGE
-from contextlens.features.senses.words import MissingWord, WordUses
+from contextlens.features.senses.occurrences import MissingWord, WordUses, word_in
+from contextlens.features.senses.senses import Senses, senses_in
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = [
@@ -25,11 +25,12 @@ __all__ = [
     "SENSES",
     "TEXTS",
     "clouds",
-    "found_of",
     "live",
     "missing",
     "senses_view",
     "shown",
+    "uses_of",
+    "word_uses",
 ]
 
 
@@ -72,13 +73,19 @@ def shown(service: EncoderService, corpus: LiveCorpus, **controls: Any) -> Sense
     return found
 
 
+def uses_of(corpus: LiveCorpus, word: str = "python") -> WordUses:
+    uses = word_in(corpus, word, "".join(corpus.columns))
+    assert isinstance(uses, WordUses)
+    return uses
+
+
 def missing(service: EncoderService, corpus: LiveCorpus, word: str) -> MissingWord:
     found = senses_in(corpus, senses_view(word=word), service)
     assert isinstance(found, MissingWord)
     return found
 
 
-def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = ()) -> WordUses:
+def word_uses(labels: list[str], word: str = "python", split: tuple[str, ...] = ()) -> WordUses:
     n = len(labels)
     senses = tuple(sorted(set(labels) - {""}, key=lambda s: (-labels.count(s), s)))
     own = Occurrences(
@@ -107,4 +114,4 @@ def found_of(labels: list[str], word: str = "python", split: tuple[str, ...] = (
     )
 
 
-HALF = found_of(["animal"] * 16 + ["language"] * 16)
+HALF = word_uses(["animal"] * 16 + ["language"] * 16)

@@ -14,9 +14,17 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.core import BUNDLED_ID
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.senses import looks, page
-from contextlens.features.senses.compute import PAGE_SIZE
-from contextlens.features.senses.controls import CHOSEN, CORPUS, ONLY, PAGE, ROWS, SORT, WORD
+from contextlens.features.senses import senses
+from contextlens.features.senses.controls import (
+    CHOSEN,
+    CORPUS,
+    ONLY,
+    PAGE,
+    PAGE_SIZE,
+    ROWS,
+    SORT,
+    WORD,
+)
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed
@@ -137,13 +145,6 @@ def test_what_the_browser_makes_up_selects_nothing() -> None:
     assert_whole(app)
 
 
-def test_points_that_are_no_occurrence_are_left_out() -> None:
-    order = (np.array([4, 2]), np.array([0]))
-    points = [(0, 1), (1, 0), (2, 0), (1, 5), (-1, 0), (True, 0), (0, None)]
-    told = [{"curve_number": trace, "point_index": point} for trace, point in points]
-    assert looks.places_of(told, order) == [2, 0]
-
-
 # Tabs and files
 
 
@@ -247,10 +248,10 @@ def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
 
 @pytest.mark.slow
 def test_what_takes_long_is_a_job_that_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "_AT_ONCE", 0)
+    monkeypatch.setattr(senses, "_MAX_AT_ONCE", 0)
     assert_whole(opened(senses_view(word="bass")))
     assert_whole(opened(senses_view(word="bass", groups="4")))
-    assert not jobs().under_way(page.WORDS)
+    assert not jobs().under_way(senses.WORDS)
 
 
 # A sentence of one's own

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from contextlens.core import ModelSpec
-from contextlens.features.senses.measures import MOST_GROUPS
 from contextlens.ui.state.controls import Choice, choice, number, text
 
 PAGE = "senses"
+
+# The page's limits
+
+MAX_OCCURRENCES = 2_000
+"""A word with more occurrences is represented by a random, seeded sample."""
+MAX_WORD_CHARACTERS = 64
+MAX_SENTENCE_CHARACTERS = 2_000
+MAX_GROUPS = 12
+PAGE_SIZE = 25
+"""Lines on one page of the concordance."""
 
 # The corpus, word and layer
 
@@ -22,7 +31,7 @@ GUESSED, NO_LABELS = "guessed", "none"
 LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
 """A column by position, as its title can be too long for an address."""
 FOUND = "found"
-GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MOST_GROUPS + 1))))
+GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MAX_GROUPS + 1))))
 COLOR = choice(PAGE, "color", ("sense", "group"))
 OWN = text(PAGE, "own")
 
@@ -59,17 +68,22 @@ def other_corpus_among(stored: Mapping[str, str]) -> Choice:
 def labels_among(columns: Sequence[str]) -> Choice:
     """The choice of the column that holds senses, by position: guessed, none or any column."""
     return LABELS.among(
-        {**LABELS.options, **{str(place): title for place, title in enumerate(columns)}}
+        {**LABELS.options, **{str(index): title for index, title in enumerate(columns)}}
     )
 
 
 def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:
     """The choice of a sense or a group to list; "" lists all."""
-    groups = {f"g{i}": f"group {i + 1}" for i in range(n_groups)}
+    groups = {f"g{i}": group_name(i) for i in range(n_groups)}
     none = {"g-1": "in no group"} if some_in_none else {}
     return ONLY.among(
         {**ONLY.options, **{f"s{i}": name for i, name in enumerate(senses)}, **groups, **none}
     )
+
+
+def group_name(number: int) -> str:
+    """The name of a group, counted from 1; `number` is 0 for the largest."""
+    return f"group {number + 1}"
 
 
 def other_model_among(models: Iterable[ModelSpec], page_model: str) -> Choice:

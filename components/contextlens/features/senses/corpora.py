@@ -2,58 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from contextlens.analysis.separation import SPLIT
-from contextlens.content.language import say
-from contextlens.core import EncoderService
+from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
-from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
 from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.corpus.store.stored_corpus import StoredCorpus
 from contextlens.features.senses.controls import CORPUS, LIVE, SENTENCES
-from contextlens.features.senses.words import column_of
+from contextlens.features.senses.occurrences import column_of
 from contextlens.ui.corpora.texts import own_sentences
 from contextlens.ui.corpora.words import WordRow, is_content, marked_words, senses_in
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
 
-# --- Stored corpora
-
-
-def open_stored(name: str) -> SearchableCorpus:
-    """A stored corpus, as far as it is indexed.
-
-    Raises:
-        CorpusError: no corpus has this name, or it is damaged or of a newer version.
-    """
-    return store().open(name)
-
-
-# --- The corpus that a view names
-
-OpenStored = Callable[[str], SearchableCorpus]
-"""Opens a stored corpus by name; raises `CorpusError` if it cannot."""
 _FIRST = {"ambiguous": "python"}
 _N_SUGGESTED = 500
 _N_LOOKED = 100_000  # most frequent words, among which those with marked senses are looked for
 
 
-def no_store(name: str) -> SearchableCorpus:
-    """The `OpenStored` of a server without a store.
-
-    Raises:
-        CorpusError: always.
-    """
-    raise CorpusError(say("senses.missing.no_corpus", name=name[:40]))
+def is_stored(view: ViewState) -> bool:
+    """True if a view names a stored corpus, whose vectors exist already."""
+    return (CORPUS.asked(view) or CORPUS.default) not in LIVE
 
 
-def corpus_of(
-    view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
-) -> SearchableCorpus:
+def corpus_of(view: ViewState, service: EncoderService) -> SearchableCorpus:
     """The corpus that a view names; a live one has the vectors of the view's model.
 
     Raises:
@@ -61,10 +38,15 @@ def corpus_of(
     """
     name = CORPUS.asked(view) or CORPUS.default
     if name not in LIVE:
-        return open_stored(name)
+        return store().open(name)
     corpus = _live(name, view)
     split = next((title for title in corpus.labels if title == SPLIT), "")
     return LiveCorpus(corpus, service, view.model, split=split)
+
+
+def has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
+    """True if a corpus was indexed with other weights than those of a model's card."""
+    return isinstance(corpus, StoredCorpus) and corpus.about.indexing.checksum != card.checksum
 
 
 def first_word(view: ViewState, corpus: SearchableCorpus) -> str:

@@ -3,147 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal
+from dataclasses import asdict
 
-from contextlens.features.senses.compute import ConcordanceLine
+from contextlens.features.senses.concordance import ConcordanceLine
+from contextlens.features.senses.groups import Card
+from contextlens.features.senses.word_map import WordMap
 from contextlens.ui.widgets.chips import direction_of, visible
 from contextlens.ui.widgets.component import component
 
-# --- Occurrences in their contexts
-
-
-@dataclass(frozen=True)
-class MarkedLine:
-    """A line of the concordance, with its mark.
-
-    Attributes:
-        line: the occurrence in its context.
-        color: the colour of its sense or group, "#0072B2".
-        mark: its sense or group, in words.
-    """
-
-    line: ConcordanceLine
-    color: str
-    mark: str
-
-
-@dataclass(frozen=True)
-class CosineColumn:
-    """The description of the column of cosines.
-
-    Attributes:
-        to: the title, which names the target: "cosine to your sentence".
-        random: the mean of random pairs, drawn as a mark; None if it is unknown.
-    """
-
-    to: str
-    random: float | None = None
-
 
 def concordance_lines(
-    rows: Sequence[MarkedLine],
+    lines: Sequence[ConcordanceLine],
+    word_map: WordMap,
     *,
     key: str,
     name: str,
-    marked_by: str,
     chosen: int | None,
-    cosines: CosineColumn | None,
+    cosine_title: str,
+    random: float | None,
     on_pick: Callable[[int], None],
 ) -> None:
     """Show lines; call `on_pick(row)` with the identifier of a picked occurrence.
 
     Args:
-        rows: the lines, in order.
+        lines: the lines, in order.
+        word_map: the map with the colours of their senses or groups.
         key: the component's own key.
         name: the list's name, for screen readers.
-        marked_by: the title of the column with senses or groups.
         chosen: the row of the chosen occurrence; None for none.
-        cosines: the description of the column of cosines; None for no such column.
+        cosine_title: the title of the column of cosines, which names their target; "" for no
+            such column.
+        random: the mean cosine of random pairs, drawn as a mark; None if it is unknown.
         on_pick: receives the identifier; runs as a Streamlit callback.
     """
-    known = frozenset(row.line.row for row in rows)
+    known = frozenset(line.row for line in lines)
 
     def receive(sent: object) -> None:
         if type(sent) is int and sent in known:  # `type`, because True is an int too
             on_pick(sent)
 
     data = {
-        "lines": [_line(row) for row in rows],
+        "lines": [
+            {
+                "row": line.row,
+                "number": line.index + 1,
+                "left": visible(line.left),
+                "keyword": visible(line.keyword),
+                "right": visible(line.right),
+                "dir": direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr",
+                "color": word_map.color(line.index),
+                "mark": visible(word_map.mark(line.index)),
+                "cosine": None if line.cosine is None else round(line.cosine, 4),
+            }
+            for line in lines
+        ],
         "name": name,
-        "markedBy": marked_by,
+        "markedBy": word_map.by,
         "chosen": chosen,
-        "cosineTo": "" if cosines is None else cosines.to,
-        "random": None if cosines is None else cosines.random,
+        "cosineTo": cosine_title,
+        "random": random if cosine_title else None,
     }
     component("contextlens.features.senses", "concordance", data, key=key, on_pick=receive)
 
 
-def _line(row: MarkedLine) -> dict[str, object]:
-    line = row.line
-    return {
-        "row": line.row,
-        "number": line.number,
-        "left": visible(line.left),
-        "keyword": visible(line.keyword),
-        "right": visible(line.right),
-        "dir": _direction(line),
-        "color": row.color,
-        "mark": visible(row.mark),
-        "cosine": None if line.cosine is None else round(line.cosine, 4),
-    }
-
-
-def _direction(line: ConcordanceLine) -> Literal["ltr", "rtl"]:
-    """The writing direction of the word, or else of its context."""
-    return direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr"
-
-
-# --- Groups of occurrences as cards
-
-
-@dataclass(frozen=True)
-class ColorShare:
-    """A share of a group: its colour and its number of occurrences."""
-
-    color: str
-    n: int
-
-
-@dataclass(frozen=True)
-class CentralUse:
-    """A central example: the identifier of the occurrence in its corpus, and its context."""
-
-    row: int
-    left: str
-    keyword: str
-    right: str
-
-
-@dataclass(frozen=True)
-class Card:
-    """A group.
-
-    Attributes:
-        key: the key for choosing it: "g0".
-        title: "group 1".
-        n: its number of occurrences.
-        words: its typical words, in one line; "" for none.
-        parts: its shares, in the order of its strip of colours.
-        made_of: its shares in words; "" for none.
-        examples: its most central occurrences.
-    """
-
-    key: str
-    title: str
-    n: int
-    words: str
-    parts: tuple[ColorShare, ...]
-    made_of: str
-    examples: tuple[CentralUse, ...]
-
-
-def group_cards(
+def show_cards(
     cards: Sequence[Card],
     *,
     key: str,
