@@ -17,7 +17,7 @@ from contextlens.core.cache import CachedService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.words import WordUses, course_of, word_in
-from contextlens.features.why.compute import head_costs
+from contextlens.features.why.switch_off import head_costs
 
 WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
 N_HEADS, N_LOSERS = 10, 3

@@ -14,7 +14,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.words import WordUses, course_of, word_in
-from contextlens.features.why.compute import head_costs
+from contextlens.features.why.switch_off import head_costs
 
 DOCS = Path(__file__).parents[1] / "docs"
 MODEL, WORDS = "folder:bert", ("python", "bank")
