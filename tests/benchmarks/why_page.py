@@ -83,7 +83,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
         score = score_of(view, service, card)
         bare = services.uncached()
         if isinstance(score, NoScore):
-            raise AssertionError("Two long sentences have a score.")
+            raise TypeError(score.problem)
         task = switch_off.task(view, score, bare, token_seconds=1.0)
         me = Visitor("another")
         job, took = background.jobs().start(task, me), []

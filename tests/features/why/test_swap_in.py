@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +18,6 @@ from contextlens.features.why.swap_in import (
     align,
     fraction,
     is_way,
-    swap_heatmap,
     swap_in,
 )
 from contextlens.ui.state.view import Sentence
@@ -170,12 +171,15 @@ def test_equal_sentences_are_said_to_be_equal(service: EncoderService) -> None:
     assert "To the model, A and B are the same" in str(result.claims()[0])
 
 
-def test_parts_of_the_way_are_coloured_from_none_to_all() -> None:
-    fractions = np.array([[0.0, 1.3], [-0.2, np.nan]])
-    figure = swap_heatmap(fractions, ["the", "<b>x</b> / b"], [0, 1], title="A finding")
+def test_parts_of_the_way_are_coloured_from_none_to_all(service: EncoderService) -> None:
+    result = swap_in(score_on(service, sentence("<b>x</b>"), sentence("a x b c d e f")), service)
+    n = len(result.names)
+    fractions = np.linspace(-0.2, 1.3, 2 * n).reshape(2, n)
+    figure = replace(result, fractions=fractions, layers=(0, 1)).figure()
     trace = figure.data[0]
     np.testing.assert_allclose(trace.z, fractions, atol=1e-7)
     assert (trace.zmin, trace.zmax) == (0, 1)
-    assert figure.layout.xaxis.ticktext[1] == "&lt;b&gt;x&lt;/b&gt; / b"
-    hovers = [[cell[2] for cell in row] for row in trace.customdata]
-    assert hovers == [["0% of the way", "beyond B"], ["away from B", ""]]
+    assert "<b>" not in "".join(figure.layout.xaxis.ticktext)
+    hovers = [cell[2] for row in trace.customdata for cell in row]
+    assert (hovers[0], hovers[-1]) == ("away from B", "beyond B")
+    assert "of the way" in hovers[n]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -12,9 +14,7 @@ from contextlens.features.why.score import ModelRun, Score, cosine, vectors_of
 from contextlens.features.why.switch_off import (
     HeadEffect,
     pair_cosines,
-    part_changes_figure,
     parts_of,
-    sense_gap,
     switch_off,
 )
 from tests.features.why.random_results import (
@@ -88,17 +88,6 @@ def test_what_lies_above_the_layer_is_not_run(tiny_service: EncoderService) -> N
     assert not bottom.strongest(3)
 
 
-def test_the_gap_of_senses_is_the_difference_of_two_mean_cosines() -> None:
-    vectors = np.random.default_rng(0).normal(size=(5, 4))
-    cosines = cosine_similarity(vectors)
-    same = [cosines[i, j] for i, j in ((0, 1), (2, 3), (2, 4), (3, 4))]
-    expected = np.mean(same) - cosines[:2, 2:].mean()
-    assert sense_gap(vectors, [*"aabbb"]) == pytest.approx(expected)
-    for senses in ("aa", "ab"):
-        with pytest.raises(ValueError, match="pairs of one sense"):
-            sense_gap(np.eye(2), [*senses])
-
-
 def test_pairs_are_in_the_order_of_combinations() -> None:
     vectors = np.random.default_rng(0).normal(size=(4, 5))
     expected = cosine_similarity(vectors)[np.triu_indices(4, 1)]
@@ -148,10 +137,15 @@ def test_a_head_is_labelled_with_its_change_and_the_pairs_that_agree() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (24, 16)])
-def test_the_grid_has_a_cell_for_each_head_and_a_bar_for_each_part(shape: tuple[int, int]) -> None:
+def test_the_grid_has_a_cell_for_each_head_and_a_bar_for_each_part(
+    scores: list[Score], shape: tuple[int, int]
+) -> None:
     heads = np.random.default_rng(0).normal(size=shape)
     parts = np.arange(shape[0]) / 100
-    figure = part_changes_figure(heads, parts, -parts, title="A finding")
+    result = RandomResults(scores, 0).switched_off()
+    layers = tuple(range(1, shape[0] + 1))
+    changes = {"layers": layers, "heads": heads, "attention": parts, "feed_forward": -parts}
+    figure = replace(result, **changes).figure()
     grid, attention, forward = figure.data
     np.testing.assert_allclose(grid.z, heads, atol=1e-6)
     assert grid.zmax == -grid.zmin == pytest.approx(np.abs(heads).max())

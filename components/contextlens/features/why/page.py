@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -304,14 +304,8 @@ def on_head(view: ViewState, sentence: str, layer: int, head: int) -> ViewState:
     return _HEAD.put(view, f"{layer}.{head}")
 
 
-@dataclass(frozen=True)
-class _Explained:
-    """One way of explaining the score.
-
-    Attributes:
-        task: makes the job that computes it; None if it takes no time.
-        draw_above: draws a picture above the reading; None for coloured words beside it.
-    """
+class _Explained(NamedTuple):
+    """The job of an explanation, and what it draws above the reading, if not words beside it."""
 
     task: Callable[..., Task] | None
     draw_above: Callable[[ViewState, Any], None] | None = None

@@ -19,7 +19,6 @@ from contextlens.core import EncoderService
 from contextlens.core.schema import Counted, Patch, Tokens
 from contextlens.features.why.charts import (
     MAX_GAPPED,
-    Numbers,
     axis_names,
     layer_axis,
     titled,
@@ -211,11 +210,46 @@ class SwapInResult(Explanation):
         )
 
     def figure(self) -> Figure:
-        """Return the effect of each token at each layer."""
-        ends = self.receiver.letter, self.donor.letter
-        return swap_heatmap(
-            self.fractions, self.names, self.layers, ends=ends, title=str(self.title())
-        )
+        """Return the effect of each token at each layer: 0 for none, 1 for all of the way.
+
+        Colours end at 0 and 1; values beyond are in words on hover.
+        """
+        labels = axis_names(self.names)
+        trace: dict[str, Any] = {
+            "type": "heatmap",
+            "z": np.ascontiguousarray(self.fractions, dtype=np.float32),
+            "zmin": 0.0,
+            "zmax": 1.0,
+            "colorscale": SEQUENTIAL,
+            "xgap": int(len(labels) <= MAX_GAPPED),
+            "ygap": 1,
+            "hoverongaps": False,
+            "customdata": [
+                [
+                    [label, layer, self._share_in_words(share)]
+                    for label, share in zip(labels, shares, strict=True)
+                ]
+                for layer, shares in zip(self.layers, self.fractions.tolist(), strict=True)
+            ],
+            "hovertemplate": (
+                "%{customdata[0]}, swapped in at layer %{customdata[1]}<br>"
+                "%{customdata[2]}<extra></extra>"
+            ),
+            "colorbar": {"title": {"text": say("why.swap_in.scale")}, "thickness": 8, "len": 0.9,
+                         "tickvals": [0, 0.5, 1], "ticktext": ["0%", "50%", "100%"]},
+        }  # fmt: skip
+        layout = {
+            "xaxis": {**word_axis(self.names), "tickangle": -50},
+            "yaxis": layer_axis(self.layers),
+            "margin": {"l": 8, "r": 8, "b": 8},
+        }
+        return titled([trace], layout, title=str(self.title()))
+
+    def _share_in_words(self, share: float) -> str:
+        """A share of the way in words: in per cent, or as beyond either end."""
+        whole = round(100 * share)
+        where = "hover_beyond" if whole > 100 else "hover_away" if whole < 0 else "hover"
+        return say(f"why.swap_in.{where}", share=abs(share), b=self.donor.letter)
 
     def alt(self) -> str:
         """Return the finding, and what the heatmap shows."""
@@ -306,70 +340,6 @@ for layer in range({n_layers}):
         fractions[layer, k] = moved @ way / (way @ way)
 print(fractions)
 """
-
-
-# --- The chart
-
-
-def swap_heatmap(
-    fractions: Numbers,
-    tokens: Sequence[str],
-    layers: Sequence[int],
-    *,
-    ends: tuple[str, str] = ("A", "B"),
-    title: str,
-) -> Figure:
-    """A heatmap, tokens across and layers down, from 0 (no change) to 1 (the other sentence).
-
-    Colours end at 0 and 1; values beyond are exact on hover.
-
-    Args:
-        fractions: (n_layers, n_tokens); NaN for a token without a partner.
-        tokens: the text under each column, escaped here.
-        layers: the layer of each row.
-        ends: the letters of the sentence that is changed, and of the one it is moved towards.
-        title: the finding.
-    """
-    labels = axis_names(tokens)
-    gap = int(len(tokens) <= MAX_GAPPED)
-    trace: dict[str, Any] = {
-        "type": "heatmap",
-        "z": np.ascontiguousarray(fractions, dtype=np.float32),
-        "zmin": 0.0,
-        "zmax": 1.0,
-        "colorscale": SEQUENTIAL,
-        "xgap": gap,
-        "ygap": 1,
-        "hoverongaps": False,
-        "customdata": [
-            [
-                [label, layer, _share_in_words(share, ends[1])]
-                for label, share in zip(labels, shares, strict=True)
-            ]
-            for layer, shares in zip(layers, fractions.tolist(), strict=True)
-        ],
-        "hovertemplate": (
-            "%{customdata[0]}, swapped in at layer %{customdata[1]}<br>"
-            "%{customdata[2]}<extra></extra>"
-        ),
-        "colorbar": {"title": {"text": say("why.swap_in.scale")}, "thickness": 8, "len": 0.9,
-                     "tickvals": [0, 0.5, 1], "ticktext": ["0%", "50%", "100%"]},
-    }  # fmt: skip
-    layout = {
-        "xaxis": {**word_axis(tokens), "tickangle": -50},
-        "yaxis": layer_axis(layers),
-        "margin": {"l": 8, "r": 8, "b": 8},
-    }
-    return titled([trace], layout, title=title)
-
-
-def _share_in_words(share: float, end: str) -> str:
-    """A share of the way in words: in per cent, or as a distance beyond either end."""
-    if np.isnan(share):
-        return ""
-    whole = round(100 * share)
-    where = "hover_beyond" if whole > 100 else "hover_away" if whole < 0 else "hover"
-    return say(f"why.swap_in.{where}", share=abs(share), b=end)
 
 
 # --- The work

@@ -14,14 +14,13 @@ from plotly.graph_objects import Figure
 
 from contextlens.analysis.shares import Doubles
 from contextlens.analysis.snippet_start import literal
-from contextlens.content.bundled_texts import SenseSentence, ambiguous_words, baseline_sentences
+from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import span, two
-from contextlens.core import EncoderService, ModelCard
+from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.families import FAMILIES
-from contextlens.core.schema import Counted, Intervention, SwitchOff
-from contextlens.core.words import find_word
+from contextlens.core.schema import Counted, SwitchOff
 from contextlens.features.why.charts import (
     BARE,
     Numbers,
@@ -49,7 +48,6 @@ from contextlens.features.why.score import (
     problem_of,
     side_of,
     vectors_of,
-    weights_of,
 )
 from contextlens.features.why.script import COSINE, hooks, reader, script, side_arguments
 from contextlens.figures.theme import CATEGORICAL, SIGNED, values
@@ -220,10 +218,34 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
     # Picture
 
     def figure(self) -> Figure:
-        """Return all heads as a grid, and whole parts as bars."""
-        return part_changes_figure(
-            self.heads, self.attention, self.feed_forward, title=str(self.title())
-        )
+        """Return the changes with each head off as a grid, and with whole parts off as bars."""
+        parts = self.attention, self.feed_forward
+        end = signed_end(*parts)
+        round_end = _rounded(end)
+        layout = {
+            "xaxis": {
+                "domain": [0.0, 0.58],
+                "title": {"text": "head"},
+                **BARE,
+                "dtick": max(1, -(-self.heads.shape[1] // 16)),
+            },
+            "xaxis2": {
+                "domain": [0.76, 1.0],
+                "title": {"text": _LEGEND},
+                "range": [-1.15 * end, 1.15 * end],
+                "tickvals": [-round_end, 0, round_end],
+                "ticktext": [f"\N{MINUS SIGN}{round_end:.1g}", "0", f"+{round_end:.1g}"],
+                "anchor": "y",
+                "zeroline": True,
+                "zerolinewidth": 1,
+            },
+            "yaxis": layer_axis(self.layers),
+            "barmode": "group",
+            "bargap": 0.3,
+            "margin": {"l": 8, "r": 24, "b": 56},
+        }
+        traces = [_grid(self.heads, self.layers), *_layer_bars(parts, self.layers)]
+        return titled(traces, layout, title=str(self.title()))
 
     def alt(self) -> str:
         """Return the finding, and what the grid shows."""
@@ -372,49 +394,7 @@ _LEGEND = "<br>".join(
     f'<span style="color:{color}">\N{BLACK SQUARE}</span> {name}' for name, color in _PARTS
 )
 """The legend under the bars, as a phone has no room for plotly's."""
-_HEADS_DOMAIN = (0.0, 0.58)
-_LAYERS_DOMAIN = (0.76, 1.0)
 _COLORBAR_X = 0.595  # of the width: the position of the heads' colour bar
-
-
-def part_changes_figure(
-    heads: Numbers,
-    attention: Numbers,
-    feed_forward: Numbers,
-    *,
-    title: str,
-) -> Figure:
-    """A grid of the changes of the cosine with each head off, and bars with whole parts off.
-
-    Args:
-        heads: (n_layers, n_heads) changes; layers from 1, heads from 0.
-        attention, feed_forward: (n_layers,) changes.
-        title: the finding.
-    """
-    layers = list(range(1, len(heads) + 1))
-    traces = [_grid(heads, layers), *_layer_bars((attention, feed_forward), layers)]
-    n_heads = heads.shape[1]
-    tick = max(1, -(-n_heads // 16))
-    end = signed_end(attention, feed_forward)
-    round_end = _rounded(end)
-    layout = {
-        "xaxis": {"domain": list(_HEADS_DOMAIN), "title": {"text": "head"}, **BARE, "dtick": tick},
-        "xaxis2": {
-            "domain": list(_LAYERS_DOMAIN),
-            "title": {"text": _LEGEND},
-            "range": [-1.15 * end, 1.15 * end],
-            "tickvals": [-round_end, 0, round_end],
-            "ticktext": [f"\N{MINUS SIGN}{round_end:.1g}", "0", f"+{round_end:.1g}"],
-            "anchor": "y",
-            "zeroline": True,
-            "zerolinewidth": 1,
-        },
-        "yaxis": layer_axis(layers),
-        "barmode": "group",
-        "bargap": 0.3,
-        "margin": {"l": 8, "r": 24, "b": 56},
-    }
-    return titled(traces, layout, title=title)
 
 
 def _rounded(end: float) -> float:
@@ -596,103 +576,3 @@ def _comparable_sides(
         return sides, ()
     letters = ", ".join(left_out)
     return sides, (claim("why.switch_off.note", n=len(left_out), letters=letters),)
-
-
-# --- The contribution of each head to the separation of senses, for docs/why.md
-
-
-@dataclass(frozen=True, eq=False)
-class HeadCosts:
-    """The gap between the cosines within a sense and those across senses, with each head off.
-
-    Attributes:
-        words: the words measured.
-        gaps: (n_words,) with all heads on, at the last layer.
-        changes: (n_words, n_layers, n_heads) changes of the gap with that head off.
-    """
-
-    words: tuple[str, ...]
-    gaps: Doubles
-    changes: Doubles
-
-    def dearest(self, n: int) -> list[tuple[int, int]]:
-        """The layer and head of the n heads whose absence lowers the mean gap most, worst first."""
-        means = self.changes.mean(axis=0)
-        order = np.argsort(means, axis=None, kind="stable")[:n]
-        rows, heads = np.unravel_index(order, means.shape)
-        return [(int(row) + 1, int(head)) for row, head in zip(rows, heads, strict=True)]
-
-
-def head_costs(
-    service: EncoderService,
-    card: ModelCard,
-    words: Sequence[str] = (),
-) -> HeadCosts:
-    """Measure how the gap changes when each head in turn is set to zero, for ambiguous words.
-
-    Args:
-        service: runs the model; preferably without a cache.
-        card: the model's card.
-        words: some of the ambiguous words; all if none are given.
-    """
-    measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in ambiguous_words()))
-    gaps, changes = [], []
-    for word in measured:
-        sentences = [sentence for sentence in ambiguous_words() if sentence.word == word]
-        runs = list(filter(None, (_sense_run(sentence, service, card) for sentence in sentences)))
-        senses = [sense for sense, _ in runs]
-        parts = parts_of(range(1, card.n_layers + 1), card.n_heads, "zero")
-        heads = [part for part in parts if part.part == "head"]
-        interventions: list[tuple[Intervention, ...]] = [(), *((head,) for head in heads)]
-        vectors = vectors_of(
-            [ModelRun(run.text, None, run.weigh, off) for off in interventions for _, run in runs],
-            service,
-            card,
-            layer=card.n_layers,
-        )
-        n = len(runs)
-        word_gaps = [
-            sense_gap(np.stack(vectors[i : i + n]), senses) for i in range(0, len(vectors), n)
-        ]
-        gaps.append(word_gaps[0])
-        shape = (card.n_layers, card.n_heads)
-        changes.append((np.array(word_gaps[1:]) - word_gaps[0]).reshape(shape))
-    return HeadCosts(measured, np.array(gaps), np.stack(changes))
-
-
-def _sense_run(
-    sentence: SenseSentence, service: EncoderService, card: ModelCard
-) -> tuple[str, ModelRun] | None:
-    """A sentence's sense and run; None if the model does not read its word."""
-    span = find_word(sentence.text, sentence.word)
-    (tokens,) = service.tokenize(card.id, [sentence.text])
-    try:
-        weights_of(tokens, "word", span)
-    except RequestError:
-        return None
-    return sentence.sense, ModelRun(
-        sentence.text, None, lambda read: weights_of(read, "word", span)
-    )
-
-
-def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
-    """The mean cosine of pairs of one sense, less that of pairs of two senses.
-
-    It changes gradually with every head, while an accuracy jumps with each sentence.
-
-    Args:
-        vectors: (n, n_dims) of one word in n sentences; at least two of one sense, and two senses.
-        senses: (n,) the sense in each.
-
-    Raises:
-        ValueError: there are no pairs of one sense, or none of two.
-    """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    first, second = np.triu_indices(len(units), 1)
-    names = np.array(senses)
-    same = names[first] == names[second]
-    if not same.any() or same.all():
-        raise ValueError("A gap needs pairs of one sense and pairs of two senses.")
-    cosines = (units @ units.T)[first, second]
-    return float(cosines[same].mean() - cosines[~same].mean())

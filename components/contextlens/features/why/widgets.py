@@ -5,28 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TypedDict
 
 import numpy as np
 
 from contextlens.features.why.charts import Numbers
-from contextlens.features.why.word_rows import LinkedSentence, LinkedWord, WordKind, WordRows
+from contextlens.features.why.word_rows import LinkedSentence, LinkedWord, WordRows
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
-
-
-class _WordData(TypedDict):
-    position: int
-    text: str
-    kind: WordKind
-    value: float | None
-    joined: bool
-
-
-class _SentenceData(TypedDict):
-    letter: str
-    color: str
-    words: list[_WordData]
 
 
 def word_lines(
@@ -66,22 +51,16 @@ def word_lines(
     component("contextlens.features.why", "words", data, key=key, on_pick=receive)
 
 
-def _sentence_data(sentence: LinkedSentence) -> _SentenceData:
-    return {
-        "letter": sentence.letter,
-        "color": sentence.color,
-        "words": [_word_data(word) for word in sentence.words],
-    }
+def _sentence_data(sentence: LinkedSentence) -> dict[str, object]:
+    words = [_word_data(word) for word in sentence.words]
+    return {"letter": sentence.letter, "color": sentence.color, "words": words}
 
 
-def _word_data(word: LinkedWord) -> _WordData:
-    return {
-        "position": word.position,
-        "text": visible(word.label).strip() or "␣",
-        "kind": word.kind,
-        "value": None if word.value is None else float(word.value),
-        "joined": word.joined,
-    }
+def _word_data(word: LinkedWord) -> dict[str, object]:
+    value = None if word.value is None else float(word.value)
+    text = visible(word.label).strip() or "␣"
+    return {"position": word.position, "text": text, "kind": word.kind, "value": value,
+            "joined": word.joined}  # fmt: skip
 
 
 def _encoded(cells: Numbers | None) -> str:
