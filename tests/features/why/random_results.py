@@ -10,7 +10,6 @@ import numpy as np
 
 from contextlens.analysis.shares import Shares, by_unit, merged
 from contextlens.content.language import Claim
-from contextlens.core import EncoderService
 from contextlens.features.why.edits import Edit, EditsResult, RankedEdit
 from contextlens.features.why.inputs import InputShares, InputsResult
 from contextlens.features.why.leave_out import LeaveOutResult, LeftOutWord, order_of
@@ -18,35 +17,10 @@ from contextlens.features.why.score import Score, Side
 from contextlens.features.why.shares import SharesResult
 from contextlens.features.why.swap_in import SwapInResult, align
 from contextlens.features.why.switch_off import SwitchOffResult
-from contextlens.ui.state.view import Sentence
-from tests.features.why.scores import score_on, sentence
 
 N = 420
 """Seeds; each gives one result of every explanation."""
 SIZES = (0.0, 0.004, 0.02, 0.1, 1.0)
-TEXTS = (
-    "the bank the bank",
-    "A python slept.",
-    "I",
-    "…",
-    "我喜欢 python",
-    "*a_ `b` <i>",
-    "a b",
-    "\u200b",
-)
-PAIRS = ((0, 1), (1, 0), (2, 4), (3, 2), (4, 5), (0, 0), (5, 6), (6, 0), (7, 1), (7, 7))
-
-
-def odd_scores(service: EncoderService) -> list[Score]:
-    """Scores of odd texts in a tiny model."""
-    words = sentence("A python slept", "python"), sentence("the bank", "bank")
-    return [
-        *(
-            score_on(service, Sentence(TEXTS[i]), Sentence(TEXTS[j]), model="folder:bert")
-            for i, j in PAIRS
-        ),
-        *(score_on(service, *words, model="folder:bert", what=kind) for kind in ("word", "cls")),
-    ]
 
 
 class RandomResults:

@@ -24,7 +24,7 @@ from contextlens.features.why.edits import (
     typo,
 )
 from contextlens.features.why.score import Score
-from tests.features.why.random_results import N, RandomResults, odd_scores, verdicts
+from tests.features.why.random_results import N, RandomResults, verdicts
 from tests.features.why.scores import PAIR, score_on, sentence, similarity
 from tests.support.texts import TYPED
 from tests.support.tiny_models import FAMILIES
@@ -81,11 +81,6 @@ EDITS: dict[Callable[[str], list[Edit]], dict[str, str]] = {
         "x1234567 trees": "x1234567 teres",
     },
 }
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from contextlens.features.why.swap_in import SwapInResult
 from contextlens.features.why.switch_off import SwitchOffResult
 from contextlens.features.why.yardsticks import random_pairs_task
 from contextlens.jobs import Jobs, Task, Visitor
-from tests.features.why.random_results import N, RandomResults, odd_scores
+from tests.features.why.random_results import N, RandomResults
 from tests.features.why.scores import score_on, sentence, view_on
 from tests.support.claims import read, unreached
 from tests.support.texts import TYPED
@@ -57,11 +57,6 @@ EXPLANATIONS = {
         {"integrated gradients": "Gauss-Legendre"},
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 @pytest.fixture(scope="module")

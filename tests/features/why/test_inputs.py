@@ -7,14 +7,9 @@ import pytest
 from contextlens.core import EncoderService
 from contextlens.features.why.inputs import trace_inputs
 from contextlens.features.why.score import Score
-from tests.features.why.random_results import N, RandomResults, leads_alone, odd_scores, verdict
+from tests.features.why.random_results import N, RandomResults, leads_alone, verdict
 from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 @pytest.mark.slow

@@ -23,14 +23,7 @@ from contextlens.features.why.leave_out import (
     order_of,
 )
 from contextlens.features.why.score import Score
-from tests.features.why.random_results import (
-    N,
-    RandomResults,
-    near,
-    odd_scores,
-    verdict,
-    verdicts,
-)
+from tests.features.why.random_results import N, RandomResults, near, verdict, verdicts
 from tests.features.why.scores import PAIR, score_on, sentence, similarity
 
 PET, CODE = (
@@ -42,11 +35,6 @@ PARTS = st.sampled_from(
 )
 SEEDS = st.integers(0, 2**32 - 1)
 ORDERS = {"same", "opposite", "unrelated", "cannot tell"}
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 def changes_of(result: LeaveOutResult) -> dict[tuple[int, str], float]:

@@ -15,25 +15,13 @@ from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.why.score import Score, cosine
 from contextlens.features.why.shares import SharesResult, shares_at
-from tests.features.why.random_results import (
-    N,
-    RandomResults,
-    leads_alone,
-    odd_scores,
-    verdict,
-    verdicts,
-)
+from tests.features.why.random_results import N, RandomResults, leads_alone, verdict, verdicts
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.texts import TYPED
 
 SEEDS = st.integers(0, 2**32 - 1)
 CODE = sentence("I love coding in python", "python")
 BAND = Band(*(np.full(9, 0.1, np.float32) for _ in range(3)), "English sentences")
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 @given(SEEDS, st.integers(1, 9), st.integers(1, 9), st.floats(1e-3, 1e3))

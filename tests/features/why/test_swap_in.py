@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from contextlens.content.language import claim
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.why.score import Score
-from contextlens.features.why.swap_in import (
-    MAX_TOKENS,
-    Alignment,
-    align,
-    fraction,
-    is_way,
-    swap_in,
-)
+from contextlens.features.why.swap_in import MAX_TOKENS, Alignment, align, fraction, is_way, swap_in
 from contextlens.ui.state.view import Sentence
-from tests.features.why.random_results import N, RandomResults, near, odd_scores, verdict
+from tests.features.why.random_results import N, RandomResults, near, verdict
 from tests.features.why.scores import score_on, sentence
 
 PET, CODED = (
@@ -30,11 +23,6 @@ PET, CODED = (
 )
 WORDS = st.lists(st.sampled_from(["cat", "dog", "a", "the", "bit"]), max_size=8)
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 @pytest.mark.parametrize("what", ["mean", "cls", "word"])

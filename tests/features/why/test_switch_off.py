@@ -11,28 +11,11 @@ from sklearn.metrics.pairwise import cosine_similarity
 from contextlens.core import EncoderService
 from contextlens.features.why.charts import MIN_END
 from contextlens.features.why.score import ModelRun, Score, cosine, vectors_of
-from contextlens.features.why.switch_off import (
-    HeadEffect,
-    pair_cosines,
-    parts_of,
-    switch_off,
-)
-from tests.features.why.random_results import (
-    N,
-    RandomResults,
-    near,
-    odd_scores,
-    verdict,
-    verdicts,
-)
+from contextlens.features.why.switch_off import HeadEffect, pair_cosines, parts_of, switch_off
+from tests.features.why.random_results import N, RandomResults, near, verdict, verdicts
 from tests.features.why.scores import score_on, sentence, view_on
 
 TEXTS = [sentence(text) for text in ("A python slept", "The bank lends money", "", "A cat")]
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 def tiny(service: EncoderService, **how: object) -> Score:

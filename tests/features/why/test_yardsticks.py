@@ -19,7 +19,7 @@ from contextlens.features.why.yardsticks import (
     random_pairs,
     yardsticks_of,
 )
-from tests.features.why.random_results import N, odd_scores, verdict
+from tests.features.why.random_results import N, verdict
 from tests.features.why.scores import score_on, sentence
 
 ENGLISH = """
@@ -35,11 +35,6 @@ El perro mordió al hombre|Me gusta mi perro|El banco está en el parque|La casa
 我喜欢蟒蛇|银行在河边|I love 蟒蛇|Привет мир|אני אוהב|Il cane morde l'uomo|O banco está no parque
 De bank is in het park|Hij is in de tuin|Jag älskar min hund|no|die|x|123|…|!!|[MASK]
 """
-
-
-@pytest.fixture(scope="module")
-def scores(tiny_service: EncoderService) -> list[Score]:
-    return odd_scores(tiny_service)
 
 
 def lines(texts: str) -> list[str]:

@@ -17,13 +17,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import occurrence, placed
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted, Patch, Tokens
-from contextlens.features.why.charts import (
-    MAX_GAPPED,
-    axis_names,
-    layer_axis,
-    titled,
-    word_axis,
-)
+from contextlens.features.why.charts import MAX_GAPPED, axis_names, layer_axis, titled, word_axis
 from contextlens.features.why.controls import INTO
 from contextlens.features.why.explanation import PARTIAL_RUN, Explanation, leading_of, task_of
 from contextlens.features.why.score import SCORE_FORMULA, ModelRun, Score, Side, vectors_of
