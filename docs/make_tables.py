@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from contextlens.analysis.shares import Doubles
+from contextlens.content.bundled_texts import SenseSentence, ambiguous_words
 from contextlens.content.wording import percent
-from contextlens.core import BUNDLED_ID, EncoderService, open_service
+from contextlens.core import BUNDLED_ID, EncoderService, ModelCard, open_service
 from contextlens.core.cache import CachedService
+from contextlens.core.errors import RequestError
+from contextlens.core.schema import Intervention
+from contextlens.core.words import find_word
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
-from contextlens.features.why.compute import head_costs
+from contextlens.features.why.score import ModelRun, vectors_of, weights_of
+from contextlens.features.why.switch_off import parts_of
 
 WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
 N_HEADS, N_LOSERS = 10, 3
@@ -66,6 +73,102 @@ def heads_table(service: EncoderService, model: str, words: Sequence[str] = WORD
         f"{len(costs.words)} words. {(means < 0).sum()} of {means.size} heads lower it when they "
         f"are off, and the largest rise is {means.max():+.4f}."
     )
+
+
+class HeadCosts(NamedTuple):
+    """The gap between the cosines within a sense and those across senses, with each head off.
+
+    Attributes:
+        words: the words measured.
+        gaps: (n_words,) with all heads on, at the last layer.
+        changes: (n_words, n_layers, n_heads) changes of the gap with that head off.
+    """
+
+    words: tuple[str, ...]
+    gaps: Doubles
+    changes: Doubles
+
+    def dearest(self, n: int) -> list[tuple[int, int]]:
+        """The layer and head of the n heads whose absence lowers the mean gap most, worst first."""
+        means = self.changes.mean(axis=0)
+        order = np.argsort(means, axis=None, kind="stable")[:n]
+        rows, heads = np.unravel_index(order, means.shape)
+        return [(int(row) + 1, int(head)) for row, head in zip(rows, heads, strict=True)]
+
+
+def head_costs(
+    service: EncoderService,
+    card: ModelCard,
+    words: Sequence[str] = (),
+) -> HeadCosts:
+    """Measure how the gap changes when each head in turn is set to zero, for ambiguous words.
+
+    Args:
+        service: runs the model; preferably without a cache.
+        card: the model's card.
+        words: some of the ambiguous words; all if none are given.
+    """
+    measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in ambiguous_words()))
+    gaps, changes = [], []
+    for word in measured:
+        sentences = [sentence for sentence in ambiguous_words() if sentence.word == word]
+        runs = list(filter(None, (_sense_run(sentence, service, card) for sentence in sentences)))
+        senses = [sense for sense, _ in runs]
+        parts = parts_of(range(1, card.n_layers + 1), card.n_heads, "zero")
+        heads = [part for part in parts if part.part == "head"]
+        interventions: list[tuple[Intervention, ...]] = [(), *((head,) for head in heads)]
+        vectors = vectors_of(
+            [ModelRun(run.text, None, run.weigh, off) for off in interventions for _, run in runs],
+            service,
+            card,
+            layer=card.n_layers,
+        )
+        n = len(runs)
+        word_gaps = [
+            sense_gap(np.stack(vectors[i : i + n]), senses) for i in range(0, len(vectors), n)
+        ]
+        gaps.append(word_gaps[0])
+        shape = (card.n_layers, card.n_heads)
+        changes.append((np.array(word_gaps[1:]) - word_gaps[0]).reshape(shape))
+    return HeadCosts(measured, np.array(gaps), np.stack(changes))
+
+
+def _sense_run(
+    sentence: SenseSentence, service: EncoderService, card: ModelCard
+) -> tuple[str, ModelRun] | None:
+    """A sentence's sense and run; None if the model does not read its word."""
+    span = find_word(sentence.text, sentence.word)
+    (tokens,) = service.tokenize(card.id, [sentence.text])
+    try:
+        weights_of(tokens, "word", span)
+    except RequestError:
+        return None
+    return sentence.sense, ModelRun(
+        sentence.text, None, lambda read: weights_of(read, "word", span)
+    )
+
+
+def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
+    """The mean cosine of pairs of one sense, less that of pairs of two senses.
+
+    It changes gradually with every head, while an accuracy jumps with each sentence.
+
+    Args:
+        vectors: (n, n_dims) of one word in n sentences; at least two of one sense, and two senses.
+        senses: (n,) the sense in each.
+
+    Raises:
+        ValueError: there are no pairs of one sense, or none of two.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    first, second = np.triu_indices(len(units), 1)
+    names = np.array(senses)
+    same = names[first] == names[second]
+    if not same.any() or same.all():
+        raise ValueError("A gap needs pairs of one sense and pairs of two senses.")
+    cosines = (units @ units.T)[first, second]
+    return float(cosines[same].mean() - cosines[~same].mean())
 
 
 def _bold_best(shares: Sequence[float]) -> list[str]:

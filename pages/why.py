@@ -1,7 +1,7 @@
 """The page “Why alike?”: the words, layers and heads that make two sentences alike."""
 
 from contextlens.features.why import controls, page
-from contextlens.features.why.looks import HEIGHT
+from contextlens.features.why.charts import HEIGHT
 from contextlens.features.why.score import NoScore, score_of
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
@@ -22,8 +22,9 @@ if isinstance(score, NoScore):
     page.explain_no_score(view, score)
 else:
     page.left_unread(score)
-    result = page.result_of(view, score)
-    page.picture(view, score, page.yardsticks_of(score, card, baseline, ruler), result)
+    yardsticks = page.yardsticks_of(score, card, baseline, ruler)
+    result = page.result_of(view, score, yardsticks)
+    page.picture(view, yardsticks, result)
     layer_bar(view, range(card.n_layers + 1), plays=page.is_quick(view))
     page.look_closer(view, score, result)
     if result is not None:

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -15,7 +16,6 @@ from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
-from contextlens.features.why.compute import head_costs
 
 DOCS = Path(__file__).parents[1] / "docs"
 MODEL, WORDS = "folder:bert", ("python", "bank")
@@ -48,7 +48,7 @@ def test_the_tables_have_the_numbers_of_both_pages(
     assert cells(bank) == ["bank", "2", str(curve[0].n), percent(uses.trial.chance), *shares]
 
     lines = script.heads_table(tiny_service, MODEL, WORDS).splitlines()
-    costs = head_costs(tiny_service, tiny_service.load(MODEL), WORDS)
+    costs = script.head_costs(tiny_service, tiny_service.load(MODEL), WORDS)
     assert costs.changes.shape == (2, 3, 4)
     means = costs.changes.mean(axis=0)
     best = costs.dearest(3)
@@ -74,3 +74,14 @@ def test_the_docs_have_the_senses_as_they_are_computed(
         assert cells(ours)[:4] == cells(theirs)[:4]
         for a, b in zip(cells(ours)[4:], cells(theirs)[4:], strict=True):
             assert a == b or abs(int(a[:-1]) - int(b[:-1])) <= 4, (ours, theirs)
+
+
+def test_the_gap_of_senses_is_the_difference_of_two_mean_cosines(script: ModuleType) -> None:
+    vectors = np.random.default_rng(0).normal(size=(5, 4))
+    cosines = cosine_similarity(vectors)
+    same = [cosines[i, j] for i, j in ((0, 1), (2, 3), (2, 4), (3, 4))]
+    expected = np.mean(same) - cosines[:2, 2:].mean()
+    assert script.sense_gap(vectors, [*"aabbb"]) == pytest.approx(expected)
+    for senses in ("aa", "ab"):
+        with pytest.raises(ValueError, match="pairs of one sense"):
+            script.sense_gap(np.eye(2), [*senses])

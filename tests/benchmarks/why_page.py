@@ -44,9 +44,9 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     from streamlit.testing.v1 import AppTest
 
     from contextlens.core import BUNDLED_ID
+    from contextlens.features.why import switch_off
     from contextlens.features.why.controls import LOOK
     from contextlens.features.why.score import NoScore, score_of
-    from contextlens.features.why.work import task_of
     from contextlens.jobs import Visitor
     from contextlens.ui.models import background, services
     from contextlens.ui.state.address import encode
@@ -82,9 +82,9 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
         """Milliseconds per rerun of Meaning while all heads of two long sentences run."""
         score = score_of(view, service, card)
         bare = services.uncached()
-        task = None if isinstance(score, NoScore) else task_of(view, score, bare, token_seconds=1.0)
-        if task is None:
-            raise AssertionError("Two long sentences and their heads make a job.")
+        if isinstance(score, NoScore):
+            raise TypeError(score.problem)
+        task = switch_off.task(view, score, bare, token_seconds=1.0)
         me = Visitor("another")
         job, took = background.jobs().start(task, me), []
         while len(took) < RERUNS and not job.done():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.metrics.pairwise import cosine_similarity
+
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import find_word
 from contextlens.features.why.controls import PAGE
@@ -33,3 +35,10 @@ def score_on(service: EncoderService, *sentences: Sentence, **how: Any) -> Score
     if not isinstance(found, Score):
         raise TypeError(found.problem)
     return found
+
+
+def similarity(service: EncoderService, *texts: str, pair: str | None = None) -> float:
+    """scikit-learn's cosine of the mean vectors of two texts, the first of them with a pair."""
+    encodings = service.encode(BUNDLED_ID, texts, pairs=[pair, None])
+    first, second = (e.hidden[-1].mean(axis=0, dtype=float)[None] for e in encodings)
+    return float(cosine_similarity(first, second)[0, 0])

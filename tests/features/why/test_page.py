@@ -18,8 +18,10 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import EncoderService
-from contextlens.features.why import controls, work
-from contextlens.features.why.work import WORK
+from contextlens.features.attention import controls as attention
+from contextlens.features.why import controls, explanation
+from contextlens.features.why.explanation import WORK
+from contextlens.features.why.page import on_head
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
@@ -134,7 +136,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
     assert say("why.switch_off.empty") in plainly_said(app)
 
-    monkeypatch.setattr(work, "WORK", replace(WORK, large_seconds=0.0))
+    monkeypatch.setattr(explanation, "WORK", replace(WORK, large_seconds=0.0))
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
     assert "takes about" in plainly_said(app)
     whole(settled(press(app, "why_progress_begin")))
@@ -156,7 +158,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     assert sent < 3_000_000
     app = whole(choose(app, controls.LOOK, controls.SWAP_IN))
 
-    monkeypatch.setattr(work, "WORK", replace(WORK, large_seconds=0.0))
+    monkeypatch.setattr(explanation, "WORK", replace(WORK, large_seconds=0.0))
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     app = press(press(app, "why_progress_begin"), "why_progress_cancel")
     assert "was stopped" in plainly_said(app)
@@ -164,3 +166,11 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     for thread in threading.enumerate():  # the portion that is being computed
         if thread.name == f"contextlens-{WORK.name.replace(' ', '-')}":
             thread.join(120)
+
+
+def test_a_head_is_linked_as_attention_names_it() -> None:
+    opened = on_head(attention.SHOW.put(DEFAULT, "All"), "B", 3, 7)
+    assert attention.HEAD.among(["3.7"], default="").of(opened) == "3.7"
+    assert attention.SHOW.of(opened) == "One head"
+    assert attention.SENTENCE.of(opened) == "B"
+    assert attention.SENTENCE.of(on_head(opened, "A", 1, 0)) == "A"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.why.score import NoScore, random_pairs, score_of
+from contextlens.core.errors import RequestError
+from contextlens.features.why.score import NoScore, score_of, weights_of
 from contextlens.ui.state.view import Sentence, ViewState
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 
@@ -69,17 +69,15 @@ def test_what_is_kept_has_no_states_and_a_key_of_its_own(service: EncoderService
     assert score.passport.settings["compared"] == "mean"
 
 
-@pytest.mark.slow
-def test_random_pairs_are_all_pairs_of_sample_sentences(tiny_service: EncoderService) -> None:
-    found = random_pairs(tiny_service, tiny_service.load("folder:bert"))
-    encodings = tiny_service.encode("folder:bert", list(baseline_sentences()), layers=[3])
-    assert found.n_sentences == len(encodings)
-    assert found.band("word") is None
-    for band, vectors in (
-        (found.mean, [encoding.hidden[0].mean(axis=0) for encoding in encodings]),
-        (found.cls, [encoding.hidden[0, 0] for encoding in encodings]),
-    ):
-        cosines = cosine_similarity(vectors)[np.triu_indices(len(vectors), 1)]
-        expected = [np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)]
-        assert [band.low[3], band.mean[3], band.high[3]] == pytest.approx(expected, abs=1e-5)
-    assert (found.band("mean"), found.band("cls")) == (found.mean, found.cls)
+def test_weights_say_what_is_compared(service: EncoderService) -> None:
+    tokens = service.tokenize(BUNDLED_ID, ["Its unbelievability is overrated"], pad_to=20)[0]
+    n = int(tokens.attention_mask.sum())
+    assert weights_of(tokens, "mean") == pytest.approx([1 / n] * n + [0] * (20 - n))
+    assert weights_of(tokens, "cls").tolist() == [1.0, *[0.0] * 19]
+    positions = np.flatnonzero((tokens.word_ids == 1) & (tokens.text_ids == 0))
+    expected = np.zeros(20)
+    expected[positions] = 1 / len(positions)
+    assert len(positions) > 1
+    assert weights_of(tokens, "word", (4, 19)) == pytest.approx(expected)
+    with pytest.raises(RequestError, match="Choose one"):
+        weights_of(tokens, "word")

@@ -2,79 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.analysis.baseline import Band, Baseline, kind_of
-from contextlens.analysis.ruler import Range, Ruler
+from contextlens.analysis.baseline import Baseline
+from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import duration, say
-from contextlens.content.wording import escape, two
+from contextlens.content.wording import bold, escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import BusyError, JobError
-from contextlens.features.why import controls
-from contextlens.features.why.compute import (
-    EditsResult,
-    InputsResult,
-    LeaveOutResult,
-    LookResult,
-    SharesResult,
-    SwapInResult,
-    SwitchOffResult,
-    shares_at,
+from contextlens.features.why import (
+    controls,
+    edits,
+    inputs,
+    leave_out,
+    swap_in,
+    switch_off,
+    yardsticks,
 )
+from contextlens.features.why.charts import HEIGHT
 from contextlens.features.why.controls import (
     DEPTH,
     DETAIL,
     EDITS,
-    LAYER,
+    FIRST,
+    INPUTS,
+    LEAVE_OUT,
     LOOK,
     MEAN,
     PANEL,
+    PICKED,
+    SECOND,
     SHARES,
+    SIDE,
+    SWAP_IN,
+    SWITCH_OFF,
     VECTOR_KIND,
     WORD,
 )
-from contextlens.features.why.english import is_english
-from contextlens.features.why.explain import FORMULA, INTEGRATED
-from contextlens.features.why.looks import (
-    CHART,
-    HEIGHT,
-    draw_edits,
-    draw_integrated,
-    draw_left_out,
-    draw_shares,
-    draw_swapped_in,
-    draw_switched_off,
-    integrated_chart,
-    left_out_chart,
-    shares_chart,
-    words_drawing,
-)
-from contextlens.features.why.measures import VectorKind
-from contextlens.features.why.reading import reading_of, score_claim, title_of
-from contextlens.features.why.score import (
-    NoScore,
-    Score,
-    SentencePairs,
-    compared_indices,
-    problem_of,
-    score_of,
-)
-from contextlens.features.why.snippet import picture_of, snippet_of
-from contextlens.features.why.work import (
-    arrays,
-    edits_task,
-    passport_of,
-    random_pairs_task,
-    rows,
-    task_of,
-)
-from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
+from contextlens.features.why.edits import EditsResult, RankedEdit, marked
+from contextlens.features.why.explanation import Explanation
+from contextlens.features.why.score import NoScore, Score, compared_indices, problem_of, score_of
+from contextlens.features.why.shares import shares_at
+from contextlens.features.why.swap_in import SwapInResult
+from contextlens.features.why.switch_off import SwitchOffResult
+from contextlens.features.why.widgets import word_lines
+from contextlens.features.why.word_rows import words_svg
+from contextlens.features.why.yardsticks import SentencePairs, Yardsticks, random_pairs_task
 from contextlens.figures.theme import color_of
 from contextlens.jobs import Task
 from contextlens.ui.frame import navigation
@@ -83,12 +63,19 @@ from contextlens.ui.models.background import jobs, maps
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.models.services import uncached
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import Choice
-from contextlens.ui.state.view import Sentence, ViewState, from_example, letter
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.state.controls import Choice, Text
+from contextlens.ui.state.view import (
+    MAX_SENTENCES,
+    Sentence,
+    ViewState,
+    from_example,
+    letter,
+    retyped,
+)
+from contextlens.ui.widgets import export, kit, sentences
 from contextlens.ui.widgets.chips import ChipRow, word_chips
 from contextlens.ui.widgets.comparison.compute import chosen_span
-from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
+from contextlens.ui.widgets.inputs import choice
 from contextlens.ui.widgets.unread import unread
 
 # --- The message if two sentences cannot be compared
@@ -150,138 +137,65 @@ def _compare_whole() -> None:
 
 # --- The score on its ruler
 
-_RULER = "why_ruler"
-_RULER_OF_WORDS = 140  # pixels, for ranges of several kinds
-_PAIRS_PLACE = "why_pairs"
-
-
-@dataclass(frozen=True)
-class ScoreYardsticks:
-    """The yardsticks of a score, if they are known and fit.
-
-    Attributes:
-        ranges: the ranges of pairs of known kinds, at the score's layer.
-        middle: the middle value of a range: "mean" or "median".
-        lowest: the lowest end of a range: for words at the score's layer, else at any layer.
-        band: random pairs of the same kind at each layer.
-        is_english: True if both texts are English, as the texts of all ranges are.
-    """
-
-    ranges: tuple[Range, ...] = ()
-    middle: str = ""
-    lowest: float = 0.0
-    band: Band | None = None
-    is_english: bool = True
+_PAIRS_JOB = "why_pairs"
 
 
 def yardsticks_of(
     score: Score, card: ModelCard, baseline: Baseline | None, ruler: Ruler | None
-) -> ScoreYardsticks:
-    """The yardsticks of a score: random sentences, or labelled words."""
-    if not all(map(is_english, _texts(score))):
-        return ScoreYardsticks(is_english=False)
-    if score.vector_kind == "word":
-        return _of_words(score, baseline, ruler)
-    band = _band_of(card, score.vector_kind)
-    return ScoreYardsticks() if band is None else _of_band(band, score.layer)
+) -> Yardsticks:
+    """Return the yardsticks of a score: random sentences, or labelled words."""
+    needs_pairs = score.vector_kind != "word" and yardsticks.are_english(score)
+    pairs = _measured_pairs(card) if needs_pairs else None
+    return yardsticks.yardsticks_of(score, pairs, baseline, ruler)
 
 
-def _similarity(score: Score, yardsticks: ScoreYardsticks) -> None:
-    """The score on its ruler, and beside random pairs in words."""
-    scale = (min(-0.2, yardsticks.lowest, float(score.cosines.min())), 1.0)
-    ranges = yardsticks.ranges
-    if len(ranges) > 1:
-        figure = ruler_figure(
-            ranges, score.cosine, scale=scale, middle=yardsticks.middle, height=_RULER_OF_WORDS
-        )
-    else:
-        usual = [Stretch(say("why.score.random"), r.low, r.high) for r in ranges]
-        same = Stretch(say("why.score.same"), 1.0, 1.0)
-        figure = line_ruler([*usual, same], score.cosine, scale=scale)
-    ends = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in ranges)
-    alt = say("why.score.alt", cosine=score.cosine, ranges=ends)
-    st.caption(_name(score))
-    kit.chart(figure, key=_RULER, alt=alt.strip())
-    st.caption(str(score_claim(score, yardsticks.band, is_english=yardsticks.is_english)))
+def _similarity(ruler: Yardsticks) -> None:
+    """Draw the score on its ruler, and beside random pairs in words."""
+    st.caption(ruler.name)
+    kit.chart(ruler.figure(), key="why_ruler", alt=ruler.alt())
+    st.caption(str(ruler.claims()[0]))
 
 
-def _band_of(card: ModelCard, kind: VectorKind) -> Band | None:
-    """Random pairs of sentences by the compared vector; None if they are not known yet."""
-    pairs = _measured_pairs(card)
-    return None if pairs is None else pairs.band(kind)
+def _measured_pairs(card: ModelCard) -> SentencePairs | None:
+    """Return random pairs of sentences in a model; None until they are measured, or on failure."""
+    task = random_pairs_task(uncached(), card)
+    job = jobs().get(task.key)
+    if job is None or job.state != "failed":
+        try:
+            job = jobs().start(task, waiting.current_visitor(_PAIRS_JOB))
+        except BusyError:  # the page goes without them for now
+            return None
+    waiting.shortly(job)
+    pairs: SentencePairs | None = job.result() if job.state == "done" else None
+    return pairs
 
 
 def await_pairs(card: ModelCard) -> None:
     """Say that random pairs are still being measured, and rerun the page when they are ready."""
     job = jobs().get(random_pairs_task(uncached(), card).key)
     if job is not None and job.state not in ("done", "failed"):
-        waiting.follow(job, _PAIRS_PLACE, cancel="")
+        waiting.follow(job, _PAIRS_JOB, cancel="")
 
 
-def _name(score: Score) -> str:
-    first = score.first.encoding.tokens[0]
-    return say(f"why.score.name_{score.vector_kind}", first=first, layer=score.layer)
+# --- The picture of the chosen explanation
+
+_CHART = "why_chart"
+_PICTURE_JOB = "why_progress"
+# The Attention page's controls that a link sets. That page declares them; a test compares both.
+_HEAD = Text(page="attention", name="head", label="Head")
+_SHOW = Text(page="attention", name="show", default="One head", label="Show")
+_SENTENCE = Text(page="attention", name="sentence", default="A", label="Sentence")
+_N_LINKED_HEADS = 10
 
 
-def _texts(score: Score) -> list[str]:
-    """The texts that must be English for the yardsticks to fit."""
-    sentences = [side.sentence for side in score.sides]
-    return [
-        text
-        for sentence in sentences
-        for text in (sentence.text, sentence.pair)
-        if text and text.strip()
-    ]
-
-
-def _of_band(band: Band, layer: int) -> ScoreYardsticks:
-    low, mean, high = (float(values[layer]) for values in (band.low, band.mean, band.high))
-    name = f"random {band.of}"
-    return ScoreYardsticks((Range(name, low, mean, high, 0),), "mean", float(band.low.min()), band)
-
-
-def _of_words(score: Score, baseline: Baseline | None, ruler: Ruler | None) -> ScoreYardsticks:
-    n_tokens = [int((side.weights != 0).sum()) for side in score.sides]
-    kind = kind_of(*n_tokens)
-    band = None if baseline is None else baseline.band("mean", centred=False, kind=kind)
-    ruled = None
-    if ruler is not None:
-        words = [side.word for side in score.sides]
-        ruled = pair_on_ruler(words, score.cosine, ruler, at=(score.layer, "mean"), band=band)
-    if ruled is not None:
-        lowest = min((r.low for r in ruled.ranges), default=0.0)
-        return ScoreYardsticks(ruled.ranges, "median", lowest, band)
-    return ScoreYardsticks() if band is None else _of_band(band, score.layer)
-
-
-def _measured_pairs(card: ModelCard) -> SentencePairs | None:
-    """Random pairs of sentences in a model; None during their measurement, or if it failed."""
-    task = random_pairs_task(uncached(), card)
-    job = jobs().get(task.key)
-    if job is None or job.state != "failed":
-        try:
-            job = jobs().start(task, waiting.current_visitor(_PAIRS_PLACE))
-        except BusyError:  # the page goes without them for now
-            return None
-    waiting.shortly(job)
-    result: SentencePairs | None = job.result() if job.state == "done" else None
-    return result
-
-
-# --- The picture of the chosen look
-
-_LOOK_PLACE = "why_progress"
-_EDITS_PLACE = "why_edits"
-
-
-def result_of(view: ViewState, score: Score) -> LookResult | None:
-    """Return the data of the chosen look; until then show progress or a button, and return None."""
-    work = _task(view, score)
-    if work is None:
-        return shares_at(score)
+def result_of(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation | None:
+    """Return the chosen explanation; until it is there show progress or a button, and None."""
+    task = _task(view, score)
+    if task is None:
+        return shares_at(score, ruler.band).in_view(view)
     title = say(f"why.work.{LOOK.of(view)}")
-    result: LookResult | None = _await_result(work, _LOOK_PLACE, title, height=HEIGHT)
-    return result
+    result: Explanation | None = _await_result(task, _PICTURE_JOB, title, height=HEIGHT)
+    return None if result is None else result.in_view(view)
 
 
 def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
@@ -291,128 +205,234 @@ def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
 
 
 def _task(view: ViewState, score: Score) -> Task | None:
-    """The work behind the chosen look; None if it takes no time."""
-    return task_of(view, score, uncached(), token_seconds=maps().token_seconds(score.card))
+    """The work behind the chosen explanation; None if it takes no time."""
+    make = _EXPLAINED[_chosen(view)].task
+    if make is None:
+        return None
+    return make(view, score, uncached(), token_seconds=maps().token_seconds(score.card))
 
 
-def picture(
-    view: ViewState, score: Score, yardsticks: ScoreYardsticks, result: LookResult | None
-) -> None:
-    """The picture of a look, its reading, and the score on its ruler."""
-    if isinstance(result, SwitchOffResult):
-        draw_switched_off(view, result)
-    elif isinstance(result, SwapInResult):
-        draw_swapped_in(result)
-    beside = isinstance(result, SharesResult | InputsResult | LeaveOutResult)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        if isinstance(result, SharesResult):
-            draw_shares(view, result)
-        elif isinstance(result, InputsResult):
-            draw_integrated(view, result)
-        elif isinstance(result, LeaveOutResult):
-            draw_left_out(view, result)
-        else:
-            _in_words(result, yardsticks)
-    with right, st.container(key="why_claim" if beside else "why_score"):
-        if beside:
-            _in_words(result, yardsticks)
-        _similarity(score, yardsticks)
+def _chosen(view: ViewState) -> str:
+    """The name of the chosen explanation."""
+    look = LOOK.of(view)
+    return INPUTS if look == SHARES and DEPTH.of(view) == INPUTS else look
 
 
 def is_quick(view: ViewState) -> bool:
-    """True if the chosen look takes no time, so that layers can be played."""
-    return LOOK.of(view) == SHARES and DEPTH.of(view) == LAYER
+    """Return True if the chosen explanation takes no time, so that layers can be played."""
+    return _EXPLAINED[_chosen(view)].task is None
 
 
-def _in_words(result: LookResult | None, yardsticks: ScoreYardsticks) -> None:
-    """The reading, and notes on what was left out in small type."""
-    if result is not None and _has_picture(result):  # otherwise a message says why
-        is_shares = isinstance(result, SharesResult)
-        reading = reading_of(result, yardsticks.band) if is_shares else reading_of(result)
-        kit.reading(reading.sentences, sure=reading.sure)
-    for note in getattr(result, "notes", ()):
-        st.caption(escape(note))
+def picture(view: ViewState, ruler: Yardsticks, result: Explanation | None) -> None:
+    """Draw the picture of an explanation, its reading, and the score on its ruler."""
+    draw_above = _EXPLAINED[_chosen(view)].draw_above
+    if result is not None and draw_above is not None:
+        draw_above(view, result)
+    is_of_words = result is not None and draw_above is None
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        if result is not None and is_of_words:
+            _words(result)
+        else:
+            _reading(result)
+    with right, st.container(key="why_claim" if is_of_words else "why_score"):
+        if is_of_words:
+            _reading(result)
+        _similarity(ruler)
 
 
-def _has_picture(result: LookResult) -> bool:
-    """True if there is a picture, and not only a sentence on why there is none."""
-    if isinstance(result, SwapInResult):
-        return result.problem is None
-    return not isinstance(result, SwitchOffResult) or bool(result.layers)
+def _reading(result: Explanation | None) -> None:
+    """Draw the reading, and notes on what was left out in small type."""
+    if result is not None:
+        if not result.is_empty:  # otherwise a message says why
+            kit.reading(result.claims(), sure=result.sure())
+        kit.notes(result.notes())
+
+
+def _words(result: Explanation) -> None:
+    """Draw both sentences as coloured words."""
+    rows = result.word_rows()
+    if rows is not None:
+        word_lines(rows, key="why_words", on_pick=_pick)
+
+
+def _pick(side: str, position: int) -> None:
+    """Write a picked word into the view; -1 for none."""
+    view = session.current()
+    view = SIDE.put(view, side if position >= 0 else SIDE.default)
+    session.write(PICKED.put(view, position))
+
+
+def _chart(result: Explanation) -> None:
+    figure = result.figure()
+    if figure is not None:
+        kit.chart(figure, key=_CHART, alt=result.alt())
+
+
+def _swaps(_: ViewState, result: SwapInResult) -> None:
+    """Draw the aligned tokens, and the effect of each on the result at each layer."""
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        _words(result)
+    with right:
+        if result.problem is not None:
+            st.info(str(result.problem), icon=":material/info:")
+        else:
+            _chart(result)
+
+
+def _heads(view: ViewState, result: SwitchOffResult) -> None:
+    """Draw all heads as a grid, whole parts as bars, and links to the strongest heads."""
+    if result.is_empty:
+        st.info(str(result.claims()[0]), icon=":material/layers:")
+        return
+    left, right = st.columns([8, 3], gap="medium")
+    with left:
+        _chart(result)
+    with right, st.container(key="why_heads", gap="xsmall"):
+        st.caption(say("why.switch_off.strongest"))
+        for head in result.strongest(_N_LINKED_HEADS):
+            opened = on_head(view, result.score.first.letter, head.layer, head.head)
+            navigation.link(
+                navigation.row("attention"), opened, label=head.label, icon=":material/hub:"
+            )
+
+
+def on_head(view: ViewState, sentence: str, layer: int, head: int) -> ViewState:
+    """Return the view that opens Attention on a sentence's head (layer from 1, head from 0)."""
+    view = _SENTENCE.put(_SHOW.put(view, _SHOW.default), sentence)
+    return _HEAD.put(view, f"{layer}.{head}")
+
+
+class _Explained(NamedTuple):
+    """The job of an explanation, and what it draws above the reading, if not words beside it."""
+
+    task: Callable[..., Task] | None
+    draw_above: Callable[[ViewState, Any], None] | None = None
+
+
+_EXPLAINED: Mapping[str, _Explained] = {
+    SHARES: _Explained(None),
+    INPUTS: _Explained(inputs.task),
+    LEAVE_OUT: _Explained(leave_out.task),
+    SWITCH_OFF: _Explained(switch_off.task, _heads),
+    SWAP_IN: _Explained(swap_in.task, _swaps),
+}
+"""The explanations by their name in the controls."""
 
 
 # --- Below the picture
 
 _FILE = "why-alike"
 _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
-_MOST_ROWS = 5_000
+_MAX_ROWS = 5_000
 
 
-def look_closer(view: ViewState, score: Score, result: LookResult | None) -> None:
-    """The chart behind the coloured words, if the look has one, and edits of the first sentence."""
-    looks: dict[str, Callable[[], None]] = {EDITS: lambda: _edits(score)}
+def look_closer(view: ViewState, score: Score, result: Explanation | None) -> None:
+    """Draw the chart behind the coloured words, if there is one, or edits of the first sentence."""
+    panels: dict[str, Callable[[], None]] = {EDITS: lambda: _edits(score)}
     titles = {EDITS: PANEL.options[EDITS]}
-    kind, draw = _detail(view, result)
-    if kind:
-        titles = {DETAIL: say(f"why.detail.{kind}"), **titles}
-        looks[DETAIL] = draw
-    kit.look_closer(view, PANEL.among(titles), looks)
-
-
-def _detail(view: ViewState, result: LookResult | None) -> tuple[str, Callable[[], None]]:
-    """The name of a look's chart, and the function that draws it; "" for none."""
-    if isinstance(result, SharesResult):
-        return "pairs", lambda: shares_chart(view, result)
-    if isinstance(result, InputsResult):
-        return "words", lambda: integrated_chart(view, result)
-    if isinstance(result, LeaveOutResult):
-        kind = "words" if result.pairs is None else "pairs"
-        return kind, lambda: left_out_chart(result)
-    return "", lambda: None
+    if result is not None and result.detail:
+        titles = {DETAIL: result.detail, **titles}
+        panels[DETAIL] = partial(_chart, result)
+    kit.look_closer(view, PANEL.among(titles), panels)
 
 
 def _edits(score: Score) -> None:
-    """Draw the edits of the first sentence, once they are computed."""
-    work = edits_task(score, uncached(), token_seconds=maps().token_seconds(score.card))
-    title = say("why.work.edits")
-    result: EditsResult | None = _await_result(work, _EDITS_PLACE, title, height=160)
-    if result is not None:
-        draw_edits(result, _band_of(score.card, result.vector_kind))
+    """Draw the edits of the first sentence, each with a button that compares it."""
+    task = edits.task(score, uncached(), token_seconds=maps().token_seconds(score.card))
+    result: EditsResult | None = _await_result(task, "why_edits", say("why.work.edits"), height=160)
+    if result is None:
+        return
+    pairs = _measured_pairs(score.card)
+    band = None if pairs is None else pairs.band(result.vector_kind)
+    kit.reading(result.claims(band), key="reading_edits")
+    for i, ranked in enumerate(result.edits):
+        _edit(result, ranked, i)
 
 
-def explain(view: ViewState, result: LookResult) -> None:
-    """The tabs under the picture."""
-    limits = say(f"why.limits.{LOOK.of(view)}")
-    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(view, result), limits)
-
-
-def downloads(view: ViewState, result: LookResult, place: DeltaGenerator) -> None:
-    """The page's Download menu; it keeps only the view, and finds the data again on a click."""
-    passport, svg, title = passport_of(result), "", ""
-    if isinstance(result, SharesResult | InputsResult | LeaveOutResult):
-        svg, title = words_drawing(view, result), str(title_of(result))
-    snippets = [(say("page.same_numbers"), snippet_of(result)), ("", picture_of(result))]
-    with kit.downloads(
-        place,
-        export.caption(passport),
-        page="why",
-        chart=CHART,
-        svg=svg,
-        svg_title=title,
-        name=_FILE,
-        snippets=snippets,
-    ):
-        kit.download_files(
-            _FILE,
-            passport,
-            rows=lambda: rows(_restored(view)),
-            arrays=lambda: arrays(_restored(view)),
+def _edit(result: EditsResult, ranked: RankedEdit, index: int) -> None:
+    second = result.score.second
+    sentence, edited = result.side.sentence, ranked.edit.text
+    with st.container(horizontal=True, vertical_alignment="center", gap="small",
+                      key=f"why_edit_{index}"):  # fmt: skip
+        st.markdown(bold(ranked.cosine), width=48)
+        with st.container(gap=None):
+            st.markdown(marked(sentence.text, edited))
+            st.caption(escape(ranked.edit.description))
+        st.button(
+            say("why.work.compare_as", letter=second.letter)
+            if second.index != result.side.index
+            else say("why.work.compare"),
+            key=f"why_edit_use_{index}",
+            disabled=(edited, sentence.pair) == (second.sentence.text, second.sentence.pair),
+            on_click=_compare_with,
+            args=(result.side.index, second.index, edited),
         )
 
 
-def _restored(view: ViewState) -> LookResult:
-    """The data of a view as it was shown.
+def _compare_with(first: int, second: int, text: str) -> None:
+    """Replace the second sentence by an edit; if it is also the first, append the edit instead."""
+    view = session.current()
+    if not 0 <= first < len(view.sentences):
+        return
+    sentence, sentences = view.sentences[first], list(view.sentences)
+    if second == first:
+        second = len(sentences) if len(sentences) < MAX_SENTENCES else int(first == 0)
+    sentences[second : second + 1] = [replace(retyped(sentence, text, None), pair=sentence.pair)]
+    view = replace(view, sentences=tuple(sentences))
+    for control, index in ((FIRST, first), (SECOND, second)):
+        view = control.put(view, letter(index))
+    session.write(PICKED.put(view, PICKED.default))
+
+
+def explain(view: ViewState, result: Explanation) -> None:
+    """Draw the tabs under the picture."""
+    limits = say(f"why.limits.{LOOK.of(view)}")
+    kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result), limits)
+
+
+def _numbers(result: Explanation) -> None:
+    table = result.rows()
+    kit.table(table[:_MAX_ROWS], key="why_table", exact=_EXACT, height=360)
+    if len(table) > _MAX_ROWS:
+        st.caption(say("why.work.rows", most=_MAX_ROWS, n=len(table)))
+
+
+def _under_the_hood(result: Explanation) -> None:
+    shapes = [{"array": name, "shape": str(a.shape)} for name, a in result.arrays().items()]
+    kit.under_the_hood(
+        formula=[result.formula],
+        snippet=result.snippet(),
+        passport=result.passport,
+        shapes=kit.shapes(shapes, key="why_shapes"),
+    )
+
+
+def downloads(view: ViewState, result: Explanation, place: DeltaGenerator) -> None:
+    """Draw the Download menu; it holds only the view, and finds the data again on a click."""
+    title = str(result.title()) if result.detail else ""
+    rows = result.word_rows() if result.detail else None
+    with kit.downloads(
+        place,
+        export.caption(result.passport),
+        page="why",
+        chart=_CHART,
+        svg="" if rows is None else words_svg(rows, title=title),
+        svg_title=title,
+        name=_FILE,
+        snippets=[(say("page.same_numbers"), result.snippet()), ("", result.chart_snippet())],
+    ):
+        kit.download_files(
+            _FILE,
+            result.passport,
+            rows=lambda: _restored(view).rows(),
+            arrays=lambda: _restored(view).arrays(),
+        )
+
+
+def _restored(view: ViewState) -> Explanation:
+    """The explanation of a view as it was shown.
 
     Raises:
         JobError: the data were evicted.
@@ -421,37 +441,14 @@ def _restored(view: ViewState) -> LookResult:
     score = score_of(view, service, service.load(view.model))
     if isinstance(score, NoScore):
         raise JobError(say("why.work.gone"))
-    work = _task(view, score)
-    if work is None:
+    task = _task(view, score)
+    if task is None:
         return shares_at(score)
-    job = jobs().get(work.key)
+    job = jobs().get(task.key)
     if job is None or job.state != "done":
         raise JobError(say("why.work.gone"))
-    result: LookResult = job.result()
+    result: Explanation = job.result()
     return result
-
-
-def _numbers(result: LookResult) -> None:
-    table = rows(result)
-    kit.table(table[:_MOST_ROWS], key="why_table", exact=_EXACT, height=360)
-    if len(table) > _MOST_ROWS:
-        st.caption(say("why.work.rows", most=_MOST_ROWS, n=len(table)))
-
-
-def _under_the_hood(view: ViewState, result: LookResult) -> None:
-    formula = [FORMULA[LOOK.of(view)]]
-    if isinstance(result, InputsResult):
-        formula.append(INTEGRATED)
-    kit.under_the_hood(
-        formula=formula,
-        snippet=snippet_of(result),
-        passport=passport_of(result),
-        shapes=kit.shapes(_shapes(result), key="why_shapes"),
-    )
-
-
-def _shapes(result: LookResult) -> list[dict[str, str]]:
-    return [{"array": name, "shape": str(array.shape)} for name, array in arrays(result).items()]
 
 
 # --- Above the picture
@@ -463,19 +460,19 @@ _READY = ("python", "bank", "negation", "order")
 def toolbar(view: ViewState) -> None:
     """The choice of the look, and menus for the sentences, examples and options."""
     with kit.controls("why"):
-        inputs.choice(view, controls.LOOK)
+        choice(view, LOOK)
         with st.container(horizontal=True, gap="small", width="content"):
             _menus(view)
 
 
 def _options(view: ViewState) -> tuple[Choice, ...]:
     """The controls that the chosen look has of its own."""
-    look = controls.LOOK.of(view)
-    if look == controls.SHARES:
-        return controls.DEPTH, controls.UNIT
-    if look == controls.LEAVE_OUT:
+    look = LOOK.of(view)
+    if look == SHARES:
+        return DEPTH, controls.UNIT
+    if look == LEAVE_OUT:
         return controls.HOW_OUT, controls.OUT_OF
-    if look == controls.SWITCH_OFF:
+    if look == SWITCH_OFF:
         return (*((controls.OVER,) if len(view.sentences) > 2 else ()), controls.OFF_TO)
     first, second = map(letter, compared_indices(view))
     into = {
@@ -494,9 +491,9 @@ def _menus(view: ViewState) -> None:
         sentences.sentence_editor(view, "sentences", where="page", least=1)
         if len(view.sentences) > 2:
             letters = [letter(i) for i in range(len(view.sentences))]
-            inputs.choice(view, controls.FIRST.among(letters))
-            inputs.choice(view, controls.SECOND.among(letters))
-        inputs.choice(view, VECTOR_KIND)
+            choice(view, FIRST.among(letters))
+            choice(view, SECOND.among(letters))
+        choice(view, VECTOR_KIND)
         if kind == WORD and not _lacks_word(view):  # otherwise they are under the message
             _chips(view)
     with (
@@ -506,7 +503,7 @@ def _menus(view: ViewState) -> None:
         _examples(view)
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
         for control in _options(view):
-            inputs.choice(view, control)
+            choice(view, control)
 
 
 def _examples(view: ViewState) -> None:
@@ -515,9 +512,9 @@ def _examples(view: ViewState) -> None:
         if example.key in _READY:
             ready = from_example(example, view.model)
             opened = replace(view, sentences=ready.sentences, references=ready.references)
-            for control in (controls.FIRST, controls.SECOND):
+            for control in (FIRST, SECOND):
                 opened = control.put(opened, control.default)
-            opened = controls.PICKED.put(opened, controls.PICKED.default)
+            opened = PICKED.put(opened, PICKED.default)
             navigation.link(
                 navigation.row(controls.PAGE), opened, label=example.title, icon=example.icon
             )

@@ -1,80 +1,81 @@
-"""The score of two sentences that Why alike? explains, and its yardsticks."""
+"""The score of two sentences that Why alike? explains: sides, vectors, runs with changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contextlens.analysis.baseline import Band
-from contextlens.analysis.shares import Doubles, Unit, is_word, units_of, vector_of
-from contextlens.analysis.similarity import cosine_matrix
+from contextlens.analysis.shares import (
+    Doubles,
+    Shares,
+    Unit,
+    is_word,
+    shares_of,
+    units_of,
+    vector_of,
+)
 from contextlens.analysis.tokens import labels
-from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.analysis.words import token_positions
 from contextlens.content.language import say
+from contextlens.content.wording import listed_names, occurrence, placed
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Counted, Intervention, Passport, Tokens, Vocabulary
+from contextlens.core.words import Span
 from contextlens.features.why.controls import FIRST, SECOND, VECTOR_KIND
-from contextlens.features.why.measures import VECTOR_KINDS, VectorKind, cosine, weights_of
 from contextlens.ui.state.view import Sentence, ViewState, letter
 from contextlens.ui.widgets.comparison.compute import chosen_span
 from contextlens.ui.widgets.unread import unknown_positions
 
-# --- The cosines of unrelated sentences
+SCORE_FORMULA = r"""
+**The score.** With $h_i$ and $g_j$ the hidden states of the two sentences at a layer, and weights
+$w_i$, $v_j$ that sum to 1 (equal for all real tokens, special ones included; or for [CLS] alone; or
+for the tokens of a word):
 
-_SAMPLE_NAME = "English sentences"
-_N_AT_ONCE = 65
+$$a = \sum_i w_i h_i, \qquad b = \sum_j v_j g_j, \qquad \cos(a, b) = \frac{a \cdot b}{|a|\,|b|}$$
+"""
+
+# --- The compared vector of a text
+
+VectorKind = Literal["mean", "cls", "word"]
+"""The mean over all tokens but padding; the first token; the mean over a word's tokens."""
+VECTOR_KINDS: tuple[VectorKind, ...] = get_args(VectorKind)
 
 
-@dataclass(frozen=True, eq=False)
-class SentencePairs:
-    """The cosines of all pairs of sample sentences.
+def weights_of(tokens: Tokens, kind: VectorKind, span: Span | None = None) -> Doubles:
+    """(n_tokens,) float64 the weight of each token; the weights sum to 1.
 
-    Attributes:
-        mean, cls: the bands for mean vectors and for vectors of the first token, at each layer.
-        n_sentences: the number of sentences.
+    Args:
+        tokens: the text's tokens.
+        kind: the vector to compare.
+        span: the span of the chosen word in the text; only needed for a word.
+
+    Raises:
+        RequestError: no word is chosen, or the model does not read it.
     """
-
-    mean: Band
-    cls: Band
-    n_sentences: int
-
-    def band(self, kind: VectorKind) -> Band | None:
-        """The band of one kind of sentence vector; None for words."""
-        return {"mean": self.mean, "cls": self.cls}.get(kind)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in memory."""
-        return sum(b.low.nbytes * 3 for b in (self.mean, self.cls))
+    if kind == "word":
+        if span is None:
+            raise RequestError("No word of this sentence is chosen. Choose one.")
+        return _even(token_positions(tokens, span), tokens.n_tokens)
+    real = np.flatnonzero(tokens.attention_mask)
+    return _even(real[:1] if kind == "cls" else real, tokens.n_tokens)
 
 
-def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
-    """Measure the pairs of sample sentences in a model: half a second for a small one."""
-    texts = baseline_sentences()
-    vectors: dict[VectorKind, list[Doubles]] = {kind: [] for kind in VECTOR_KINDS if kind != "word"}
-    for start in range(0, len(texts), _N_AT_ONCE):  # all at once would take much memory
-        portion = texts[start : start + _N_AT_ONCE]
-        for encoding in service.encode(card.id, portion, checksum=card.checksum):
-            for kind, kind_vectors in vectors.items():
-                kind_vectors.append(vector_of(encoding.hidden, weights_of(encoding, kind)))
-    bands = {kind: _band(np.stack(kind_vectors, axis=1)) for kind, kind_vectors in vectors.items()}
-    return SentencePairs(bands["mean"], bands["cls"], len(texts))
+def _even(positions: NDArray[np.int64], n_tokens: int) -> Doubles:
+    weights = np.zeros(n_tokens)
+    weights[positions] = 1 / len(positions)
+    return weights
 
 
-def _band(vectors: Doubles) -> Band:
-    """The band of (n_layers, n_sentences, n_dims) vectors."""
-    first, second = np.triu_indices(vectors.shape[1], 1)
-    rows = []
-    for layer in vectors:
-        cosines = cosine_matrix(layer)[first, second]
-        rows.append((np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)))
-    low, mean, high = np.array(rows, np.float32).T
-    return Band(low, mean, high, _SAMPLE_NAME)
+def cosine(first: Doubles, second: Doubles) -> float:
+    """The cosine of two vectors in [-1, 1]; 0 if one has length zero."""
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return 0.0 if lengths == 0 else float(np.clip(first @ second / lengths, -1.0, 1.0))
 
 
 # --- Runs of the model with changes
@@ -231,6 +232,14 @@ class Side:
         """(n_dims,) float64 its compared vector at a layer."""
         return vector_of(self.encoding.layer(layer), self.weights)
 
+    def quoted(self, unit: Unit) -> str:
+        """One of its words for a sentence, with its position if the word occurs twice."""
+        return placed(unit.label, unit.positions[0], [other.label for other in self.units])
+
+    def titled(self, unit: Unit) -> str:
+        """One of its words for a title, with its position if the word occurs twice."""
+        return occurrence(unit.label, unit.positions[0], [other.label for other in self.units])
+
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -274,9 +283,16 @@ class Score:
         )
 
     @property
-    def name(self) -> str:
-        """The name of the comparison, for titles and files: "A ~ B"."""
-        return f"{self.first.letter} ~ {self.second.letter}"
+    def unread_letters(self) -> str:
+        """The sentences of which the model knows no compared token; "" for none."""
+        letters = dict.fromkeys(side.letter for side in self.sides if side.is_unread)
+        return listed_names(list(letters))
+
+    @property
+    def token_shares(self) -> Shares:
+        """(n_tokens of the first, n_tokens of the second) shares of the score, at its layer."""
+        first, second = (side.encoding.layer(self.layer) for side in self.sides)
+        return shares_of(first, second, self.first.weights, self.second.weights)
 
     @property
     def key(self) -> Hashable:
@@ -294,7 +310,7 @@ class Score:
 
     @property
     def lean(self) -> Score:
-        """The score without hidden states, for results that are kept."""
+        """The score without hidden states, for results that are stored."""
         return replace(self, first=self.first.lean, second=self.second.lean)
 
     @cached_property

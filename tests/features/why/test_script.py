@@ -1,4 +1,4 @@
-"""The scripts under the hood give each look's numbers, in every family."""
+"""The scripts under the hood give each explanation's numbers, in every family."""
 
 from __future__ import annotations
 
@@ -10,20 +10,12 @@ import numpy as np
 import pytest
 
 from contextlens.core import EncoderService
-from contextlens.features.why.compute import (
-    InputsResult,
-    LeaveOutResult,
-    LookResult,
-    SharesResult,
-    SwapInResult,
-    To,
-    integrated_of,
-    leave_out,
-    shares_at,
-    swap_in,
-    switch_off,
-)
-from contextlens.features.why.snippet import case_name, picture_of, snippet_of, written_cases
+from contextlens.features.why.explanation import Explanation
+from contextlens.features.why.inputs import InputsResult, trace_inputs
+from contextlens.features.why.leave_out import LeaveOutResult, leave_out
+from contextlens.features.why.shares import shares_at
+from contextlens.features.why.swap_in import swap_in
+from contextlens.features.why.switch_off import To, switch_off
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.snippets import drawn, run
 from tests.support.texts import AWKWARD
@@ -33,10 +25,10 @@ CAT = sentence("A python slept", "python")
 
 
 def left(
-    result: LookResult, folder: Path | None = None, names: dict[str, Any] | None = None
+    result: Explanation, folder: Path | None = None, names: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The variables that a script leaves; it loads no model where `names` has one."""
-    code = snippet_of(result)
+    code = result.snippet()
     assert "contextlens" not in code
     if folder is not None:
         assert f"path/to/{folder.name}" in code
@@ -47,11 +39,11 @@ def left(
 
 
 def assert_same(
-    result: LookResult, folder: Path | None = None, names: dict[str, Any] | None = None
+    result: Explanation, folder: Path | None = None, names: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Check the script's numbers against the page; return its tokenizer and model."""
     found = left(result, folder, names)
-    if picture := picture_of(result):
+    if picture := result.chart_snippet():
         drawn(picture, found)
     for script, page in _numbers(result, found):
         plain = script.tolist() if hasattr(script, "tolist") else script
@@ -59,27 +51,24 @@ def assert_same(
     return {name: found[name] for name in ("tokenizer", "model")}
 
 
-def _numbers(result: LookResult, found: dict[str, Any]) -> list[tuple[Any, Any]]:
-    if isinstance(result, SharesResult):
-        return [(found["shares"], result.by_token.cells)]
-    if isinstance(result, InputsResult):
-        return [
-            (found["shares"][name], getattr(result, name).shares) for name in ("first", "second")
-        ]
-    if isinstance(result, SwapInResult):
-        return [(found["fractions"], result.fractions)]
+def _numbers(result: Explanation, found: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Each number of the script beside that of the page."""
     if isinstance(result, LeaveOutResult):
         indices = {id(word): i for i, word in enumerate(result.words)}
         changes = np.diag(result.changes) if result.pairs is None else result.pairs
         return [
             (
-                found["changes"][case_name(result, case)],
+                found["changes"][result.case_name(case)],
                 changes[indices[id(case[0])], indices[id(case[-1])]],
             )
-            for case in written_cases(result)
+            for case in result.written_cases()
         ]
-    names = ("heads", "attention", "feed_forward")
-    return [(found[name], getattr(result, name)) for name in names]
+    if isinstance(result, InputsResult):
+        return [
+            (found["shares"][name], getattr(result, name).shares) for name in ("first", "second")
+        ]
+    names = {"shares", "fractions", "heads", "attention", "feed_forward"}
+    return [(found[name], array) for name, array in result.arrays().items() if name in names]
 
 
 @pytest.mark.slow
@@ -87,7 +76,7 @@ def _numbers(result: LookResult, found: dict[str, Any]) -> list[tuple[Any, Any]]
 def test_the_scripts_give_every_familys_numbers(
     tiny_service: EncoderService, tiny_root: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contextlens.features.why.compute.N_SAMPLE", 4)
+    monkeypatch.setattr("contextlens.features.why.switch_off.N_SAMPLE", 4)
     how = {"model": f"folder:{family}", "what": ("mean", "cls", "word")[len(family) % 3]}
     folder, view = tiny_root / family, view_on(PAIR, CAT, **how)
     score = score_on(tiny_service, PAIR, CAT, layer=2, **how)
@@ -98,7 +87,7 @@ def test_the_scripts_give_every_familys_numbers(
         leave_out(score, tiny_service),
         switch_off(view, score, tiny_service, to=to),
         swap_in(score, tiny_service),
-        integrated_of(score, tiny_service),
+        trace_inputs(score, tiny_service),
     ):
         assert_same(result, folder, names)
 
@@ -130,7 +119,7 @@ def test_at_layer_0_nothing_is_switched_off_and_the_rest_still_runs(
     found = left(switch_off(view_on(PAIR, CAT, **how), score, tiny_service, to=to), folder)
     assert found["heads"] == []
     assert_same(swap_in(score, tiny_service, into="second"), folder)
-    assert_same(integrated_of(score, tiny_service), folder)
+    assert_same(trace_inputs(score, tiny_service), folder)
 
 
 def test_where_there_is_no_way_the_script_shows_that(

@@ -1,0 +1,239 @@
+"""Leave out: each number is that of a text without the word, or of a model that does not see it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+from sklearn.metrics.pairwise import cosine_similarity
+
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.words import split_words
+from contextlens.features.why.leave_out import (
+    MAX_PAIRED,
+    MAX_WORDS,
+    MIN_WORDS,
+    How,
+    LeaveOutResult,
+    cut,
+    interaction,
+    leave_out,
+    order_of,
+)
+from contextlens.features.why.score import Score
+from tests.features.why.random_results import N, RandomResults, near, verdict, verdicts
+from tests.features.why.scores import PAIR, score_on, sentence, similarity
+
+PET, CODE = (
+    sentence("I love my pet python", "python"),
+    sentence("I love coding in python", "python"),
+)
+PARTS = st.sampled_from(
+    ["my", "pet", "python", ",", ".", " ", "  ", "\n", "don't", "3.5", "蛇", "(", "é"]
+)
+SEEDS = st.integers(0, 2**32 - 1)
+ORDERS = {"same", "opposite", "unrelated", "cannot tell"}
+
+
+def changes_of(result: LeaveOutResult) -> dict[tuple[int, str], float]:
+    return {(word.side, word.unit.label): word.change for word in result.words}
+
+
+def test_words_and_pairs_taken_out_are_a_text_without_them(service: EncoderService) -> None:
+    score = score_on(service, PET, CODE)
+    single, paired = leave_out(score, service), leave_out(score, service, pairs=True)
+    assert single.pairs is None
+    assert paired.pairs is not None
+    np.testing.assert_allclose(np.diag(paired.pairs), single.changes, atol=1e-6)
+    np.testing.assert_array_equal(paired.pairs, paired.pairs.T)
+    indices = {key: i for i, key in enumerate(changes_of(single))}
+    assert len(indices) == 10
+    for one, other, texts in (
+        ((0, "pet"), (0, "pet"), ("I love my python", CODE.text)),
+        ((0, "I"), (0, "I"), ("love my pet python", CODE.text)),
+        ((1, "coding"), (1, "coding"), (PET.text, "I love in python")),
+        ((0, "my"), (0, "pet"), ("I love python", CODE.text)),
+        ((0, "pet"), (1, "coding"), ("I love my python", "I love in python")),
+        ((1, "coding"), (1, "in"), (PET.text, "I love python")),
+    ):
+        change = similarity(service, *texts) - score.cosine
+        assert paired.pairs[indices[one], indices[other]] == pytest.approx(change, abs=1e-5)
+    assert single.words[0].cosine == pytest.approx(score.cosine + single.words[0].change)
+    assert single.order is not None
+    assert not single.notes()
+
+
+def test_a_typed_mask_is_taken_out_with_its_brackets(service: EncoderService) -> None:
+    score = score_on(service, sentence("The [MASK] sat on the mat."), CODE)
+    result = leave_out(score, service)
+    assert [word.unit.label for word in result.words][:3] == ["The", "[MASK]", "sat"]
+    change = similarity(service, "The sat on the mat.", CODE.text) - score.cosine
+    assert changes_of(result)[0, "[MASK]"] == pytest.approx(change, abs=1e-5)
+
+
+def test_the_compared_word_is_not_taken_out_but_can_be_hidden(service: EncoderService) -> None:
+    score = score_on(service, PET, CODE, what="word")
+    taken, hidden = leave_out(score, service), leave_out(score, service, how="hidden")
+    assert (0, "python") not in changes_of(taken)
+    assert "cannot be deleted" in str(taken.notes()[0])
+    assert taken.order is None
+    first = service.encode(BUNDLED_ID, ["love my pet python"])[0].hidden[-1, [4]]
+    change = cosine_similarity(first, score.second.vector(6)[None])[0, 0] - score.cosine
+    assert changes_of(taken)[0, "I"] == pytest.approx(change, abs=1e-5)
+    assert (0, "python") in changes_of(hidden)
+    assert not hidden.notes()
+
+
+@pytest.mark.parametrize("how", ["taken", "hidden"])
+def test_words_of_a_second_text_are_left_out_too(service: EncoderService, how: How) -> None:
+    score = score_on(service, PAIR, sentence("unbelievable"))
+    result = leave_out(score, service, how=how, pairs=True)
+    labels = ["The", "teacher's", "unbelievable", "python", "Seventeen", "umbrellas"]
+    assert [word.unit.label for word in result.words] == [*labels, "unbelievable"]
+    assert np.isfinite(result.changes).all()
+    if how == "taken":
+        rest = similarity(service, PAIR.text, "unbelievable", pair="Seventeen")
+        change = rest - score.cosine
+        assert changes_of(result)[0, "umbrellas"] == pytest.approx(change, abs=1e-5)
+
+
+def test_long_texts_are_bounded_and_it_is_said(
+    tiny_service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, cat = sentence("the bank of the river was green " * 20), sentence("A cat")
+    result = leave_out(score_on(tiny_service, long, cat, model="folder:bert"), tiny_service,
+                       pairs=True)  # fmt: skip
+    assert result.pairs is None
+    assert f"up to {MAX_PAIRED} words" in str(result.notes()[0])
+    assert any("is too long for the model" in str(note) for note in result.notes())
+    assert len(result.words) <= MAX_WORDS + 2
+    monkeypatch.setattr("contextlens.features.why.leave_out.MAX_WORDS", 3)
+    score = score_on(tiny_service, sentence("The bank of the river"), cat, model="folder:bert")
+    result = leave_out(score, tiny_service)
+    assert [word.side for word in result.words] == [0] * 3 + [1] * 2
+    note = "Sentence A has 5 words; only the first 3 are left out, one at a time."
+    assert [str(claim) for claim in result.notes()] == [note]
+
+
+def test_it_tells_how_far_it_is_and_can_be_ended(
+    service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contextlens.features.why.score._STATES_BYTES", 20_000)  # several portions
+    texts, counts = [sentence(f"{text.text} too") for text in (PET, CODE)], []
+    score = score_on(service, *texts)
+    leave_out(score, service, progress=lambda *count: counts.append(count))
+    assert counts == sorted(counts)
+    assert counts[-1] == (12, 12)
+
+    def end(done: int, n: int) -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        leave_out(score_on(service, sentence(f"{PET.text} and"), PAIR), service, progress=end)
+
+
+# Texts without words
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "left"),
+    [
+        ("I love my pet python", ["pet"], "I love my python"),
+        ("I love my pet python", ["python"], "I love my pet"),
+        ("I love my pet python", ["my", "pet"], "I love python"),
+        ("I love my pet python", ["I", "love"], "my pet python"),
+        ("my pet, and you", [","], "my pet and you"),
+        ("rock/paper", ["/"], "rock paper"),
+        ("(pet)", ["pet"], "()"),
+        ("  pet ", ["pet"], "  "),
+        ("love. Hate.", ["."], "love Hate."),
+    ],
+)
+def test_what_is_left_reads_as_a_text(text: str, words: list[str], left: str) -> None:
+    assert cut(text, [(text.index(w), text.index(w) + len(w)) for w in words]).text == left
+
+
+@given(st.lists(PARTS, max_size=10), st.data())
+def test_all_other_words_stay_and_are_found(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    words = split_words(text)
+    gone = set(data.draw(st.lists(st.sampled_from(words), unique=True))) if words else set()
+    left = cut(text, sorted(gone))
+    assert len(left.positions) == len(text)
+    for span in words:
+        moved = left.moved(span)
+        if span in gone:
+            assert moved is None
+        else:
+            assert left.text[slice(*moved)] == text[slice(*span)]
+    kept = "".join(text[slice(*span)] for span in words if span not in gone)
+    assert "".join(left.text.split()) == "".join(kept.split())
+
+
+# The order of words, and pairs
+
+
+@given(SEEDS, st.integers(2, 40))
+def test_orders_are_compared_as_scipy_does(seed: int, n: int) -> None:
+    shares, changes = np.random.default_rng(seed).integers(0, 5, (2, n)) / 10
+    found = order_of(shares, changes)
+    if np.ptp(shares) == 0 or np.ptp(changes) == 0:
+        assert (found.verdict, found.tau) == ("cannot tell", None)
+    else:
+        assert found.tau == pytest.approx(kendalltau(shares, -changes).statistic)
+        assert found.verdict != "same" or found.tau > 0
+        assert found.verdict != "opposite" or found.tau < 0
+        assert n >= MIN_WORDS or found.verdict == "cannot tell"
+
+
+@pytest.mark.parametrize("n", [MIN_WORDS, 60])
+def test_random_orders_are_seldom_called_related(n: int) -> None:
+    random = np.random.default_rng(n)
+    verdicts = [order_of(*random.normal(size=(2, n))).verdict for _ in range(400)]
+    assert sum(verdict in ("same", "opposite") for verdict in verdicts) <= 0.08 * 400
+
+
+def test_the_same_order_and_the_reverse_are_told_and_few_words_tell_nothing() -> None:
+    shares = np.arange(10) / 10
+    assert order_of(shares, -shares).verdict == "same"
+    assert order_of(shares, shares).verdict == "opposite"
+    assert order_of(shares, shares[[0, 9, 1, 8, 2, 7, 3, 6, 4, 5]]).verdict == "unrelated"
+    assert order_of(shares[:5], shares[:5]).verdict == "cannot tell"
+    assert order_of(np.zeros(0), np.zeros(0)).verdict == "cannot tell"
+
+
+def test_the_effect_of_a_pair_beyond_the_sum() -> None:
+    pairs = np.array([[0.1, 0.5], [0.5, 0.2]])
+    np.testing.assert_allclose(interaction(pairs), [[0, 0.2], [0.2, 0]])
+
+
+# Claims
+
+
+def test_claims_tell_nothing_within_the_noise(scores: list[Score]) -> None:
+    for seed in range(N):
+        result = RandomResults(scores, seed).left_out()
+        title, claims = result.title(), result.claims()
+        changes = np.array([word.change for word in result.words])
+        strongest = near(np.abs(changes)) if len(changes) else []
+        if len(strongest) == 1:
+            way = "lowers" if changes[strongest[0]] < 0 else "raises"
+            assert verdict(title) == f"{way}_{result.how}"
+        else:
+            assert verdict(title) == ("several" if strongest else "none")
+            assert title.numbers["n"] == len(strongest)
+        both = {"lowers": -changes, "raises": changes} if len(changes) else {}
+        moved = {way: len(near(values)) for way, values in both.items() if near(values)}
+        assert verdicts(claims) == ([*moved, "alone"] if moved else ["none"])
+        for claim, n in zip(claims, moved.values(), strict=False):
+            assert (claim.numbers["n"], claim.numbers["cosine"]) == (n, result.score.cosine)
+        sure = verdicts(result.sure())
+        assert bool(ORDERS & set(sure[:1])) == (result.score.vector_kind == "mean")
+        expected = None
+        if result.pairs is not None and len(changes) > 1:
+            beyond = result.pairs - changes[:, None] - changes[None, :]
+            np.fill_diagonal(beyond, 0)
+            expected = "additive" if np.abs(beyond).max() < 0.02 else "together"
+        assert [own for own in sure if own not in ORDERS] == ([expected] if expected else [])

@@ -1,0 +1,108 @@
+"""Yardsticks: random pairs of English sentences, and none for texts in other languages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from contextlens.analysis.baseline import Band
+from contextlens.content.bundled_texts import ambiguous_words, baseline_sentences
+from contextlens.core import EncoderService
+from contextlens.features.why.score import Score
+from contextlens.features.why.yardsticks import (
+    SentencePairs,
+    Yardsticks,
+    is_english,
+    random_pairs,
+    yardsticks_of,
+)
+from tests.features.why.random_results import N, verdict
+from tests.features.why.scores import score_on, sentence
+
+ENGLISH = """
+I love my pet python|I love coding in python|The bank lends money|Is it late?|I am
+She gave me an apple|can't come tonight|The man was on the war path|Mary saw the engineer
+The teacher's unbelievable python|The food was not good|Die hard in the attic
+"""
+FOREIGN = """
+Die Bank am Fluss|Ich liebe meine Python|Der Hund biss den Mann|Das war gut|Die Hand war warm
+Am Ufer saß ein alter Mann und las|Er hat die Bank am Fluss gesehen|Was ist das|Ich bin in der Bank
+Le chat dort sur la table|J'aime mon python|La banque prête de l'argent|On me dit non|Elle a un chat
+El perro mordió al hombre|Me gusta mi perro|El banco está en el parque|La casa es grande
+我喜欢蟒蛇|银行在河边|I love 蟒蛇|Привет мир|אני אוהב|Il cane morde l'uomo|O banco está no parque
+De bank is in het park|Hij is in de tuin|Jag älskar min hund|no|die|x|123|…|!!|[MASK]
+"""
+
+
+def lines(texts: str) -> list[str]:
+    return [text for text in texts.replace("\n", "|").split("|") if text]
+
+
+@pytest.mark.parametrize("text", lines(ENGLISH))
+def test_short_english_is_english(text: str) -> None:
+    assert is_english(text)
+    assert is_english(text.upper())
+
+
+@pytest.mark.parametrize("text", ["", " ", *lines(FOREIGN)])
+def test_what_may_be_another_language_is_not(text: str) -> None:
+    assert not is_english(text)
+
+
+def test_most_english_sentences_are_recognised() -> None:
+    texts = [*baseline_sentences(), *(sentence.text for sentence in ambiguous_words())]
+    assert np.mean([is_english(text) for text in texts]) > 0.93
+
+
+@pytest.mark.slow
+def test_random_pairs_are_all_pairs_of_sample_sentences(tiny_service: EncoderService) -> None:
+    found = random_pairs(tiny_service, tiny_service.load("folder:bert"))
+    encodings = tiny_service.encode("folder:bert", list(baseline_sentences()), layers=[3])
+    assert found.band("word") is None
+    for band, vectors in (
+        (found.mean, [encoding.hidden[0].mean(axis=0) for encoding in encodings]),
+        (found.cls, [encoding.hidden[0, 0] for encoding in encodings]),
+    ):
+        cosines = cosine_similarity(vectors)[np.triu_indices(len(vectors), 1)]
+        expected = [np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)]
+        assert [band.low[3], band.mean[3], band.high[3]] == pytest.approx(expected, abs=1e-5)
+    assert (found.band("mean"), found.band("cls")) == (found.mean, found.cls)
+
+
+def test_a_score_is_held_against_random_pairs_of_english(scores: list[Score]) -> None:
+    for seed in range(N // 10):
+        random, score = np.random.default_rng(seed), scores[seed % len(scores)]
+        ends = (
+            np.sort(random.uniform(-1, 1, 3)).astype(np.float32).round(int(random.integers(1, 4)))
+        )
+        band = Band(*(np.full(9, value, np.float32) for value in ends), "English sentences")
+        value = float(random.choice([*ends, random.uniform(-1, 1)]))
+        score = replace(score, cosines=np.full_like(score.cosines, value))
+        where = "above" if round(value, 2) > round(float(ends[2]), 2) else "within"
+        where = "below" if round(value, 2) < round(float(ends[0]), 2) else where
+        for given, fits, expected in (
+            (band, True, where), (None, True, "unknown"), (band, False, "foreign"),
+        ):  # fmt: skip
+            (claim,) = Yardsticks(score, band=given, is_english=fits).claims()
+            expected = "equal" if score.are_equal else expected
+            is_unread = any(side.is_unread for side in score.sides)
+            assert verdict(claim) == ("unread" if is_unread else expected)
+            assert claim.numbers["cosine"] == value
+            assert str(claim)
+
+
+def test_only_english_has_yardsticks(service: EncoderService) -> None:
+    band = Band(*(np.full(9, value, np.float32) for value in (-0.1, 0.0, 0.1)), "sentences")
+    pairs = SentencePairs(band, band)
+    english = score_on(service, sentence("I love my pet"), sentence("The bank lends money"))
+    known = yardsticks_of(english, pairs, None, None)
+    (only,) = known.ranges
+    assert (only.low, known.band) == (pytest.approx(-0.1), band)
+    assert "random sentences: −0.10 to 0.10" in known.alt()
+    assert yardsticks_of(english, None, None, None).ranges == ()
+    mixed = score_on(service, sentence("I love my pet"), sentence("Die Bank am Fluss"))
+    assert yardsticks_of(mixed, pairs, None, None).ranges == ()
+    assert not yardsticks_of(mixed, pairs, None, None).is_english
