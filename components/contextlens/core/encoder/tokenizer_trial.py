@@ -214,26 +214,31 @@ def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
     """The strings that the tokenizer's rules look for or insert, and their patterns."""
     strings: set[str] = set()
     patterns: set[str] = set()
-
-    def collect(value: Any, name: str) -> None:
-        if isinstance(value, dict | list):
-            names = value if isinstance(value, dict) else [name] * len(value)
-            inner = value.values() if isinstance(value, dict) else value
-            for inner_name, inner_value in zip(names, inner, strict=True):
-                collect(inner_value, inner_name)
-        elif name == "precompiled_charsmap":
-            # SentencePiece's table: the trie's length, the trie, then zero-ended replacements.
-            data = base64.b64decode(value or "")
-            texts = data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")
-            _limit(max(map(len, texts)), _MAPPED_BYTES, _MAP_REFUSED)
-        elif isinstance(value, str):
-            _limit(len(value), _LONGEST_STRING, _STRING_REFUSED)
-            (patterns if name == "Regex" else strings).add(value)
-
     for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
-        if (rules := getattr(tokenizer, part)) is not None:
-            collect(json.loads(rules.__getstate__()), "")
+        if (rules := getattr(tokenizer, part)) is None:
+            continue
+        for name, text in _texts_in("", json.loads(rules.__getstate__())):
+            if name == "precompiled_charsmap":
+                # SentencePiece's table: the trie's length, the trie, zero-ended replacements.
+                data = base64.b64decode(text)
+                texts = data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")
+                _limit(max(map(len, texts)), _MAPPED_BYTES, _MAP_REFUSED)
+            else:
+                _limit(len(text), _LONGEST_STRING, _STRING_REFUSED)
+                (patterns if name == "Regex" else strings).add(text)
     return sorted(strings), sorted(patterns)
+
+
+def _texts_in(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Each string inside rules, with its name in the file."""
+    if isinstance(value, dict):
+        for inner_name, inner in value.items():
+            yield from _texts_in(inner_name, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts_in(name, inner)
+    elif isinstance(value, str):
+        yield name, value
 
 
 def _texts_for(patterns: list[str]) -> Iterator[str]:
