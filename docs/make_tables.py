@@ -16,7 +16,6 @@ from contextlens.analysis.shares import Doubles
 from contextlens.content.bundled_texts import SenseSentence, ambiguous_words
 from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard, open_service
-from contextlens.core.cache import CachedService
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Intervention
 from contextlens.core.words import find_word
@@ -51,7 +50,7 @@ def senses_table(service: EncoderService, model: str, words: Sequence[str] = WOR
 
 def heads_table(service: EncoderService, model: str, words: Sequence[str] = WORDS) -> str:
     """The heads whose absence lowers the separation of senses most, and what all of them do."""
-    uncached = service.uncached if isinstance(service, CachedService) else service
+    uncached = service.uncached
     costs = head_costs(uncached, uncached.load(model), words)
     mean_gap, rows = float(costs.gaps.mean()), []
     for place, (layer, head) in enumerate(costs.dearest(N_HEADS), start=1):
