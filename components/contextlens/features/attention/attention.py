@@ -119,7 +119,7 @@ class AttentionView(Panel):
         name = occurrence(labels[first], grid.columns[first].positions[0], labels, _IN_TITLE)
         verdict: str = top.verdict
         if verdict in ("one", "several"):
-            verdict = selection.mean.direction
+            verdict = selection.mean.preposition
         return claim(f"attention.title.{verdict}", Scope=selection.name, share=top.share, name=name)
 
     def claims(self) -> list[Claim]:

@@ -172,7 +172,7 @@ class HeadMean:
         layers: the layers whose heads it combines, from a layer and the number of layers.
         script: lines of Python that define `attention`.
         script_heads: Python for the combined heads.
-        direction: the last part of its title's key: "to" or "from".
+        preposition: the last part of its title's key: "to" or "from".
         verb: the name of the verb between two tokens: "attends_to" or "draws_on".
         sure: the details for engineers.
     """
@@ -182,7 +182,7 @@ class HeadMean:
     layers: Callable[[int, int], range]
     script: Sequence[str]
     script_heads: str
-    direction: str = "to"
+    preposition: str = "to"
     verb: str = "attends_to"
     sure: Callable[[], list[Claim]] = list
 

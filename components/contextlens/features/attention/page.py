@@ -41,7 +41,7 @@ _MAX_COLUMNS = 64  # of a table that is sent in full
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """The controls: the sentence, the heads, the editor and the display options."""
+    """Draw the controls: the sentence, the heads, the editor and the display options."""
     with kit.controls("attention"):
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
@@ -51,7 +51,7 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """One head, mean or rollout as lines, beside all heads as small pictures."""
+    """Draw one head, mean or rollout as lines, beside all heads as small pictures."""
     mean = attention.selection.mean
     verb = "attends_to" if mean is None else mean.verb
     left, right = st.columns([8, 5], gap="medium")
@@ -72,19 +72,19 @@ def picture(view: ViewState, attention: AttentionView) -> None:
 
 
 def words(attention: AttentionView) -> None:
-    """The reading, and notes on tokens that were hidden, padded, unknown or cut off."""
+    """Draw the reading, and notes on tokens that were hidden, padded, unknown or cut off."""
     kit.reading(attention.claims(), sure=attention.sure())
     if notes := attention.notes():
         st.caption(" ".join(map(str, notes)))
 
 
 def heatmap(attention: AttentionView) -> None:
-    """All weights of the lines at once, as a heatmap."""
+    """Draw all weights of the lines at once, as a heatmap."""
     kit.chart(attention.figure(), key=_CHART, alt=attention.alt())
 
 
 def explain(attention: AttentionView) -> None:
-    """The tabs under the picture."""
+    """Draw the tabs under the picture."""
     kit.tabs(
         lambda: _numbers(attention),
         lambda: _under_the_hood(attention),
@@ -95,7 +95,7 @@ def explain(attention: AttentionView) -> None:
 def downloads(
     attention: AttentionView, place: DeltaGenerator, again: Callable[[], AttentionView]
 ) -> None:
-    """The page's Download menu.
+    """Draw the page's Download menu.
 
     Args:
         attention: the data of the page.
@@ -124,14 +124,14 @@ def downloads(
 
 
 def _head(view: ViewState, attention: AttentionView) -> None:
-    """The head menu, if one head is shown."""
+    """Draw the head menu, if one head is shown."""
     if attention.selection.scope == "head":
         with st.container(width=_WIDTH, key="attention_head_menu"):
             inputs.select(view, HEAD.among(attention.navigator.titles()))
 
 
 def _layer(view: ViewState, attention: AttentionView) -> None:
-    """The layer control, which keeps the head; hidden for the mean of all heads."""
+    """Draw the layer control, which keeps the head; hidden for the mean of all heads."""
     chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
     if chosen.scope == "head":
         keep_head = partial(_pick_head, head=chosen.head)

@@ -36,7 +36,7 @@ def rollout(layer_means: FloatArray) -> FloatArray:
 ROLLOUT = HeadMean(
     kind="rollout",
     weights=lambda heads, layer: rollout(heads.layer_means[:layer]),
-    layers=lambda layer, n_layers: range(1, layer + 1),  # noqa: ARG005
+    layers=lambda layer, _: range(1, layer + 1),
     script=(
         "attention = torch.eye(attentions.shape[-1])",
         "for mean in attentions[:{layer}].mean(dim=1):",
@@ -44,7 +44,7 @@ ROLLOUT = HeadMean(
         "    attention = mixed / mixed.sum(dim=-1, keepdim=True) @ attention",
     ),
     script_heads="attentions[:{layer}].flatten(0, 1)",
-    direction="from",
+    preposition="from",
     verb="draws_on",
     sure=lambda: [claim("attention.sure.rollout")],
 )
