@@ -3,7 +3,7 @@
 from functools import partial
 
 from contextlens.features.attention import page
-from contextlens.features.attention.compute import attention_view
+from contextlens.features.attention.attention import attention_view
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -19,7 +19,6 @@ with kit.box():
     page.toolbar(view, attention)
 page.picture(view, attention)
 page.words(attention)
-page.notes(attention)
 page.heatmap(attention)
 page.explain(attention)
 again = partial(attention_view, view, runtime.service(), card)

@@ -30,9 +30,7 @@ from contextlens.core.schema import Passport
 from contextlens.core.words import Span, find_word
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.attention import controls as attention_controls
-from contextlens.features.attention.compute import attention_view
-from contextlens.features.attention.figures import heatmap_of
-from contextlens.features.attention.reading import attention_reading
+from contextlens.features.attention.attention import attention_view
 from contextlens.features.layers.compute import hidden_states
 from contextlens.features.layers.controls import MEASURE, MEASURES
 from contextlens.features.layers.measures import MeasureKind
@@ -272,8 +270,7 @@ def show_attention(
     elif layer is not None:
         view = attention_controls.SHOW.put(view, "Layer")
     attention = attention_view(view, service, card)
-    claims = attention_reading(attention.selection, attention.grid, attention.picked)
-    return Chart(standalone(heatmap_of(attention)), _plain(claims), attention.passport)
+    return Chart(standalone(attention.figure()), _plain(attention.claims()), attention.passport)
 
 
 def show_layers(

@@ -18,7 +18,7 @@ from streamlit.components.v2.bidi_component.serialization import deserialize_tri
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import split_words
 from contextlens.features.attention import widgets
-from contextlens.features.attention.measures import Grid, GridItem
+from contextlens.features.attention.grid import Grid, GridItem
 from contextlens.ui.state.address import from_json, to_json
 from contextlens.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, retyped
 from contextlens.ui.widgets import chips, layer_bar, token_strip

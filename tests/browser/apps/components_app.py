@@ -8,8 +8,9 @@ import streamlit as st
 
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import Span
-from contextlens.features.attention.measures import Grid, GridItem
-from contextlens.features.attention.widgets import HabitBar, attention_heads, attention_lines
+from contextlens.features.attention.grid import Grid, GridItem
+from contextlens.features.attention.navigator import HabitBar
+from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.widgets.chips import ChipRow, word_chips
 from contextlens.ui.widgets.kit import picture_buttons
 from contextlens.ui.widgets.token_strip import token_strip

@@ -18,7 +18,7 @@ from contextlens.content.language import say
 from contextlens.core import EncoderService
 from contextlens.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.attention.shown import LONG, seen, view_on
+from tests.features.attention.examples import LONG, attention_on, view_on
 from tests.support.fields import field
 from tests.support.pages import (
     alone,
@@ -85,7 +85,7 @@ def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
 ) -> None:
     app = open_(DEFAULT, PAGE)
     assert [title.value for title in app.title] == ["Attention"]
-    assert_shows(app, seen(service).grid.weights)
+    assert_shows(app, attention_on(service).grid.weights)
     text = reading(app)
     assert "In layer 1, head 2, **over 99%** of the attention goes to the previous token" in text
     assert "“python” attends most to “pet” (**over 99%**)" in text
@@ -100,9 +100,9 @@ def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
 
 def test_another_head_is_chosen_in_the_menu_and_in_the_navigator(service: EncoderService) -> None:
     app = field(opened().selectbox, HEAD.key).set_value("3.7").run()
-    assert_shows(app, seen(service, head="3.7").grid.weights)
+    assert_shows(app, attention_on(service, head="3.7").grid.weights)
     app = send_pick(opened(show="Rollout", layer=3), "attention_heads", layer=5, head=1)
-    assert_shows(app, seen(service, head="5.1").grid.weights)
+    assert_shows(app, attention_on(service, head="5.1").grid.weights)
     assert SHOW.of(shown_view(app)) == "One head"
     assert HEAD.among(["5.1"], default="").of(shown_view(app)) == "5.1"
     assert component(app, "contextlens_heads")["chosen"] == [[5, 1]]
@@ -136,7 +136,7 @@ def test_a_pair_and_markup_are_shown_as_text() -> None:
 def test_a_model_of_a_folder_is_shown(tiny_service: EncoderService) -> None:
     how = {"model": "folder:albert", "show": "Layer", "layer": 2}
     app = opened(Sentence("A python", "and another"), **how)
-    expected = seen(tiny_service, Sentence("A python", "and another"), **how)
+    expected = attention_on(tiny_service, Sentence("A python", "and another"), **how)
     assert_shows(app, expected.grid.weights)
     assert given(app, "layer")["layers"] == [1, 2, 3]
     assert lines(framed(ViewState(DEFAULT.model, ()), PAGE)).shape == (2, 2)
@@ -168,9 +168,11 @@ def test_the_layer_bar_keeps_the_head_and_has_no_place_beside_the_mean_of_all(
     app = to_layer(app, 5)
     assert HEAD.among(["5.7"]).of(shown_view(app)) == "5.7"
     assert shown_view(app).layer is None
-    assert_shows(app, seen(service, Sentence("A python"), head="5.7").grid.weights)
+    assert_shows(app, attention_on(service, Sentence("A python"), head="5.7").grid.weights)
     with pytest.raises(StopIteration):
         layer_of(opened(Sentence("A python"), show="All"))
     app = to_layer(opened(Sentence("A python"), show="Rollout"), 2)
     assert shown_view(app).layer == 2
-    assert_shows(app, seen(service, Sentence("A python"), show="Rollout", layer=2).grid.weights)
+    assert_shows(
+        app, attention_on(service, Sentence("A python"), show="Rollout", layer=2).grid.weights
+    )

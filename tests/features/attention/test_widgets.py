@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.features.attention import widgets
-from contextlens.features.attention.measures import Grid, GridItem
+from contextlens.features.attention.grid import Grid, GridItem
 
 ITEMS = tuple(GridItem(f"w{i}", (2 * i, 2 * i + 1), "token", 0) for i in range(3))
 GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=False)

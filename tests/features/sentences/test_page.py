@@ -132,7 +132,7 @@ def test_texts_of_a_corpus_are_drawn_in_the_order_of_a_label_and_their_snippet_a
     )
     assert "in the order of “sentiment”." in everything_said(app)
     assert matrix(app, "mean").shape == (MAX_DRAWN_TEXTS, MAX_DRAWN_TEXTS)
-    drawn = drawn_texts("sentiment")
+    drawn = drawn_texts(sentiment_corpus())
     assert list(drawn.labels) == sorted(drawn.labels)
     assert {*zip(drawn.texts, drawn.labels, strict=True)} <= {
         *zip(sentiment_corpus().texts, sentiment_corpus().labels["sentiment"], strict=True)

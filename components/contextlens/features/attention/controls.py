@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextlens.features.attention.measures import HABITS, Direction, Scope, Special
+from contextlens.features.attention.grid import Direction, Special
+from contextlens.features.attention.heads import HABITS
+from contextlens.features.attention.selection import Scope
 from contextlens.ui.state.controls import choice, number, sentence_choice
 
 PAGE = "attention"

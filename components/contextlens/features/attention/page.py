@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import say
-from contextlens.features.attention import compute
-from contextlens.features.attention.compute import (
-    AttentionView,
-    habit_names,
-    habit_texts,
-    habits_caption,
-    head_titles,
-    sort_titles,
-)
+from contextlens.features.attention.attention import AttentionView
 from contextlens.features.attention.controls import (
     DIRECTION,
     HEAD,
@@ -31,17 +22,11 @@ from contextlens.features.attention.controls import (
     TOKEN,
     UNIT,
 )
-from contextlens.features.attention.explain import FORMULA
-from contextlens.features.attention.figures import heatmap_of
-from contextlens.features.attention.measures import selected_heads
-from contextlens.features.attention.reading import (
-    attention_notes,
-    attention_reading,
-    attention_sure,
-    attention_title,
-)
-from contextlens.features.attention.snippet import attention_picture, attention_snippet
-from contextlens.features.attention.widgets import HabitBar, attention_heads, attention_lines
+from contextlens.features.attention.grid import FORMULA as GRID_FORMULA
+from contextlens.features.attention.heads import FORMULA as HABITS_FORMULA
+from contextlens.features.attention.heatmap import heatmap_script
+from contextlens.features.attention.rollout import FORMULA as ROLLOUT_FORMULA
+from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import ViewState
@@ -50,13 +35,13 @@ from contextlens.ui.widgets.layer_bar import layer_bar
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
-_BEST = 5  # heads that get a dot
+_N_BEST = 5  # heads that get a dot
 _WIDTH = 216  # of the head menu, in pixels
-_MOST_COLUMNS = 64  # of a table that is sent in full
+_MAX_COLUMNS = 64  # of a table that is sent in full
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """The controls: the sentence, the heads, the editor and the display options."""
+    """Draw the controls: the sentence, the heads, the editor and the display options."""
     with kit.controls("attention"):
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
@@ -66,40 +51,40 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """One head, mean or rollout as lines, beside all heads as small pictures."""
+    """Draw one head, mean or rollout as lines, beside all heads as small pictures."""
+    mean = attention.selection.mean
+    verb = "attends_to" if mean is None else mean.verb
     left, right = st.columns([8, 5], gap="medium")
     with left:
         attention_lines(
             attention.grid,
             key="attention_lines",
-            title=str(attention_title(attention.selection, attention.grid)),
+            title=str(attention.title()),
             picked=attention.picked,
-            verbs=_verbs(attention),
+            verbs=(say("attention.page.this_token"), say(f"attention.page.{verb}")),
             on_pick=_pick_token,
         )
     with right:
-        titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
+        titles = dict(zip(SORT.options, attention.navigator.sort_titles(), strict=True))
         inputs.select(view, SORT.among(titles))
         _navigator(attention)
     _layer(view, attention)
 
 
 def words(attention: AttentionView) -> None:
-    """The reading."""
-    selection = attention.selection
-    claims = attention_reading(selection, attention.grid, attention.picked)
-    kit.reading(claims, sure=attention_sure(selection))
+    """Draw the reading, and notes on tokens that were hidden, padded, unknown or cut off."""
+    kit.reading(attention.claims(), sure=attention.sure())
+    if notes := attention.notes():
+        st.caption(" ".join(map(str, notes)))
 
 
-def notes(attention: AttentionView) -> None:
-    """Notes on tokens that were hidden, padded, unknown or cut off."""
-    claims = attention_notes(attention)
-    if claims:
-        st.caption(" ".join(map(str, claims)))
+def heatmap(attention: AttentionView) -> None:
+    """Draw all weights of the lines at once, as a heatmap."""
+    kit.chart(attention.figure(), key=_CHART, alt=attention.alt())
 
 
 def explain(attention: AttentionView) -> None:
-    """The tabs under the picture."""
+    """Draw the tabs under the picture."""
     kit.tabs(
         lambda: _numbers(attention),
         lambda: _under_the_hood(attention),
@@ -110,7 +95,7 @@ def explain(attention: AttentionView) -> None:
 def downloads(
     attention: AttentionView, place: DeltaGenerator, again: Callable[[], AttentionView]
 ) -> None:
-    """The page's Download menu.
+    """Draw the page's Download menu.
 
     Args:
         attention: the data of the page.
@@ -119,8 +104,8 @@ def downloads(
     """
     passport = attention.passport
     snippets = [
-        (say("page.same_numbers"), _snippet(attention)),
-        ("", attention_picture(attention.grid)),
+        (say("page.same_numbers"), attention.snippet()),
+        ("", heatmap_script(attention.grid)),
     ]
     with kit.downloads(
         place,
@@ -133,20 +118,20 @@ def downloads(
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: compute.weight_rows(again()),
-            arrays=lambda: compute.arrays(again()),
+            rows=lambda: again().rows(),
+            arrays=lambda: again().arrays(),
         )
 
 
 def _head(view: ViewState, attention: AttentionView) -> None:
-    """The head menu, if one head is shown."""
+    """Draw the head menu, if one head is shown."""
     if attention.selection.scope == "head":
         with st.container(width=_WIDTH, key="attention_head_menu"):
-            inputs.select(view, HEAD.among(head_titles(attention)))
+            inputs.select(view, HEAD.among(attention.navigator.titles()))
 
 
 def _layer(view: ViewState, attention: AttentionView) -> None:
-    """The layer control, which keeps the head; hidden for the mean of all heads."""
+    """Draw the layer control, which keeps the head; hidden for the mean of all heads."""
     chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
     if chosen.scope == "head":
         keep_head = partial(_pick_head, head=chosen.head)
@@ -169,45 +154,18 @@ def _menus(view: ViewState, attention: AttentionView) -> None:
 
 
 def _navigator(attention: AttentionView) -> None:
-    selected = selected_heads(attention.heads, attention.selection)
+    navigator = attention.navigator
+    selected = navigator.selected
     attention_heads(
-        attention.heads.pictures,
-        habit_texts(attention),
+        navigator.heads.pictures,
+        navigator.texts(),
         key="attention_heads",
-        chosen=[] if len(selected) == len(attention.order) else selected,
-        best=attention.order[:_BEST],
-        bars=_bars(attention, selected),
-        caption=habits_caption(attention),
+        chosen=[] if len(selected) == len(navigator.order) else selected,
+        best=navigator.order[:_N_BEST],
+        bars=navigator.bars(),
+        caption=navigator.caption(),
         on_pick=_pick_head,
     )
-
-
-def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[HabitBar]:
-    """The mean habits of the selected heads, beside those of evenly spread attention."""
-    heads, names = attention.heads, habit_names(attention.selection)
-    means = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0).tolist()
-    *even, widest = heads.even.tolist()
-    bits, entropy = means.pop(), say("attention.habit.entropy")
-    return [
-        *(
-            HabitBar(name, value, expected, say("attention.bars.share", value=value))
-            for name, value, expected in zip(names, means, even, strict=True)
-        ),
-        HabitBar(entropy, bits / (widest or 1.0), 1.0, say("attention.bars.bits", value=bits)),
-    ]
-
-
-def _verbs(attention: AttentionView) -> tuple[str, str]:
-    rollout = attention.selection.scope == "rollout"
-    verb = say("attention.page.draws_on" if rollout else "attention.page.attends_to")
-    return say("attention.page.this_token"), verb
-
-
-def heatmap(attention: AttentionView) -> None:
-    """All weights of the lines at once, as a heatmap."""
-    title = str(attention_title(attention.selection, attention.grid))
-    alt = say("attention.page.alt", title=title)
-    kit.chart(heatmap_of(attention), key=_CHART, alt=alt)
 
 
 def _pick_head(layer: int, head: int) -> None:
@@ -226,39 +184,27 @@ def _numbers(attention: AttentionView) -> None:
         _weights(attention)
     with right:
         st.markdown(say("attention.page.heads"))
-        table = compute.heads_table(attention)
-        kit.table(table, key="attention_heads_table", after=2, height=320)
+        kit.table(attention.navigator.table(), key="attention_heads_table", after=2, height=320)
         st.caption(say("attention.page.heads_caption"))
 
 
 def _weights(attention: AttentionView) -> None:
     grid = attention.grid
-    if len(grid.columns) <= _MOST_COLUMNS:
-        table = compute.weights_table(attention)
-        kit.table(table, key="attention_matrix", after=1, height=320)
+    if len(grid.columns) <= _MAX_COLUMNS:
+        kit.table(grid.table(), key="attention_matrix", after=1, height=320)
         return
-    table = compute.picked_table(attention)
-    kit.table(table, key="attention_picked", after=2, height=320)
+    kit.table(grid.picked_table(*attention.picked), key="attention_picked", after=2, height=320)
     rows, columns = grid.weights.shape
     st.caption(say("attention.page.picked_only", rows=rows, columns=columns))
 
 
 def _under_the_hood(attention: AttentionView) -> None:
+    formulas = (attention.formula, GRID_FORMULA, ROLLOUT_FORMULA, HABITS_FORMULA)
     kit.under_the_hood(
-        formula=[FORMULA],
-        snippet=_snippet(attention),
+        formula=["\n\n".join(formulas)],
+        snippet=attention.snippet(),
         passport=attention.passport,
         shapes=lambda: _shapes(attention),
-    )
-
-
-def _snippet(attention: AttentionView) -> str:
-    return attention_snippet(
-        attention.card,
-        attention.encoding,
-        attention.selection,
-        attention.grid,
-        attention.pad_to or 0,
     )
 
 

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 
 from contextlens.core.schema import FloatArray
-from contextlens.features.attention.measures import Grid, GridItem
+from contextlens.features.attention.grid import Grid, GridItem
+from contextlens.features.attention.navigator import HabitBar
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
 # --- All heads as small pictures
-
-
-@dataclass(frozen=True)
-class HabitBar:
-    """One habit of the chosen heads.
-
-    Attributes:
-        value: a share of attention, or the entropy relative to even attention; in [0, 1].
-        even: the value of evenly spread attention.
-        text: the value as written beside the bar.
-    """
-
-    name: str
-    value: float
-    even: float
-    text: str
 
 
 def attention_heads(

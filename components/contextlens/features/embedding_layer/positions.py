@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,7 +52,7 @@ class Positions(Panel):
         n = len(self.statistics.cosines)
         if n < _MIN_POSITIONS:
             return [claim("embedding_layer.positions.few", n=n)]
-        near, far = self._near_and_far()
+        near, far = self._near_and_far
         verdict = "nearer" if near > far else "farther"
         verdict = "even" if abs(near - far) < _MIN_DIFFERENCE else verdict
         share, distance = self._share(), min(_FAR, n - 1)
@@ -79,7 +80,7 @@ class Positions(Panel):
         """The similarity of near and far positions."""
         if len(self.statistics.cosines) < _MIN_POSITIONS:
             return claim("embedding_layer.positions.title.few")
-        near, far = self._near_and_far()
+        near, far = self._near_and_far
         return claim("embedding_layer.positions.title.compared", near=near, far=far)
 
     def figure(self) -> go.Figure:
@@ -152,6 +153,7 @@ class Positions(Panel):
         """A description of the curve."""
         return say("embedding_layer.positions.alt_curve", title=str(self.curve_title()))
 
+    @cached_property
     def _near_and_far(self) -> tuple[float, float]:
         """The mean similarity of adjacent rows, and of rows far apart."""
         means = distance_means(self.statistics.cosines)

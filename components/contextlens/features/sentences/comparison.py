@@ -90,14 +90,14 @@ class Comparison(Panel):
         """The ways, in the order of `cosines`."""
         return tuple(self.vectors.by_pooling)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The sentences' letters, or the numbers of a corpus's texts."""
         if self.drawn is not None:
             return tuple(say("sentences.drawn.name", i=i + 1) for i in range(len(self.sentences)))
         return tuple(letter(i) for i in range(len(self.sentences)))
 
-    @property
+    @cached_property
     def scale(self) -> tuple[float, float]:
         """The ends of the colour scale, the same for all ways."""
         return cosine_range(self.cosines)
@@ -168,8 +168,8 @@ class Comparison(Panel):
         """The cosines of every pair of sentences by one way, with a number on each cell."""
         cosines, (low, high) = self.cosines[at], self.scale
         is_numbered = len(self.names) <= _MAX_NUMBERED
-        places = (cosines - low) / (high - low)
-        is_high = np.array([[ink_on(place) == GROUND for place in row] for row in places.tolist()])
+        depths = (cosines - low) / (high - low)
+        is_high = np.array([[ink_on(depth) == GROUND for depth in row] for row in depths.tolist()])
         traces: list[dict[str, Any]] = [
             {
                 "type": "heatmap",

@@ -12,10 +12,10 @@ from contextlens.analysis.separation import SPLIT
 from contextlens.content.language import say
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
-from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS, READY_CORPORA
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS
 from contextlens.features.sentences.vectors import vectors_task
 from contextlens.jobs import Task
-from contextlens.ui.corpora.texts import stored_texts
 
 _MAX_LABELS = 20  # different ones, by which drawn texts are put in order
 
@@ -46,13 +46,8 @@ class DrawnTexts:
         return f"{say(key, **numbers)} {order}".rstrip()
 
 
-def drawn_texts(name: str) -> DrawnTexts:
-    """Return texts of a ready or stored corpus, or all of a small one; always the same.
-
-    Raises:
-        CorpusError: there is no such corpus, or it is damaged or of a newer version.
-    """
-    corpus = READY_CORPORA[name]() if name in READY_CORPORA else stored_texts(name)
+def drawn_texts(corpus: Corpus) -> DrawnTexts:
+    """Return texts of a corpus, or all of a small one; always the same."""
     n = len(corpus.texts)
     random = np.random.default_rng(0)
     chosen = sorted(random.choice(n, min(n, MAX_DRAWN_TEXTS), replace=False).tolist())

@@ -55,6 +55,7 @@ from contextlens.features.sentences.vectors import (
 )
 from contextlens.jobs import Task
 from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora.texts import stored_texts
 from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps, store
@@ -124,7 +125,9 @@ def _comparison(view: ViewState, card: ModelCard) -> Comparison | None:
         return None
     drawn = None
     if source_of(view).of(view) == DRAWN:
-        source = drawn_texts(corpus_name(view))
+        name = corpus_name(view)
+        corpus = READY_CORPORA[name]() if name in READY_CORPORA else stored_texts(name)
+        source = drawn_texts(corpus)
         task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
         vectors: TextVectors | None = _awaited(task, "sentences_drawn", height=HEIGHT)
         if vectors is None:

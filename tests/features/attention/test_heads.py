@@ -1,11 +1,10 @@
-"""Attention reduced and arranged: against transformers itself, plain loops, and its own laws."""
+"""All heads reduced: against transformers itself, plain loops, and their own laws."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,38 +14,21 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from transformers import AutoModel, AutoTokenizer
 
-from contextlens.analysis.tokens import kinds, labels
 from contextlens.core import BUNDLED_ID, EncoderService, Encoding
-from contextlens.features.attention.measures import (
+from contextlens.features.attention.heads import (
     HABITS,
-    Arrangement,
-    Grid,
-    arrange,
     block_means,
     habits,
     ranked,
     reduce_heads,
-    rollout,
     separators,
 )
+from tests.features.attention.examples import PADDING, SECOND_TEXT, TEXT, encoded
 from tests.support.tiny_models import FAMILIES
 
-TEXT, PAIR = "The teacher's unbelievable python", "Seventeen umbrellas"
-PADDING = 48
 by_case = pytest.mark.parametrize(
-    ("pair", "pad_to"), [(None, None), (PAIR, PADDING)], ids=["text", "padded pair"]
+    ("pair", "pad_to"), [(None, None), (SECOND_TEXT, PADDING)], ids=["text", "padded pair"]
 )
-
-
-def encoded(
-    service: EncoderService,
-    model: str,
-    pair: str | None = None,
-    pad_to: int | None = None,
-    text: str = TEXT,
-) -> Encoding:
-    pairs = None if pair is None else [pair]
-    return service.encode(model, [text], pairs=pairs, pad_to=pad_to, attentions=True)[0]
 
 
 @cache
@@ -109,14 +91,12 @@ def test_reductions_are_those_of_transformers_own_attention(
 
 
 def test_padding_changes_nothing_and_gets_nothing(tiny_service: EncoderService) -> None:
-    alone = encoded(tiny_service, "folder:bert", PAIR)
-    padded = encoded(tiny_service, "folder:bert", PAIR, PADDING)
+    alone = encoded(tiny_service, "folder:bert", SECOND_TEXT)
+    padded = encoded(tiny_service, "folder:bert", SECOND_TEXT, PADDING)
     ours, theirs = (reduce_heads(e.attentions, e) for e in (alone, padded))
     np.testing.assert_allclose(ours.habits, theirs.habits, atol=1e-5)
     np.testing.assert_allclose(ours.even, theirs.even, atol=1e-6)
-    n, rolled = alone.n_tokens, rollout(theirs.layer_means)
-    assert padded.attentions[..., :n, n:].max() == rolled[:n, n:].max() == 0
-    np.testing.assert_allclose(rolled[:n, :n], rollout(ours.layer_means), atol=1e-5)
+    assert padded.attentions[..., : alone.n_tokens, alone.n_tokens :].max() == 0
 
 
 # Laws
@@ -146,22 +126,8 @@ def test_blocks_are_means_and_small_matrices_stay(attention: np.ndarray, most: i
         np.testing.assert_array_equal(found, attention)
 
 
-@given(weights)
-def test_rollout_is_the_product_of_mixed_layers(attention: np.ndarray) -> None:
-    n = attention.shape[-1]
-    means = attention.mean(axis=1)
-    expected = np.eye(n)
-    for mean in means:
-        mixed = 0.5 * mean + 0.5 * np.eye(n)
-        expected = (mixed / mixed.sum(-1, keepdims=True)) @ expected
-    found = rollout(means)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
-    np.testing.assert_allclose(rollout(means[:0]), np.eye(n))
-
-
 def test_even_attention_has_the_habits_that_are_told_as_even(service: EncoderService) -> None:
-    encoding = encoded(service, BUNDLED_ID, PAIR)
+    encoding = encoded(service, BUNDLED_ID, SECOND_TEXT)
     n = encoding.n_tokens
     heads = reduce_heads(encoding.attentions, encoding)
     even = habits(np.full((n, n), 1 / n, np.float32), encoding)
@@ -204,81 +170,3 @@ def test_one_token_has_no_neighbours(service: EncoderService) -> None:
     names = ("attention_mask", "special_tokens_mask", "word_ids", "text_ids", "tokens", "token_ids")
     first = replace(encoding, **{name: getattr(encoding, name)[:1] for name in names})
     assert habits(np.eye(1, dtype=np.float32), first).tolist() == [0, 0, 1, 0, 1, 0]
-
-
-# The grid
-
-
-def gridded(service: EncoderService, encoding: Encoding, weights: np.ndarray, **how: Any) -> Grid:
-    vocabulary = service.vocabulary(encoding.passport.model)
-    names = labels(encoding, vocabulary)
-    return arrange(weights, encoding, kinds(encoding, vocabulary), names, Arrangement(**how))
-
-
-@pytest.fixture
-def padded_pair(service: EncoderService) -> Encoding:
-    return encoded(service, BUNDLED_ID, PAIR, PADDING)
-
-
-def test_all_tokens_are_the_matrix_itself(service: EncoderService, padded_pair: Encoding) -> None:
-    weights = padded_pair.attentions[0, 0]
-    grid = gridded(service, padded_pair, weights)
-    np.testing.assert_array_equal(grid.weights, weights)
-    assert grid.is_square
-    assert [item.label for item in grid.rows] == list(padded_pair.tokens)
-
-
-def test_hiding_drops_special_tokens_and_renormalising_gives_rows_of_one(
-    service: EncoderService, padded_pair: Encoding
-) -> None:
-    weights = padded_pair.attentions[3, 4]
-    text = np.flatnonzero(padded_pair.text_ids >= 0)
-    part = weights[np.ix_(text, text)]
-    hidden = gridded(service, padded_pair, weights, special="hide")
-    np.testing.assert_allclose(hidden.weights, part, atol=1e-7)
-    grid = gridded(service, padded_pair, weights, special="renormalise")
-    np.testing.assert_allclose(grid.weights, part / part.sum(-1, keepdims=True), atol=1e-6)
-    assert (hidden.renormalised, grid.renormalised) == (False, True)
-    assert set(grid.hidden) == set(range(padded_pair.n_tokens)) - set(text.tolist())
-
-
-@pytest.mark.parametrize("special", ["show", "hide", "renormalise"])
-def test_words_get_sums_and_give_means(
-    service: EncoderService, padded_pair: Encoding, special: str
-) -> None:
-    weights = padded_pair.attentions[2, 3]
-    single = gridded(service, padded_pair, weights, special=special)
-    merged = gridded(service, padded_pair, weights, special=special, words=True)
-    assert "teacher's" in [item.label for item in merged.rows]
-    at = {item.positions[0]: i for i, item in enumerate(single.rows)}
-    for i, row in enumerate(merged.rows):
-        for j, column in enumerate(merged.columns):
-            cells = np.ix_([at[p] for p in row.positions], [at[p] for p in column.positions])
-            mean = single.weights[cells].sum(axis=1).mean()
-            assert merged.weights[i, j] == pytest.approx(mean, abs=1e-6)
-
-
-def test_a_direction_keeps_one_texts_rows_and_the_others_columns(
-    service: EncoderService, padded_pair: Encoding
-) -> None:
-    weights = padded_pair.attentions[5, 0]
-    first, second = (np.flatnonzero(padded_pair.text_ids == which) for which in (0, 1))
-    for direction, cells in (("forth", (first, second)), ("back", (second, first))):
-        grid = gridded(service, padded_pair, weights, direction=direction)
-        np.testing.assert_array_equal(grid.weights, weights[np.ix_(*cells)])
-        assert not grid.is_square
-
-
-def test_what_would_leave_nothing_is_not_done(service: EncoderService) -> None:
-    empty = encoded(service, BUNDLED_ID, text="")
-    grid = gridded(service, empty, empty.attentions[0, 0], special="renormalise", direction="forth")
-    assert [item.label for item in grid.rows] == ["[CLS]", "[SEP]"]
-    assert grid.hidden == ()
-
-
-def test_a_row_of_zeros_stays_zero(service: EncoderService) -> None:
-    encoding = encoded(service, BUNDLED_ID, text="a python")
-    weights = np.zeros((4, 4), np.float32)
-    weights[:, 0] = 1
-    grid = gridded(service, encoding, weights, special="renormalise")
-    assert grid.weights.tolist() == [[0, 0], [0, 0]]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
+from contextlens.analysis.snippet_start import literal
 from contextlens.core.schema import FloatArray
-from contextlens.features.attention.compute import AttentionView
-from contextlens.features.attention.reading import attention_title
+from contextlens.features.attention.grid import Grid
 from contextlens.figures.room import below, beside
 from contextlens.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
@@ -18,7 +18,7 @@ _ANGLE = -50  # degrees, of the column names
 _ALL_TICKS = {"x": 18, "y": 20}  # the most items whose names all fit on an axis
 _FEW_TICKS = 12
 _SUB_PIXEL = 200  # from this many items on, cells are smaller than a pixel
-_SMALL = 40  # up to this many items, one weight is a visible cell
+_MAX_SMALL = 40  # up to this many items, one weight is a visible cell
 
 
 def weight_bound(weights: FloatArray) -> float:
@@ -29,21 +29,8 @@ def weight_bound(weights: FloatArray) -> float:
     if not weights.size:
         return 1.0
     largest = weights.max(axis=1)
-    end = np.median(largest) if max(weights.shape) > _SMALL else largest.max()
+    end = np.median(largest) if max(weights.shape) > _MAX_SMALL else largest.max()
     return float(end) or float(largest.max()) or 1.0
-
-
-def heatmap_of(attention: AttentionView) -> go.Figure:
-    """Return the heatmap of the attention that a page shows, with the finding as its title."""
-    grid = attention.grid
-    return attention_heatmap(
-        grid.weights,
-        [(item.positions[0], item.label) for item in grid.rows],
-        [(item.positions[0], item.label) for item in grid.columns],
-        title=str(attention_title(attention.selection, grid)),
-        marked=attention.picked,
-        height=396,
-    )
 
 
 def attention_heatmap(
@@ -53,7 +40,6 @@ def attention_heatmap(
     *,
     title: str,
     marked: tuple[str, int] | None = None,
-    height: int = 400,
 ) -> go.Figure:
     """(n_rows, n_columns) weights from 0 to 1, exact on hover.
 
@@ -62,7 +48,6 @@ def attention_heatmap(
         rows, columns: (position, label) of each item; labels are escaped here.
         title: the finding.
         marked: ("from", row) or ("to", column), the index of the item that gets a frame.
-        height: in pixels.
     """
     row_names, column_names = _categories(rows), _categories(columns)
     trace: dict[str, Any] = {
@@ -96,7 +81,7 @@ def attention_heatmap(
         },
         "shapes": [] if marked is None else [_frame(*marked)],
     }
-    return figure([trace], layout, title=title, height=height)
+    return figure([trace], layout, title=title, height=396)
 
 
 def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
@@ -138,3 +123,20 @@ def _frame(side: str, index: int) -> dict[str, Any]:
         f"{across}1": index + 0.5,
         "line": {"color": NEUTRAL, "width": 2},
     }
+
+
+def heatmap_script(grid: Grid) -> str:
+    """A script that goes on from that of the page: the weights as a heatmap."""
+    rows, columns = (
+        f"[{', '.join(literal(f'{i} {item.label}') for i, item in enumerate(items))}]"
+        for items in (grid.rows, grid.columns)
+    )
+    lines = [
+        "import plotly.express as px",
+        "",
+        f"rows = {rows}",
+        f"columns = {'rows' if rows == columns else columns}",
+        'names = {"x": "looks at", "y": "from", "color": "weight"}',
+        'px.imshow(attention.numpy(), x=columns, y=rows, labels=names, aspect="auto")',
+    ]
+    return "\n".join(lines) + "\n"

@@ -12,16 +12,12 @@ import pytest
 
 from contextlens.content.language import Claim
 from contextlens.core import EncoderService
+from contextlens.features.attention.attention import AttentionView
 from contextlens.features.attention.controls import SCOPES
-from contextlens.features.attention.measures import Grid, GridItem, HeadSelection
-from contextlens.features.attention.reading import (
-    attention_notes,
-    attention_reading,
-    attention_sure,
-    attention_title,
-)
+from contextlens.features.attention.grid import Grid, GridItem
+from contextlens.features.attention.selection import HeadSelection
 from contextlens.ui.state.view import Sentence
-from tests.features.attention.shown import PAIR, seen
+from tests.features.attention.examples import PAIR, attention_on
 from tests.support.claims import read, unreached
 from tests.support.texts import LABELS
 
@@ -57,7 +53,7 @@ def items_of(chance: random.Random, n: int, first: int) -> tuple[GridItem, ...]:
     )
 
 
-def odd_picture(seed: int) -> tuple[HeadSelection, Grid, tuple[str, int]]:
+def odd_attention(base: AttentionView, seed: int) -> AttentionView:
     chance, numbers = random.Random(seed), np.random.default_rng(seed)
     rows = items_of(chance, chance.choice((1, 2, 3, 5, 8)), 2)
     columns = rows if chance.random() < 0.7 else items_of(chance, chance.choice((1, 2, 4)), 50)
@@ -75,7 +71,8 @@ def odd_picture(seed: int) -> tuple[HeadSelection, Grid, tuple[str, int]]:
     )
     side = chance.choice(("from", "to"))
     picked = (side, chance.randrange(len(rows if side == "from" else columns)))
-    return selection, Grid(rows, columns, weights, hidden, renormalised), picked
+    grid = Grid(rows, columns, weights, hidden, renormalised)
+    return replace(base, selection=selection, grid=grid, picked=picked)
 
 
 def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]) -> None:
@@ -121,11 +118,12 @@ def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
 
 @pytest.mark.slow
 def test_every_sentence_is_true_of_any_weights(tiny_service: EncoderService) -> None:
-    said = set()
+    keys, base = set(), attention_on(tiny_service, model="folder:bert")
     for seed in range(N_MADE):
-        selection, grid, (side, index) = odd_picture(seed)
-        title = attention_title(selection, grid)
-        main, picked, caution = attention_reading(selection, grid, (side, index))
+        attention = odd_attention(base, seed)
+        selection, grid, (side, index) = attention.selection, attention.grid, attention.picked
+        title = attention.title()
+        main, picked, caution = attention.claims()
         if selection.scope == "head":
             assert main.key.startswith("attention.head.")
             assert_head(title, selection)
@@ -145,9 +143,9 @@ def test_every_sentence_is_true_of_any_weights(tiny_service: EncoderService) -> 
         assert picked.key.startswith(f"attention.{rollout}{side}.")
         assert_largest(picked, weights, grid.columns if side == "from" else grid.rows)
         assert caution.key.endswith(".trained" if selection.trained else ".untrained")
-        said |= read([title, main, picked, caution, *attention_sure(selection)])
-    said |= read(checked_notes(tiny_service))
-    assert not unreached("attention", said)
+        keys |= read([title, main, picked, caution, *attention.sure()])
+    keys |= read(checked_notes(tiny_service))
+    assert not unreached("attention", keys)
 
 
 # Any text
@@ -178,12 +176,12 @@ NOTES: list[tuple[Sentence, dict[str, Any], dict[str, int | None]]] = [
 def checked_notes(service: EncoderService) -> Iterator[Claim]:
     """The notes on all kinds of texts, with keys and numbers checked."""
     for sentence, how, expected in NOTES:
-        notes = attention_notes(seen(service, sentence, **how))
+        notes = attention_on(service, sentence, **how).notes()
         assert {note.key.rpartition(".")[2]: note.numbers.get("n") for note in notes} == expected
         yield from notes
     for n_padded in (1, 2):  # no model attends to padding
-        padded = seen(service, TEXT, pad=7 + n_padded)
-        (note,) = attention_notes(replace(padded, weights=np.full_like(padded.weights, 0.1)))
+        padded = attention_on(service, TEXT, pad=7 + n_padded)
+        (note,) = replace(padded, weights=np.full_like(padded.weights, 0.1)).notes()
         assert note.key == "attention.note.padding_gets"
         assert note.numbers == {"n": n_padded, "most": pytest.approx(0.1)}
         yield note
@@ -193,9 +191,8 @@ def checked_notes(service: EncoderService) -> Iterator[Claim]:
 
 
 def test_the_opening_page_reads(service: EncoderService) -> None:
-    shown = seen(service, special="Hide")
-    claims = attention_reading(shown.selection, shown.grid, shown.picked)
-    claims = [attention_title(shown.selection, shown.grid), *claims, *attention_notes(shown)]
+    attention = attention_on(service, special="Hide")
+    claims = [attention.title(), *attention.claims(), *attention.notes()]
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
         "Layer 1, head 2 looks at the previous token In layer 1, head 2, over 99% of the "
         "attention goes to the previous token (an even spread would give 14%). Among the tokens "
@@ -209,9 +206,9 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
 def test_equal_tokens_and_roberta_s_special_tokens_have_their_names(
     tiny_service: EncoderService,
 ) -> None:
-    shown = seen(tiny_service, Sentence("🦄 and 🦫"), show="All", special="Hide", token=1)
-    picked = attention_reading(shown.selection, shown.grid, shown.picked)[1]
+    unknown = Sentence("🦄 and 🦫")
+    picked = attention_on(tiny_service, unknown, show="All", special="Hide", token=1).claims()[1]
     assert picked.numbers["word"].replace("\\", "") == "“[UNK]” at position 1"
-    shown = seen(tiny_service, PAIR, model="folder:roberta", special="Hide")
-    names = attention_notes(shown)[0].numbers["names"]
+    roberta = attention_on(tiny_service, PAIR, model="folder:roberta", special="Hide")
+    names = roberta.notes()[0].numbers["names"]
     assert names.replace("\\", "") == "<s>, </s>"

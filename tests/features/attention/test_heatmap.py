@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from contextlens.features.attention.figures import attention_heatmap, weight_bound
+from contextlens.features.attention.heatmap import attention_heatmap, weight_bound
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(4), size=3).astype(np.float32)
 
