@@ -14,18 +14,25 @@ from hypothesis import strategies as st
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.readers import Sheet, read
 from contextlens.corpus.sheet import sheet_of
-from contextlens.features.pairs import files
-from contextlens.features.pairs.files import (
+from contextlens.features.pairs import pair_file
+from contextlens.features.pairs.pair_file import (
     PairColumns,
-    PairSet,
-    bundled_pairs,
     chosen_columns,
+    column_positions,
     guess_columns,
+    guess_meanings,
+    names_of,
     pairs_from,
-    places,
 )
-from contextlens.features.pairs.labels import guess_meanings, names_of
-from contextlens.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
+from contextlens.features.pairs.pair_set import (
+    DIFFERENT,
+    NEITHER,
+    SAME,
+    TEST,
+    TRAIN,
+    UNKNOWN,
+    PairSet,
+)
 
 ONE, TWO = "I love my pet python", "I love coding in Python"
 SPLITS = ["train", "test"]
@@ -97,9 +104,9 @@ def test_without_telling_titles_the_texts_are_the_columns_that_read_like_them() 
 def test_columns_are_named_by_their_places() -> None:
     given = sheet({title: ["x"] for title in ("a", "text1", "text2", "word", "label")})
     guessed = guess_columns(given)
-    assert places(given, guessed) == "1,2,3,3,,,,,,,,,4,"
+    assert column_positions(given, guessed) == "1,2,3,3,,,,,,,,,4,"
     for columns in (guessed, replace(guessed, text1="a", label="")):
-        assert chosen_columns(given, places(given, columns)) == columns
+        assert chosen_columns(given, column_positions(given, columns)) == columns
 
 
 @given(st.text("0123456789,x ²-", max_size=60))
@@ -191,7 +198,7 @@ def test_columns_that_make_no_pairs_are_refused() -> None:
 
 
 def test_of_too_many_pairs_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_PAIRS", 3)
+    monkeypatch.setattr(pair_file, "MAX_PAIRS", 3)
     found = labelled(*"TFTFTF")
     assert found.n == 3
     assert "Only the first 3 of 6 pairs are compared." in found.notes
@@ -294,7 +301,7 @@ def test_names_are_sorted_into_same_different_and_left_out() -> None:
 @pytest.mark.parametrize("meanings", ["-01", "-01-1", "-02-", "<b>-", "", "-01-,1"])
 def test_an_address_holds_the_meanings_and_wrong_ones_do_not_count(meanings: str) -> None:
     columns = replace(guess_columns(NLI), meanings="-01-")
-    address = places(NLI, columns)
+    address = column_positions(NLI, columns)
     assert address.endswith(",2,,-01-")
     assert chosen_columns(NLI, address) == columns
     other = chosen_columns(NLI, address.removesuffix("-01-") + meanings)
@@ -353,23 +360,3 @@ def test_the_key_tells_all_that_is_shown_apart() -> None:
     assert len({pairs.key for pairs in made}) == 8
     assert guessed_pairs(sheet(columns)).key == made[0].key
     assert made[0].n_bytes > len(ONE) + len(TWO)
-
-
-def test_the_ready_made_pairs_are_balanced_and_no_word_is_in_both_parts() -> None:
-    pairs = bundled_pairs()
-    assert pairs.split is not None
-    words = [pairs.word(i, 0).casefold() for i in range(pairs.n)]
-    assert words == [pairs.word(i, 1).casefold() for i in range(pairs.n)]
-    train, test = (
-        {word for word, own in zip(words, pairs.split, strict=True) if own == part}
-        for part in (TRAIN, TEST)
-    )
-    assert not train & test
-    assert abs(len(train) - len(test)) <= 1
-    for word in train | test:
-        kinds = [kind for kind, own in zip(pairs.gold.tolist(), words, strict=True) if own == word]
-        assert kinds.count(SAME) == kinds.count(DIFFERENT) >= 10
-    assert len({tuple(row) for row in pairs.sides.tolist()}) == pairs.n
-    assert (pairs.sides[:, 0] != pairs.sides[:, 1]).all()
-    bundled_pairs.cache_clear()
-    assert bundled_pairs().key == pairs.key

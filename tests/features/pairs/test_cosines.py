@@ -14,16 +14,15 @@ from contextlens.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
 from contextlens.core.cache import CachedService
 from contextlens.core.schema import Vocabulary
 from contextlens.core.words import find_word
-from contextlens.features.pairs.compute import (
-    PAIRS,
-    PairsResult,
+from contextlens.features.pairs.cosines import (
+    COSINES_PICTURE,
     compare,
-    comparison_key,
-    comparison_task,
+    cosines_snippet,
     n_tokens_of,
 )
-from contextlens.features.pairs.files import WHOLE, PairSet, pair_set
-from contextlens.jobs import Jobs, StoppedError
+from contextlens.features.pairs.pair_set import WHOLE, PairSet, bundled_pairs, pair_set
+from contextlens.jobs import StoppedError
+from tests.support.snippets import drawn, run
 from tests.support.tiny_models import FAMILIES
 
 TEXTS = ("I love my pet python", "I love coding in Python", "The bank is closed", "A snake ate")
@@ -108,7 +107,7 @@ def test_each_text_is_encoded_once_though_it_stands_in_many_pairs(
     found = compare(EVERY, card, usual, chunk_bytes=1)  # a pair at a time
     assert sorted(usual.encoded) == sorted(TEXTS)
     assert (found.n_encoded, EVERY.n) == (4, 16)
-    small = compare(EVERY, card, least, chunk_bytes=1, held_bytes=1)
+    small = compare(EVERY, card, least, chunk_bytes=1, cache_bytes=1)
     np.testing.assert_allclose(small.values, found.values, atol=1e-6)
     assert len(least.encoded) > 4  # what made room was read again
     assert isinstance(service, CachedService)
@@ -162,18 +161,21 @@ def test_texts_in_other_scripts_count_as_more_tokens(card: ModelCard) -> None:
     assert n_tokens_of(pairs, card).tolist() == [102, 302, card.max_length, 2]
 
 
-def test_a_comparison_is_a_job_with_a_result_of_known_size(
-    service: EncoderService, tiny_service: EncoderService, card: ModelCard
-) -> None:
-    jobs = Jobs(10**9)
-    job = jobs.start(comparison_task(EVERY, card, service, seconds=1))
-    found: PairsResult = job.result(timeout=120)
-    assert jobs.get(comparison_key(EVERY, card, "mean")) is job
-    assert job.kind is PAIRS
-    assert job.nbytes > found.nbytes > found.cosines.nbytes
-    assert found.scores is not None
-    assert found.scores.how == "folds"
-    assert not any(isinstance(value, PairSet) for value in vars(found).values())
-    cards, sets = (card, tiny_service.load("folder:bert")), (EVERY, made([TEXTS[:2]]))  # type: ignore[list-item]
-    keys = {comparison_key(*every) for every in product(sets, cards, ("mean", "recipe"))}
-    assert len(keys) == 8
+@pytest.mark.slow
+def test_the_script_gives_the_pages_cosines(service: EncoderService) -> None:
+    card, bundled = service.load(BUNDLED_ID), bundled_pairs()
+    texts = [(bundled.text(i, 0), bundled.text(i, 1)) for i in range(2)]
+    spans = [(bundled.span(i, 0) or WHOLE, bundled.span(i, 1) or WHOLE) for i in range(2)]
+    pairs = pair_set(
+        "mine",
+        [*texts, ('A "python"\n', "Whole texts")],
+        spans=[*spans, (WHOLE, WHOLE)],
+        rows=[1, 2, 3],
+        gold=[-1] * 3,
+        split=None,
+    )
+    expected = compare(pairs, card, service).values
+    names = run(cosines_snippet(card, pairs, np.arange(3)))
+    assert len(drawn(COSINES_PICTURE, names).data) == len(names["cosines"]) == 3
+    for i, values in enumerate(names["cosines"]):
+        np.testing.assert_allclose(values.numpy(), expected[:, i], atol=1e-5)
