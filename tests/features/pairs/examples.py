@@ -10,7 +10,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.correlation import correlated
 from contextlens.core.schema import Passport
-from contextlens.features.pairs.comparison import result_of
+from contextlens.features.pairs.comparison import evaluate
 from contextlens.features.pairs.correlation import ScoredPairs
 from contextlens.features.pairs.cosines import PairCosines
 from contextlens.features.pairs.pair_set import (
@@ -49,7 +49,7 @@ def at_layer(
         passport=Passport("m", "", "0" * 64, "exact", {}),
         n_unknown=0,
     )
-    result = result_of(pairs, cosines_of_pairs)
+    result = evaluate(pairs, cosines_of_pairs)
     if grades is not None:
         correlation = correlated(values, np.array(grades), shared=shared)
         result = replace(result, correlation=correlation)

@@ -110,12 +110,12 @@ def comparison_task(
             on_progress=lambda stage, share: report(stage, _READING * share),
         )
         report("Judging the pairs", _READING)
-        return result_of(pairs, cosines)
+        return evaluate(pairs, cosines)
 
     return Task(comparison_key(pairs, card, pooling), PAIRS, work, size=seconds)
 
 
-def result_of(pairs: PairSet, cosines: PairCosines) -> PairsResult:
+def evaluate(pairs: PairSet, cosines: PairCosines) -> PairsResult:
     """Return what follows from the cosines of pairs."""
     judgement = judge(cosines.values, pairs.gold, pairs.split)
     correlation = None

@@ -1,4 +1,4 @@
-"""How closely the cosines of pairs follow graded scores: Spearman and Pearson, pair by pair too.
+"""The correlation of cosines with graded scores, over all pairs and for each of them.
 
 The coefficients are those of `analysis.correlation`.
 """

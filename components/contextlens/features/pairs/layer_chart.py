@@ -1,4 +1,4 @@
-"""What the page's charts share: lines and intervals over the layers, marks, and a key."""
+"""The parts of charts over the layers: lines and intervals, marks, and a key of colours."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ class OnePair(Panel):
         words = [text[slice(*span)] for text, span in zip(texts, spans, strict=True)]
         ids = [_ids(tokens, span) for tokens, span in zip(both, spans, strict=True)]
         if words[0] != words[1] and ids[0] == ids[1] and ids[0]:
-            kind = "words" if pairs.has_words else "texts"
-            claims.append(claim(f"pairs.verdict.{kind}.twins"))
+            words_key, texts_key = "pairs.verdict.words.twins", "pairs.verdict.texts.twins"
+            claims.append(claim(words_key if pairs.has_words else texts_key))
         return claims
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -432,13 +433,13 @@ def _choose_list(key: str, firsts: Mapping[str, int]) -> None:
 # --- The closer looks
 
 CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
-"""The key of each look's chart."""
+"""The key of each closer look's chart."""
 
 
 def look_closer(view: ViewState, at_layer: PairsAtLayer) -> None:
     """Draw the chosen closer look."""
-    looks = {name: (lambda name=name: LOOKS[name](at_layer)) for name in at_layer.panels}
-    kit.look_closer(view, PANEL.among(at_layer.panels), looks)
+    panels = {name: partial(PANELS[name], at_layer) for name in at_layer.panels}
+    kit.look_closer(view, PANEL.among(at_layer.panels), panels)
 
 
 def _layers(at_layer: PairsAtLayer) -> None:
@@ -470,7 +471,7 @@ def _every_pair(at_layer: PairsAtLayer) -> None:
     kit.notes(table.notes())
 
 
-LOOKS: Mapping[str, Callable[[PairsAtLayer], None]] = {
+PANELS: Mapping[str, Callable[[PairsAtLayer], None]] = {
     LAYERS: _layers,
     COSINES: _similarities,
     ROC: _roc,

@@ -112,12 +112,12 @@ class PairsAtLayer(Panel):
 
     @property
     def verdict_columns(self) -> Arrays:
-        """What the table of every pair says of verdicts: (n_pairs,) by the column's title."""
+        """The verdicts for the table of every pair: (n_pairs,) by the column's title."""
         return {}
 
     @property
     def rank_columns(self) -> Arrays:
-        """What the table of every pair says of places in the order of scores: as above."""
+        """The places in the order of scores for that table."""
         return {}
 
     def pair_claims(self, pair: int) -> list[Claim]:
@@ -125,10 +125,11 @@ class PairsAtLayer(Panel):
         cosine, cosines = float(self.cosines[pair]), self.cosines[self.compared_pairs]
         n_others = len(cosines) - 1
         case = "place" if n_others > 0 else "alone"
-        kind = "words" if self.pairs.has_words else "texts"
+        words, texts = f"pairs.verdict.words.{case}", f"pairs.verdict.texts.{case}"
+        key = words if self.pairs.has_words else texts
         lower = float((cosines < cosine).sum()) / max(1, n_others)
         place = {"cosine": cosine, "share": lower, "count": n_others}
-        return [claim(f"pairs.verdict.{kind}.{case}", **place), claim("pairs.verdict.no_threshold")]
+        return [claim(key, **place), claim("pairs.verdict.no_threshold")]
 
     def to_read(self, which: str) -> IntArray:
         """Return the pairs of a list, the most telling one first: here, by their cosine."""

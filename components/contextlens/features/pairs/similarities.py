@@ -25,7 +25,7 @@ _N_BINS = 36
 
 @dataclass(frozen=True, eq=False)
 class Similarities(Panel):
-    """How many pairs have which similarity at the layer."""
+    """The number of pairs by similarity at the layer."""
 
     pairs: PairsAtLayer
 

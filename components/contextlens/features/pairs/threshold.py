@@ -353,13 +353,13 @@ class LabelledPairs(PairsAtLayer):
         """Return the verdict on one pair, beside its label if it has one."""
         called, gold = bool(self.called_same[pair]), int(self.pairs.gold[pair])
         case = "unlabelled" if gold == UNKNOWN else "right" if called == (gold == SAME) else "wrong"
-        kind = "words" if self.pairs.has_words else "texts"
+        words, texts = f"pairs.verdict.words.{case}", f"pairs.verdict.texts.{case}"
         cosine, threshold = float(self.cosines[pair]), float(self.pair_thresholds[pair])
         numbers: dict[str, Any] = {"cosine": cosine, "threshold": threshold}
         if two(cosine) == two(threshold):  # four decimals tell which is greater
             numbers = {name: _four(value) for name, value in numbers.items()}
         names = {"called": _CALLED[called], "label": _CALLED[gold == SAME]}
-        return [claim(f"pairs.verdict.{kind}.{case}", **names, **numbers)]
+        return [claim(words if self.pairs.has_words else texts, **names, **numbers)]
 
     def to_read(self, which: str) -> IntArray:
         """Return the pairs of a list; of wrong ones, the furthest from the threshold first."""

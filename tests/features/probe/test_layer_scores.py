@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contextlens.features.probe.measures import Score, best_of, verdict_of
+from contextlens.features.probe.labels import LabelScore
+from tests.features.probe.examples import label_result, label_score
 
 
-def score(right: int, n: int = 200) -> Score:
-    return Score("mean", 0, np.zeros(n, np.int64), np.ones(n, np.float32), right, 0.5)
+def score(right: int, n: int = 200) -> LabelScore:
+    return label_score(np.zeros(n, np.int64), np.ones(n, np.float32), right)
 
 
 @pytest.mark.parametrize(
@@ -21,10 +22,11 @@ def test_the_verdict_needs_an_interval_clear_of_guessing_and_of_words(
     right: int, words: int, verdict: str
 ) -> None:
     scores = [score(90), score(right), score(right)]
-    assert best_of(scores) is scores[1]
-    assert verdict_of(scores, score(words), 0.5) == verdict
+    result = label_result(scores, score(words))
+    assert result.best is scores[1]
+    assert result.verdict == verdict
 
 
 def test_the_more_choices_the_clearer_the_best_must_be() -> None:
-    assert verdict_of([score(116)], score(90), 0.5) == "better"
-    assert verdict_of([score(116)] * 20, score(90), 0.5) == "unclear"
+    assert label_result([score(116)], score(90)).verdict == "better"
+    assert label_result([score(116)] * 20, score(90)).verdict == "unclear"
