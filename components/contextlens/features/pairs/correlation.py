@@ -87,10 +87,10 @@ class ScoredPairs(PairsAtLayer):
         """The row of the layer with the highest rank correlation."""
         return super().best_row if self.correlation.best is None else self.correlation.best
 
-    # --- The places of pairs in both orders
+    # --- The ranks of pairs in both orders
 
     @cached_property
-    def places(self) -> tuple[Float64Array, Float64Array]:
+    def ranks(self) -> tuple[Float64Array, Float64Array]:
         """Two arrays (2, n_pairs): `percentiles` among scored pairs, by score and by cosine.
 
         They are NaN for other pairs.
@@ -107,7 +107,7 @@ class ScoredPairs(PairsAtLayer):
 
         In percentile ranks, in [-1, 1]; NaN for pairs without a score.
         """
-        (score_low, score_high), (cosine_low, cosine_high) = self.places
+        (score_low, score_high), (cosine_low, cosine_high) = self.ranks
         above = np.maximum(score_low - cosine_high, 0)
         gaps: Float64Array = above - np.maximum(cosine_low - score_high, 0)
         return gaps
@@ -122,7 +122,7 @@ class ScoredPairs(PairsAtLayer):
     @cached_property
     def rank_columns(self) -> Arrays:
         """The places of each pair in both orders, and how far they are apart."""
-        by_score, by_cosine = (100 * ends.mean(axis=0) for ends in self.places)
+        by_score, by_cosine = (100 * ends.mean(axis=0) for ends in self.ranks)
         return {
             "percentile by score": by_score,
             "percentile by cosine": by_cosine,
@@ -133,7 +133,7 @@ class ScoredPairs(PairsAtLayer):
 
     def pair_claims(self, pair: int) -> list[Claim]:
         """Return the place of one pair in the order of the scores and in that of the cosines."""
-        cosine, (by_score, by_cosine) = float(self.cosines[pair]), self.places
+        cosine, (by_score, by_cosine) = float(self.cosines[pair]), self.ranks
         if np.isnan(by_score[0, pair]):
             return [claim("pairs.standing.unscored", cosine=cosine)]
         case = {1: "high", 0: "near", -1: "low"}[int(self.standings[pair])]

@@ -64,12 +64,12 @@ class PairSet:
         """The number of pairs."""
         return len(self.sides)
 
-    @property
+    @cached_property
     def has_words(self) -> bool:
         """True if words are compared, not whole texts."""
         return bool((self.spans >= 0).any())
 
-    @property
+    @cached_property
     def has_labels(self) -> bool:
         """True if any pair has a label."""
         return bool((self.gold != UNKNOWN).any())

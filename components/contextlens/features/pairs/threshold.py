@@ -341,7 +341,7 @@ class LabelledPairs(PairsAtLayer):
         called_same[self.judgement.rows] = self.judgement.called_same[self.row]
         return called_same
 
-    @property
+    @cached_property
     def verdict_columns(self) -> Arrays:
         """The verdict on each pair; "" if it has no cosine."""
         verdicts = np.where(self.called_same, LABEL_NAMES[SAME], LABEL_NAMES[DIFFERENT])

@@ -96,10 +96,8 @@ def _static_rows(
     ]
     ids = np.unique(np.concatenate([*tokens, encodings[0].token_ids[:1]]))
     rows = service.word_rows(card.id, ids, checksum=card.checksum)
-    return [
-        rows[np.searchsorted(ids, own)].mean(axis=0) if len(own) else np.zeros_like(rows[0])
-        for own in tokens
-    ]
+    indices = [np.searchsorted(ids, token_ids) for token_ids in tokens]
+    return [rows[i].mean(axis=0) if len(i) else np.zeros_like(rows[0]) for i in indices]
 
 
 def text_vector(

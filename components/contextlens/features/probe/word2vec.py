@@ -78,7 +78,7 @@ def vectors_from_file(texts: Sequence[str], path: Path) -> FloatArray:
         RequestError: the file cannot be read, or is not in this form.
     """
     words = [_words(text) for text in texts]
-    wanted = {form for own in words for word in own for form in (word, word.casefold())}
+    wanted = {form for text in words for word in text for form in (word, word.casefold())}
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             is_binary = ".bin" in path.suffixes[-2:]
