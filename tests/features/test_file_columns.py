@@ -21,7 +21,7 @@ from contextlens.corpus.targets import MarkColumns, label_columns
 from contextlens.features.corpora.compute import corpus_from, guess
 from contextlens.features.map.controls import SOURCE as MAP_SOURCE
 from contextlens.features.pairs.controls import SOURCE as PAIRS_SOURCE
-from contextlens.features.pairs.files import PairColumns, guess_columns, pairs_from
+from contextlens.features.pairs.pair_file import PairColumns, guess_columns, pairs_from
 from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field as field_of
 from tests.support.pages import bundled_app, framed, plainly_said, press, settled

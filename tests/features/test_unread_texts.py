@@ -9,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.corpus.readers import read
-from contextlens.features.pairs.compute import share
 from contextlens.features.pairs.controls import FILE, SOURCE
-from contextlens.features.pairs.files import PairColumns
+from contextlens.features.pairs.pair_file import PairColumns, share_pairs
 from contextlens.features.tokens.controls import PICKED
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
@@ -61,7 +60,7 @@ def pairs_view(*rows: tuple[str, str]) -> ViewState:
     """The view on a file of pairs of whole texts."""
     lines = "\n".join(f"{first}\t{second}" for first, second in (("text1", "text2"), *rows))
     sheet = read("mine.tsv", lines.encode(), max_bytes=10_000)
-    digest = share("somebody", sheet, PairColumns(text1="text1", text2="text2"))
+    digest = share_pairs("somebody", sheet, PairColumns(text1="text1", text2="text2"))
     return FILE.put(SOURCE.put(DEFAULT, "file"), digest)
 
 

@@ -13,8 +13,7 @@ from contextlens.core.schema import FloatArray
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.map.finding import sense_tests
-from contextlens.features.pairs.files import bundled_pairs
-from contextlens.features.pairs.measures import SAME
+from contextlens.features.pairs.pair_set import SAME, bundled_pairs
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.maps.vectors import gather

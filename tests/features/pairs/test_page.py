@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
-from contextlens.features.pairs import compute
+from contextlens.features.pairs import comparison, cosines
 from contextlens.features.pairs.controls import (
     COLUMNS,
     FILE,
@@ -29,8 +29,8 @@ from contextlens.features.pairs.controls import (
     SOURCE,
     WRONG,
 )
-from contextlens.features.pairs.files import bundled_pairs
-from contextlens.features.pairs.page import marked
+from contextlens.features.pairs.one_pair import marked
+from contextlens.features.pairs.pair_set import bundled_pairs
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -474,19 +474,19 @@ def test_whole_numbers_may_be_scores_or_kinds_and_odd_names_take_no_effect() -> 
 def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compute, "PAIRS", replace(compute.PAIRS, large_seconds=-1.0))
+    monkeypatch.setattr(comparison, "PAIRS", replace(comparison.PAIRS, large_seconds=-1.0))
     app = compared(table([(f"{i} {row[0]}", *row[1:]) for i, row in enumerate(ROWS)]))
     assert not has_picture(app)
     assert "Comparing **40 pairs** takes about **2 seconds** here" in plainly_said(app)
-    held = compute._chunks
-    monkeypatch.setattr(compute, "_chunks", lambda *a: _slowly(held(*a)))
+    chunks = cosines._chunks
+    monkeypatch.setattr(cosines, "_chunks", lambda *a: _slowly(chunks(*a)))
     app = press(app, "pairs_progress_begin")
     assert app.get("progress")
     app = press(app, "pairs_progress_cancel")
     assert not has_picture(app)
     assert "This was stopped." in plainly_said(app)
-    monkeypatch.setattr(compute, "_chunks", held)
-    for job in jobs().under_way(compute.PAIRS):
+    monkeypatch.setattr(cosines, "_chunks", chunks)
+    for job in jobs().under_way(comparison.PAIRS):
         assert job.wait(120)
     whole(settled(press(app, "pairs_progress_begin")))
 

@@ -14,10 +14,9 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.pairs.compute import compare, pooling_of
 from contextlens.features.pairs.controls import PAGE, POOLING, SOURCE
-from contextlens.features.pairs.files import WHOLE, PairSet, pair_set
-from contextlens.features.pairs.snippet import recipe_snippet
+from contextlens.features.pairs.cosines import compare, pooling_of, recipe_snippet
+from contextlens.features.pairs.pair_set import WHOLE, PairSet, pair_set
 from contextlens.ui.state.view import DEFAULT
 from tests.core.spoiled import change_json
 from tests.support.fields import field

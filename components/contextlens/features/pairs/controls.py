@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlens.ui.state.controls import choice, number, text
 
 PAGE = "pairs"
+MAX_PAIRS = 100_000
 
 SOURCE = choice(PAGE, "source", ("bundled", "file"))
 FILE = text(PAGE, "file")
 FILE_NAME = text(PAGE, "file_name", default="a file")
 GUESSED = "guessed"
 COLUMNS = text(PAGE, "columns", default=GUESSED)
-"""The positions of the columns in the order of `files.PairColumns`, separated by commas, or
+"""The positions of the columns in the order of `pair_file.PairColumns`, separated by commas, or
 `GUESSED`."""
 
 POOLING = choice(PAGE, "pooling", ("mean",))
@@ -24,7 +25,7 @@ LABELLED_LISTS = ("wrong", "called_same", "called_different", *PLAIN_LISTS)
 GRADED_LISTS = ("disagree", "score_high", "score_low", *PLAIN_LISTS)
 WRONGS = tuple(dict.fromkeys((*LABELLED_LISTS, *GRADED_LISTS)))
 WRONG = choice(PAGE, "wrong", WRONGS)
-PAIR = number(PAGE, "pair", between=(0, 100_000), default=0)
+PAIR = number(PAGE, "pair", between=(0, MAX_PAIRS), default=0)
 """The number of the pair among the compared ones, from 1; 0 for the most telling one."""
 
 # The panels below the picture
@@ -33,3 +34,11 @@ LAYERS, COSINES, ROC, ALL = ("layers", "similarities", "ROC curve", "Every pair"
 LABELLED_PANELS = (LAYERS, COSINES, ROC, ALL)
 PLAIN_PANELS = (LAYERS, COSINES, ALL)
 PANEL = choice(PAGE, "panel", LABELLED_PANELS)
+
+# The limits of the page
+
+MAX_TEXT_LENGTH = 20_000  # characters; a model that reads 512 tokens reads about 2,500
+MAX_LABEL_NAMES = 12  # different labels that are offered with a menu each
+MAX_DRAWN_PAIRS = 1_500  # points of a scatter plot
+MAX_DRAWN_STEPS = 600  # points of an ROC curve
+MAX_LISTED_PAIRS = 5_000  # rows of the table of every pair

@@ -1,86 +1,59 @@
-"""The parts of the Pairs page."""
+"""All that Pairs draws: the file of pairs, one pair, the whole file, the closer looks."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.analysis.baseline import Baseline
-from contextlens.analysis.correlation import Correlation
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
-from contextlens.core.words import Span
 from contextlens.corpus.readers import Sheet
 from contextlens.corpus.sheet import named
-from contextlens.features.pairs import compute, controls
-from contextlens.features.pairs.compute import (
-    PairRows,
-    PairsAtLayer,
-    PairsResult,
-    comparison_task,
-    drawn_pairs,
-    layer_rows,
-    list_of,
-    pair_arrays,
-    pooling_of,
-    restored,
-    seconds_of,
-    shown_pair,
-    standings,
-    to_read,
-)
+from contextlens.features.pairs.comparison import PairsResult, comparison_task, restored, seconds_of
 from contextlens.features.pairs.controls import (
+    ALL,
     COLUMNS,
+    COSINES,
     FILE,
     FILE_NAME,
+    LAYERS,
     PAIR,
     PANEL,
+    ROC,
     SOURCE,
     WRONG,
 )
-from contextlens.features.pairs.explain import FORMULA, SCORES_FORMULA
-from contextlens.features.pairs.figures import DIFFERENT_TINT, SAME_TINT, score_scatter
-from contextlens.features.pairs.files import (
-    PairColumns,
-    PairSet,
-    guess_columns,
-    label_cells,
-    places,
-)
-from contextlens.features.pairs.labels import (
+from contextlens.features.pairs.correlation import CORRELATION_FORMULA, ScoredPairs
+from contextlens.features.pairs.cosines import COSINE_FORMULA, cosine_scripts, pooling_of
+from contextlens.features.pairs.every_pair import EveryPair, PairRows
+from contextlens.features.pairs.layer_chart import HEIGHT
+from contextlens.features.pairs.one_pair import OnePair, shown_pair
+from contextlens.features.pairs.pair_file import (
+    CHECKED_ROLES,
     LEFT_OUT,
     MEANINGS,
+    WAYS,
+    PairColumns,
     can_be_scores,
+    column_positions,
+    guess_columns,
     guess_meanings,
+    label_cells,
     names_of,
+    share_again,
+    share_pairs,
 )
-from contextlens.features.pairs.looks import CHARTS, HEIGHT, random_range, scale_of
-from contextlens.features.pairs.reading import (
-    notes,
-    pair_claims,
-    pairs_claims,
-    pairs_sure,
-    read_claims,
-)
-from contextlens.features.pairs.snippet import (
-    ACCURACY_PICTURE,
-    CORRELATION_PICTURE,
-    COSINES_PICTURE,
-    SnippetPair,
-    accuracy_snippet,
-    correlation_snippet,
-    cosines_snippet,
-    recipe_snippet,
-)
-from contextlens.figures.ruler import Stretch, line_ruler
-from contextlens.figures.theme import plain
-from contextlens.maps.vectors import is_recipe, recipe_prompt
+from contextlens.features.pairs.pair_set import PairSet
+from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
+from contextlens.features.pairs.roc import roc_curve_of
+from contextlens.features.pairs.similarities import Similarities
+from contextlens.features.pairs.threshold import THRESHOLD_FORMULA, LabelledPairs
 from contextlens.ui.files import chooser
 from contextlens.ui.files.uploads import sheet_of
 from contextlens.ui.models import waiting
@@ -90,6 +63,56 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
+# --- The choice of pairs, and their results
+
+
+def toolbar(view: ViewState, pairs: PairSet | None) -> tuple[DeltaGenerator, DeltaGenerator | None]:
+    """Draw the choice of pairs and, for a compared file, of its columns.
+
+    Returns:
+        Containers for the controls that choose one pair, once pairs are compared, and for the
+        choice of vectors, which needs the model.
+    """
+    vectors = None
+    with kit.controls("pairs"):
+        inputs.choice(view, SOURCE)
+        container = st.container(
+            horizontal=True, gap="small", vertical_alignment="bottom", width="content"
+        )
+        if SOURCE.of(view) == "file" and pairs is not None:
+            with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
+                columns(view)
+                vectors = st.container()
+    return container, vectors
+
+
+def choose_pooling(
+    view: ViewState, pairs: PairSet | None, card: ModelCard, container: DeltaGenerator | None
+) -> None:
+    """Draw the choice of how whole texts become vectors."""
+    if container is not None and pairs is not None and not pairs.has_words:
+        with container:
+            inputs.select(view, pooling_of(pairs, card))
+
+
+def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult | None:
+    """Return the results for these pairs; until then show progress or a button, and return None."""
+    seconds = seconds_of(pairs, card, maps().token_seconds(card))
+    cost = say(
+        "pairs.waiting.cost",
+        n=pairs.n,
+        duration=duration(seconds),
+        texts=len(pairs.texts),
+        layers=card.n_layers + 1,
+    )
+    pooling = pooling_of(pairs, card).of(view)
+    task = comparison_task(pairs, card, uncached(), pooling=pooling, seconds=seconds)
+    result: PairsResult | None = waiting.result_of(
+        task, cost, place="pairs_progress", height=HEIGHT
+    )
+    return result
+
+
 # --- A visitor's file of pairs
 
 _PENDING = "pairs_pending"
@@ -98,18 +121,8 @@ _COMPARED = "pairs_compared"
 """The session key for a dict: digest of the pairs -> their file's secret name and columns."""
 _N_COMPARED = 8
 _CHANGING = "pairs_changing"
-"""The session key for whether the visitor is choosing another file."""
+"""The session key for True while the visitor chooses another file."""
 _NONE = "—"
-_CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
-"""Menus for a column with the word itself, which checks a position, and the columns' roles."""
-_ROLES: Mapping[str, tuple[str, ...]] = {
-    "none": (),
-    "word": ("word1", "word2"),
-    "ends": ("start1", "end1", "start2", "end2", *_CHECKED_ROLES),
-    "span": ("span1", "span2", *_CHECKED_ROLES),
-    "index": ("index1", "index2", *_CHECKED_ROLES),
-}
-"""The columns that identify the compared words, for each way to mark them."""
 
 
 def file_panel(view: ViewState, pairs: PairSet | None) -> None:
@@ -175,7 +188,7 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
     view = session.current()
     if SOURCE.of(view) != "file" or not FILE.of(view):
         return
-    pair_columns = compute.reshare(session.session(), view, sheet)
+    pair_columns = share_again(session.session(), view, sheet)
     if pair_columns is not None:
         _remember_columns(FILE.of(view), secret, pair_columns)
         _close_panel()
@@ -184,8 +197,8 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
 def _preview(sheet: Sheet, secret: str) -> None:
     chooser.file_head(sheet, secret, key="pairs_head", on_file=_choose_file)
     guessed = guess_columns(sheet)
-    shown = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
-    chosen = _pickers(sheet, shown, f"pairs_{secret[-8:]}")
+    preselected = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
+    chosen = _pickers(sheet, preselected, f"pairs_{secret[-8:]}")
     if guessed.text2:
         marks = guessed.marks(1), guessed.marks(2)
         chooser.guessed_marks(sheet, secret, guessed.text1, marks)
@@ -206,15 +219,15 @@ def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
     """Draw the menus of columns with `current` preselected, and return the chosen columns."""
     titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
     meanings = _picked_meanings(sheet, current, titles["label"], key)
-    ways = list(_ROLES)
+    ways = list(WAYS)
     way = st.selectbox(
         say("pairs.file.marked_by"),
         ways,
-        ways.index(_way(current)),
+        ways.index(current.way),
         format_func=lambda way: say(f"pairs.ways.{way}"),
-        key=f"{key}_{_way(current)}_way",  # another menu once the guess is refused
+        key=f"{key}_{current.way}_way",  # another menu once the guess is refused
     )
-    marks = _picked_titles(sheet, current, _ROLES[way], key)
+    marks = _picked_titles(sheet, current, WAYS[way], key)
     return PairColumns(**titles, **marks, meanings=meanings)
 
 
@@ -253,24 +266,17 @@ def _picked_meanings(sheet: Sheet, current: PairColumns, title: str, key: str) -
     return "" if set(picked) == {LEFT_OUT} else "".join(picked)
 
 
-def _way(columns: PairColumns) -> str:
-    """The way in which the columns mark words: a key of `_ROLES`."""
-    ways = {"ends": columns.start1, "span": columns.span1, "index": columns.index1}
-    default = "word" if columns.word1 else "none"
-    return next((way for way, title in ways.items() if title), default)
-
-
 def _picked_titles(
     sheet: Sheet, current: PairColumns, roles: tuple[str, ...], key: str
 ) -> dict[str, str]:
     titles = [_NONE, *sheet.columns]
-    places = st.columns(min(4, max(2, len(roles)))) if roles else []
+    containers = st.columns(min(4, max(2, len(roles)))) if roles else []
     chosen_titles = {}
     for i, name in enumerate(roles):
-        role, label = _CHECKED_ROLES.get(name, name), say(f"pairs.roles.{name}")
+        role, label = CHECKED_ROLES.get(name, name), say(f"pairs.roles.{name}")
         current_title = getattr(current, role)
         position = titles.index(current_title, 1) if current_title else 0
-        chosen = places[i % len(places)].selectbox(
+        chosen = containers[i % len(containers)].selectbox(
             label, range(len(titles)), position, format_func=titles.__getitem__, key=f"{key}_{role}"
         )
         chosen_titles[role] = titles[chosen] if chosen else ""
@@ -283,7 +289,7 @@ def _use_columns(secret: str, chosen: PairColumns) -> None:
         session.remember(say("pairs.file.not_in_memory"))
         return
     try:
-        digest = compute.share(session.session(), sheet, chosen)
+        digest = share_pairs(session.session(), sheet, chosen)
     except CorpusError as exc:  # the current comparison stays
         session.remember(str(exc))
         return
@@ -291,7 +297,7 @@ def _use_columns(secret: str, chosen: PairColumns) -> None:
     _close_panel()
     view = SOURCE.put(session.current(), "file")
     view = FILE_NAME.put(FILE.put(view, digest), sheet.name[:80])
-    session.write(COLUMNS.put(view, places(sheet, chosen)))
+    session.write(COLUMNS.put(view, column_positions(sheet, chosen)))
 
 
 def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
@@ -303,8 +309,6 @@ def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
 # --- The picture: one pair, and the whole file beside it
 
 RULER, SCATTER = "pairs_ruler", "pairs_scatter"
-_HOVERED = 48  # characters of a text that hovering over its pair shows
-_AROUND = 100  # characters shown on either side of a word
 
 
 def has_cosines(at_layer: PairsAtLayer) -> bool:
@@ -314,71 +318,59 @@ def has_cosines(at_layer: PairsAtLayer) -> bool:
     return bool(len(at_layer.compared_pairs))
 
 
-def picture(
-    view: ViewState, at_layer: PairsAtLayer, baseline: Baseline | None, place: DeltaGenerator
-) -> None:
-    """One pair with its verdict, and beside it how often verdicts are right.
+def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) -> None:
+    """Draw one pair with its verdict, and beside it how often verdicts are right.
 
     With graded scores: every pair by its score and cosine, and beside it one of them.
 
     Args:
         view: the current view.
         at_layer: the pairs at the selected layer.
-        baseline: the cosines of random pairs of words, if they are known.
-        place: for the controls that choose the pair.
+        container: for the controls that choose the pair.
     """
     pair = shown_pair(view, at_layer)
-    with place:
-        _choose_pair(view, at_layer, pair)
+    with container:
+        _choose_pair(view, at_layer, pair.number)
     left, right = st.columns([5, 3], gap="large")
-    if at_layer.correlation is not None:
+    if isinstance(at_layer, ScoredPairs):
         with left, st.container(key="pairs_whole", gap="small"):
-            _scores(at_layer, at_layer.correlation, baseline, pair)
+            _scatter(at_layer, pair.number)
+            kit.reading(at_layer.claims(), sure=at_layer.sure())
         with right, st.container(key="pairs_pair", gap="small"):
-            _texts(at_layer.pairs, pair)
-            kit.reading(pair_claims(at_layer, pair), key="reading_pair")
-            kit.notes(read_claims(at_layer, pair, uncached(), view.model))
-            _notes(at_layer)
+            _texts(pair)
+            kit.reading(pair.claims(), key="reading_pair")
+            kit.notes(pair.unread_claims(uncached(), view.model))
+            _remarks(at_layer)
         return
     with left, st.container(key="pairs_pair", gap="small"):
-        _texts(at_layer.pairs, pair)
-        _ruler(at_layer, pair, baseline)
-        kit.reading(pair_claims(at_layer, pair))
-        kit.notes(read_claims(at_layer, pair, uncached(), view.model))
+        _texts(pair)
+        kit.chart(pair.figure(), key=RULER, alt=pair.alt())
+        kit.reading(pair.claims())
+        kit.notes(pair.unread_claims(uncached(), view.model))
     with right, st.container(key="pairs_whole", gap="small"):
-        _whole_file(at_layer)
+        if isinstance(at_layer, LabelledPairs):
+            st.caption(say("pairs.whole.title"))
+            kit.chart(at_layer.share_figure(), key="pairs_right", alt=at_layer.share_alt())
+        kit.reading(at_layer.claims(), sure=at_layer.sure(), key="reading_whole")
+        _remarks(at_layer)
 
 
-def _scores(
-    at_layer: PairsAtLayer, correlation: Correlation, baseline: Baseline | None, pair: int
-) -> None:
-    """The scored pairs by score and cosine, and how closely one follows the other."""
-    claims = pairs_claims(at_layer)
-    rows, grades = drawn_pairs(at_layer, pair), at_layer.pairs.grades
-    if grades is not None and len(rows):
-        scored = grades[correlation.rows]
-        title = say("pairs.scatter.title", n=correlation.n, layer=at_layer.layer)
-        figure = score_scatter(
-            grades[rows],
-            at_layer.cosines[rows],
-            standings(at_layer)[rows],
-            numbers=rows + 1,
-            texts=[
-                "<br>".join(plain(at_layer.pairs.text(i, side), _HOVERED) for side in (0, 1))
-                for i in rows.tolist()
-            ],
-            shown=(float(grades[pair]), float(at_layer.cosines[pair])) if pair in rows else None,
-            ends=(float(scored.min()), float(scored.max())),
-            scale=scale_of(at_layer, baseline),
-            title=title,
-            height=HEIGHT,
-        )
-        finding = str(claims[0]).replace("**", "")
-        alt = say("pairs.alt.scatter", layer=at_layer.layer, finding=finding)
-        kit.chart(figure, key=SCATTER, alt=alt, on_select=_choose_point)
-        if len(rows) < correlation.n:
-            st.caption(say("pairs.scatter.drawn", shown=len(rows), n=correlation.n))
-    kit.reading(claims, sure=pairs_sure(at_layer))
+def _scatter(at_layer: ScoredPairs, pair: int) -> None:
+    n, n_drawn = at_layer.correlation.n, len(at_layer.drawn_pairs(pair))
+    if n:
+        chart, alt = at_layer.scatter(pair), at_layer.scatter_alt()
+        kit.chart(chart, key=SCATTER, alt=alt, on_select=_choose_point)
+    if n_drawn < n:
+        st.caption(say("pairs.scatter.drawn", shown=n_drawn, n=n))
+
+
+def _texts(pair: OnePair) -> None:
+    st.html("".join(f'<p class="use" dir="auto">{text}</p>' for text in pair.texts()))
+
+
+def _remarks(at_layer: PairsAtLayer) -> None:
+    for remark in at_layer.remarks():
+        st.caption(escape(remark))
 
 
 def _choose_point() -> None:
@@ -388,9 +380,9 @@ def _choose_point() -> None:
 
 
 def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
-    control = list_of(at_layer)
+    control = WRONG.among(at_layer.lists)
     which, lists = control.of(view), list(control.options)
-    orders = {name: to_read(at_layer, name) for name in lists}
+    orders = {name: at_layer.to_read(name) for name in lists}
     firsts = {name: int(order[0]) + 1 if len(order) else 0 for name, order in orders.items()}
     key = session.bind(control.key, which)
     st.selectbox(
@@ -404,17 +396,16 @@ def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
         args=(key, firsts),
     )
     order = orders[which]
-    places = np.flatnonzero(order == pair)
-    position = int(places[0]) if len(places) else -1
+    positions = np.flatnonzero(order == pair)
+    position = int(positions[0]) if len(positions) else -1
     before, after = (order[i].item() + 1 if 0 <= i < len(order) else 0
                      for i in (position - 1, position + 1))  # fmt: skip
     with st.container(
         horizontal=True, width="content", vertical_alignment="center", gap="small", wrap=False
     ):
-        outside = "outside" if len(order) else "none"
+        case = "place" if len(positions) else "outside" if len(order) else "none"
         numbers = {"n": len(order), "place": position + 1, "row": int(at_layer.pairs.rows[pair])}
-        text = say(f"pairs.pair.{'place' if len(places) else outside}", **numbers)
-        st.markdown(text, width="content")
+        st.markdown(say(f"pairs.pair.{case}", **numbers), width="content")
         for name, icon, number in (("back", "left", before), ("next", "right", after)):
             st.button(
                 say(f"pairs.pair.{name}"),
@@ -439,196 +430,110 @@ def _choose_list(key: str, firsts: Mapping[str, int]) -> None:
         session.write(PAIR.put(view, firsts.get(chosen, 0)))
 
 
-def _texts(pairs: PairSet, pair: int) -> None:
-    texts = [marked(pairs.text(pair, side), pairs.span(pair, side)) for side in (0, 1)]
-    st.html("".join(f'<p class="use" dir="auto">{text}</p>' for text in texts))
+# --- The closer looks
+
+CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
+"""The key of each closer look's chart."""
 
 
-def marked(text: str, span: Span | None) -> str:
-    """A text as HTML with its word marked; a long text is cut around the word."""
-    start, end = span or (0, 0)
-    before, word, after = text[:start], text[start:end], text[end:]
-    before = before if len(before) <= _AROUND else f"…{before[-_AROUND:]}"
-    most = 2 * _AROUND if span is None else _AROUND
-    word, after = (part if len(part) <= n else f"{part[:n]}…" for part, n in
-                   ((word, _AROUND), (after, most)))  # fmt: skip
-    mark = f"<mark>{html.escape(word)}</mark>" if word else ""
-    return f"{html.escape(before)}{mark}{html.escape(after)}"
+def look_closer(view: ViewState, at_layer: PairsAtLayer) -> None:
+    """Draw the chosen closer look."""
+    panels = {name: partial(PANELS[name], at_layer) for name in at_layer.panels}
+    kit.look_closer(view, PANEL.among(at_layer.panels), panels)
 
 
-def _ruler(at_layer: PairsAtLayer, pair: int, baseline: Baseline | None) -> None:
-    cosine, cut = float(at_layer.cosines[pair]), at_layer.cut_of(pair)
-    scale = scale_of(at_layer, baseline)
-    if cut is not None:
-        parts = [
-            Stretch(say("pairs.pair.different"), scale[0], cut, DIFFERENT_TINT),
-            Stretch(say("pairs.pair.same"), cut, scale[1], SAME_TINT),
-        ]
-    else:
-        random = random_range(at_layer, baseline)
-        parts = [] if random is None else [Stretch(say("pairs.pair.random"), *random)]
-        parts.append(Stretch(say("pairs.pair.identical"), 1.0, 1.0))
-    verdict = str(pair_claims(at_layer, pair)[0]).replace("**", "")
-    alt = say("pairs.pair.alt", cosine=cosine, low=scale[0], high=scale[1], verdict=verdict)
-    kit.chart(line_ruler(parts, cosine, scale=scale, cut=cut), key=RULER, alt=alt)
+def _layers(at_layer: PairsAtLayer) -> None:
+    kit.chart(at_layer.figure(), key=CHARTS[LAYERS], alt=at_layer.alt())
 
 
-def _whole_file(at_layer: PairsAtLayer) -> None:
-    """The share of right verdicts beside that of guessing, in words too, and notes on the file."""
-    scores = at_layer.scores
-    if scores is not None:
-        share = float(scores.accuracy[at_layer.row])
-        guessing = Stretch(say("pairs.whole.guessing", share=scores.majority), 0, scores.majority)
-        st.caption(say("pairs.whole.title"))
-        figure = line_ruler(
-            [guessing], share, scale=(0, 1), label=say("pairs.whole.right", share=share)
-        )
-        alt = say("pairs.whole.alt", share=share, baseline=scores.majority)
-        kit.chart(figure, key="pairs_right", alt=alt)
-    kit.reading(pairs_claims(at_layer), sure=pairs_sure(at_layer), key="reading_whole")
-    _notes(at_layer)
+def _similarities(at_layer: PairsAtLayer) -> None:
+    similarities = Similarities(at_layer)
+    kit.chart(similarities.figure(), key=CHARTS[COSINES], alt=similarities.alt())
 
 
-def _notes(at_layer: PairsAtLayer) -> None:
-    for note in notes(at_layer):
-        st.caption(escape(note))
+def _roc(at_layer: PairsAtLayer) -> None:
+    curve = roc_curve_of(at_layer)
+    if curve is None:
+        st.caption(say("pairs.roc.one_kind"))
+        return
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with left:
+        kit.chart(curve.figure(), key=CHARTS[ROC], alt=curve.alt())
+    with right:
+        kit.reading(curve.claims(), key="reading_roc")
 
 
-# --- The controls and tabs around the picture
+def _every_pair(at_layer: PairsAtLayer) -> None:
+    titles = ("percentile by score", "percentile by cosine", "percentiles apart")
+    columns = dict.fromkeys(titles, st.column_config.NumberColumn(format="%.0f"))
+    table = EveryPair(at_layer)
+    kit.table(table.rows(), key="pairs_all", exact=["cosine"], height=380, columns=columns)
+    kit.notes(table.notes())
+
+
+PANELS: Mapping[str, Callable[[PairsAtLayer], None]] = {
+    LAYERS: _layers,
+    COSINES: _similarities,
+    ROC: _roc,
+    ALL: _every_pair,
+}
+
+
+# --- The tabs under the picture, and the downloads
 
 _FILE = "pairs"
-_N_SNIPPET = 3
-
-
-def toolbar(view: ViewState, pairs: PairSet | None) -> tuple[DeltaGenerator, DeltaGenerator | None]:
-    """The choice of pairs and, for a compared file, of its columns.
-
-    Returns:
-        The places for the controls that choose one pair, once pairs are compared, and for the
-        choice of vectors, which needs the model.
-    """
-    vectors = None
-    with kit.controls("pairs"):
-        inputs.choice(view, controls.SOURCE)
-        place = st.container(
-            horizontal=True, gap="small", vertical_alignment="bottom", width="content"
-        )
-        if controls.SOURCE.of(view) == "file" and pairs is not None:
-            with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
-                columns(view)
-                vectors = st.container()
-    return place, vectors
-
-
-def choose_pooling(
-    view: ViewState, pairs: PairSet | None, card: ModelCard, place: DeltaGenerator | None
-) -> None:
-    """The choice of how whole texts become vectors."""
-    if place is not None and pairs is not None and not pairs.has_words:
-        with place:
-            inputs.select(view, pooling_of(pairs, card))
+_N_SNIPPET = 3  # pairs in the script for cosines
 
 
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
-    """The tabs under the picture."""
-    limits = say("pairs.limits" if at_layer.correlation is None else "pairs.scores_limits")
-    kit.tabs(lambda: _numbers(at_layer), lambda: _under_the_hood(at_layer, card), limits)
+    """Draw the tabs under the picture."""
+    kit.tabs(
+        lambda: kit.table(at_layer.rows(), key="pairs_layers", after=1),
+        lambda: _under_the_hood(at_layer, card),
+        say(at_layer.limits),
+    )
+
+
+def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
+    is_scored, every_layer = isinstance(at_layer, ScoredPairs), at_layer.every_layer
+    shapes = [
+        {"array": "cosines (layers, pairs)", "shape": str(every_layer.values.shape)},
+        {"array": "texts encoded", "shape": f"{every_layer.n_encoded:,}"},
+    ]
+    kit.under_the_hood(
+        formula=[COSINE_FORMULA + (CORRELATION_FORMULA if is_scored else THRESHOLD_FORMULA)],
+        snippet=_scripts(at_layer, card),
+        passport=every_layer.passport,
+        shapes=kit.shapes(shapes, key="pairs_shapes"),
+    )
+
+
+def _scripts(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
+    """Scripts for the cosines of the first pairs, and for what follows from all of them."""
+    first, passport = at_layer.compared_pairs[:_N_SNIPPET], at_layer.every_layer.passport
+    return [*cosine_scripts(at_layer.pairs, first, card, passport), *at_layer.scripts()]
 
 
 def downloads(
-    view: ViewState, at_layer: PairsAtLayer, card: ModelCard, place: DeltaGenerator
+    view: ViewState, at_layer: PairsAtLayer, card: ModelCard, container: DeltaGenerator
 ) -> None:
-    """The page's Download menu: every pair with its cosines, and the inputs of the accuracy."""
-    passport = at_layer.result.passport
-    main = RULER if at_layer.correlation is None else SCATTER
+    """Draw the Download menu: every pair with its cosines, and the inputs of the accuracy."""
+    passport = at_layer.every_layer.passport
+    main = SCATTER if isinstance(at_layer, ScoredPairs) else RULER
     chart = CHARTS.get(PANEL.of(view), main)
     with kit.downloads(
-        place,
+        container,
         export.caption(passport),
         page="pairs",
-        reading_key="reading" if chart == main or main == SCATTER else "reading_whole",
+        reading_key="reading" if main in (chart, SCATTER) else "reading_whole",
         texts="",
         chart=chart,
         name=_FILE,
-        snippets=_snippets(at_layer, card),
+        snippets=_scripts(at_layer, card),
     ):
         kit.download_files(
             _FILE,
             passport,
             rows=lambda: PairRows(restored(view)),
-            arrays=lambda: pair_arrays(restored(view)),
+            arrays=lambda: restored(view).arrays(),
         )
-
-
-def _numbers(at_layer: PairsAtLayer) -> None:
-    kit.table(layer_rows(at_layer), key="pairs_layers", after=1)
-
-
-def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
-    kit.under_the_hood(
-        formula=[FORMULA if at_layer.correlation is None else SCORES_FORMULA],
-        snippet=_snippets(at_layer, card),
-        passport=at_layer.result.passport,
-        shapes=kit.shapes(_shapes(at_layer), key="pairs_shapes"),
-    )
-
-
-def _snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
-    """Scripts for the cosines and for what follows from them; each chart has no title."""
-    snippets = _cosine_snippets(at_layer, card)
-    has_layers = len(at_layer.result.layers) > 1  # the model's own recipe has none
-    if at_layer.scores is not None:
-        snippet = accuracy_snippet(at_layer.scores.how, file=f"{_FILE}.npz")
-        snippets.append((say("pairs.accuracy_snippet"), snippet))
-        snippets += [("", ACCURACY_PICTURE)] if has_layers else []
-    if at_layer.correlation is not None:
-        snippet = correlation_snippet(file=f"{_FILE}.npz")
-        snippets.append((say("pairs.correlation_snippet"), snippet))
-        snippets += [("", CORRELATION_PICTURE)] if has_layers else []
-    return snippets
-
-
-def _cosine_snippets(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
-    first, pooling = _first(at_layer), str(at_layer.result.passport.settings["pooling"])
-    if not is_recipe(pooling) or card.recipe is None:
-        snippet = cosines_snippet(card, first)
-        return [(say("pairs.cosines_snippet"), snippet), ("", COSINES_PICTURE)]
-    texts, prompt = [(p.text1, p.text2) for p in first], recipe_prompt(card, pooling)
-    return [(say("pairs.recipe_snippet"), recipe_snippet(card, texts, prompt=prompt))]
-
-
-def _first(at_layer: PairsAtLayer) -> list[SnippetPair]:
-    pairs = at_layer.pairs
-    return [
-        SnippetPair(pairs.text(i, 0), pairs.span(i, 0), pairs.text(i, 1), pairs.span(i, 1))
-        for i in at_layer.compared_pairs[:_N_SNIPPET].tolist()
-    ]
-
-
-def _shapes(at_layer: PairsAtLayer) -> list[dict[str, str]]:
-    result = at_layer.result
-    return [
-        {"array": "cosines (layers, pairs)", "shape": str(result.cosines.shape)},
-        {"array": "texts encoded", "shape": f"{result.n_encoded:,}"},
-    ]
-
-
-# --- The results of a comparison
-
-
-def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult | None:
-    """Return the results for these pairs; until then show progress or a button, and return None."""
-    seconds = seconds_of(pairs, card, maps().token_seconds(card))
-    cost = say(
-        "pairs.waiting.cost",
-        n=pairs.n,
-        duration=duration(seconds),
-        texts=len(pairs.texts),
-        layers=card.n_layers + 1,
-    )
-    pooling = pooling_of(pairs, card).of(view)
-    task = comparison_task(pairs, card, uncached(), pooling=pooling, seconds=seconds)
-    result: PairsResult | None = waiting.result_of(
-        task, cost, place="pairs_progress", height=HEIGHT
-    )
-    return result

@@ -31,3 +31,11 @@ SENTENCE = text(PAGE, "sentence")
 def kept_among(titles: Mapping[str, str]) -> Choice:
     """The choice among the stored corpora that a visit knows, by name, with their titles."""
     return KEPT.among({**KEPT.options, **titles})
+
+
+# The limits of the page
+
+MAX_LABELS = 50  # different labels in a column
+MAX_VECTOR_BYTES = 1_000_000_000  # of vectors in memory at a time
+MAX_LISTED_MISTAKES = 100
+MAX_LISTED_CHANCES = 6

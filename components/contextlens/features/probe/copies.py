@@ -22,10 +22,10 @@ def copies_of(texts: Sequence[str], trial: Trial) -> tuple[int, int]:
     teaches, folds = trial.teaches.tolist(), trial.folds.tolist()
     by_sum: dict[int, set[int]] = {}
     by_part: dict[int, set[int]] = {}
-    for own, fold, is_taught in zip(words, folds, teaches, strict=True):
+    for text_words, fold, is_taught in zip(words, folds, teaches, strict=True):
         if is_taught:
-            by_sum.setdefault(sum(own), set()).add(fold)
-            for part in _parts(own):
+            by_sum.setdefault(sum(text_words), set()).add(fold)
+            for part in _parts(text_words):
                 by_part.setdefault(part, set()).add(fold)
     n_copies = n_near = 0
     for i in trial.tested.tolist():

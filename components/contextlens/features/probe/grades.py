@@ -1,4 +1,4 @@
-"""Ridge regression on vectors, for graded labels: predictions for held-out texts, and their order.
+"""Labels that are grades: ridge regression on vectors, and the order of held-out texts.
 
 All vectors and yardsticks are tested on the same texts, by folds with as many texts of each fifth
 of the grades. Predictions of all folds are ranked together.
@@ -9,89 +9,46 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.correlation import Float64Array, spearman_interval, spearman_of
-from contextlens.analysis.separation import RISK, Trial, trial_of
+from contextlens.analysis.separation import RISK, Trial
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import quoted
 from contextlens.core.schema import FloatArray
-from contextlens.features.probe.measures import Found, Learned, Verdict, take_rows, word_counts
+from contextlens.features.probe.layer_scores import (
+    LayerScores,
+    Learned,
+    Probe,
+    Score,
+    take_rows,
+    word_counts,
+)
+from contextlens.features.probe.text_vectors import vectors_script
+from contextlens.ui.panel import Arrays
 
 ALPHAS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 """The strengths of regularisation, of which scikit-learn's `RidgeCV` chooses one in each fold."""
-_N_STRATA = 5
-
-
-@dataclass(frozen=True, eq=False)
-class GradeScore:
-    """The predictions of one regression for the tested texts.
-
-    Attributes:
-        name: the pooling, or the name of a yardstick.
-        layer: the layer of the vectors; -1 for a yardstick.
-        predicted: (n_tested,) the predicted grades.
-        value: Spearman's correlation of the predictions with the grades; 0 if they are all equal.
-        interval: its 95% interval (Bonett and Wright).
-    """
-
-    name: str
-    layer: int
-    predicted: Float64Array
-    value: float
-    interval: tuple[float, float]
-
-    @property
-    def n(self) -> int:
-        """The number of tested texts."""
-        return len(self.predicted)
-
-    @property
-    def nbytes(self) -> int:
-        """Approximate bytes in memory."""
-        return self.predicted.nbytes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GradeResult(Found[GradeScore]):
-    """The scores for labels that are grades."""
+class GradeResult(LayerScores[Score]):
+    """The scores for labels that are grades: Spearman's correlation, which is 0 by guessing.
 
-    @property
-    def best(self) -> GradeScore:
-        """The score with the highest correlation."""
-        return max(self.scores, key=lambda score: score.value)
-
-    @property
-    def verdict(self) -> Verdict:
-        """How the best compares with counting words and with no relation.
-
-        The interval allows for the choice of the best (Bonferroni).
-        """
-        low, high = self.wide_interval
-        if low <= 0:
-            return "unclear"
-        if low > self.words.value:
-            return "better"
-        return "worse_than_words" if high < self.words.value else "like_words"
+    The correlation is that of the predictions with the grades, 0 if the predictions are all equal;
+    its interval is Bonett and Wright's.
+    """
 
     @property
     def wide_interval(self) -> tuple[float, float]:
-        """The 95% interval of the best score, which allows for its choice."""
-        best = self.best
-        return spearman_interval(best.value, best.n, risk=RISK / len(self.scores))
+        """The 95% interval of the best correlation, which allows for its choice (Bonferroni)."""
+        return spearman_interval(self.best.value, self.best.n, risk=RISK / len(self.scores))
 
 
-def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:
-    """Return the split or the folds that test grades, with as many of each fifth of them.
-
-    Args:
-        grades: (n,) the grade of each text.
-        split: the value in the split column for each text; empty if there is no such column.
-    """
-    ends = np.quantile(grades, np.linspace(0, 1, _N_STRATA + 1)[1:-1])
-    fifths = np.searchsorted(ends, grades, side="right").tolist()
-    return trial_of([str(fifth) for fifth in fifths], split)
+# --- Learning grades
 
 
 def grade_score(
@@ -102,7 +59,7 @@ def grade_score(
     *,
     layer: int = -1,
     seed: int | None = None,
-) -> GradeScore:
+) -> Score:
     """Return the score of one regression.
 
     Args:
@@ -117,17 +74,17 @@ def grade_score(
     for fold in range(trial.n_folds):
         learned = np.flatnonzero(trial.teaches & (trial.folds != fold))
         tested = np.flatnonzero(trial.folds == fold)
-        told = grades[learned]
+        taught = grades[learned]
         if seed is not None:
-            told = np.random.default_rng(seed).permutation(told)
+            taught = np.random.default_rng(seed).permutation(taught)
         regression = _regression(of_texts=not isinstance(features, np.ndarray))
-        regression.fit(take_rows(features, learned), told)
+        regression.fit(take_rows(features, learned), taught)
         predicted[tested] = regression.predict(take_rows(features, tested))
-    found = predicted[trial.tested]
-    value, low, high = spearman_of(found, grades[trial.tested])
+    predicted = predicted[trial.tested]
+    value, low, high = spearman_of(predicted, grades[trial.tested])
     if math.isnan(value):
-        value, low, high = 0.0, *spearman_interval(0.0, max(4, len(found)))
-    return GradeScore(name, layer, found, value, (low, high))
+        value, low, high = 0.0, *spearman_interval(0.0, max(4, len(predicted)))
+    return Score(name=name, layer=layer, predicted=predicted, value=value, interval=(low, high))
 
 
 def _regression(*, of_texts: bool) -> Any:
@@ -154,17 +111,103 @@ def learned_grades(vectors: FloatArray, trial: Trial, grades: Float64Array) -> L
     )
 
 
-def largest_errors(
-    texts: Sequence[str], grades: Float64Array, trial: Trial, score: GradeScore, most: int
-) -> list[dict[str, Any]]:
-    """A row for each tested text whose predicted grade is furthest from its own, that one first."""
-    own = grades[trial.tested]
-    order = np.argsort(-np.abs(score.predicted - own), kind="stable")[:most]
-    return [
-        {
-            "text": texts[trial.tested[i]],
-            "grade": float(own[i]),
-            "predicted": float(score.predicted[i]),
-        }
-        for i in order.tolist()
-    ]
+# --- What the page shows
+
+
+@dataclass(frozen=True, eq=False)
+class GradeProbe(Probe):
+    """Texts whose labels are grades, and how well these are predicted."""
+
+    measure: ClassVar[str] = "Spearman"
+    value_format: ClassVar[str] = ".2f"
+
+    result: GradeResult
+
+    @property
+    def grades(self) -> Float64Array:
+        """(n_texts,) the grades."""
+        return np.asarray(self.labelled.grades, np.float64)
+
+    @property
+    def title(self) -> str:
+        """The finding in a few words."""
+        return say(f"probe.grades.title.{self.result.verdict}", **self._numbers())
+
+    def _numbers(self) -> dict[str, Any]:
+        numbers = {"spearman": self.result.best.value, "words": self.result.words.value}
+        return {**self._best_names(), **numbers}
+
+    def claims(self) -> Sequence[Claim]:
+        """Return how well the best vectors predict the grades, compared with simpler ways."""
+        column, n = quoted(self.labelled.column), self.result.best.n
+        key = f"probe.grades.claim.{self.result.verdict}"
+        return [claim(key, column=column, n=n, **self._numbers())]
+
+    def sure(self) -> Sequence[Claim]:
+        """Return how the test was made, and what else belongs to its numbers."""
+        result, (low, high) = self.result, self.result.wide_interval
+        return [
+            claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
+            self._how_claim(),
+            *(
+                claim(f"probe.grades.sure.{score.name}", spearman=score.value)
+                for score in result.contextless
+            ),
+            claim("probe.grades.sure.shuffled", shuffled=result.shuffled.value),
+        ]
+
+    def _axis(self) -> dict[str, Any]:
+        scores = self.result.scores
+        lowest = min(0.0, *(score.interval[0] for score in scores), self.result.words.value)
+        return {"title": {"text": "Spearman"}, "range": [lowest - 0.03, 1.02]}
+
+    def arrays(self) -> Arrays:
+        """Return the texts, their grades and folds, and the best predictions."""
+        return {**super().arrays(), "grades": self.grades}
+
+    def scripts(self) -> list[tuple[str, str]]:
+        """Return a script for the best correlation, with its title, and one for a chart."""
+        script = grade_snippet(self, self.result.best)
+        return [(say("probe.snippet"), script), ("", GRADES_PICTURE)]
+
+
+# --- A script for the correlation, from the page's NPZ
+
+GRADES_PICTURE = """\
+import plotly.express as px
+
+px.scatter(x=grades[tested], y=predicted[tested], labels={"x": "grade", "y": "predicted grade"})
+"""
+
+_IMPORTS = """\
+from scipy.stats import spearmanr
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+"""
+
+_LOAD = """\
+with np.load("probe.npz") as page:
+    texts = json.loads(str(page["texts"]))
+    grades, folds, teaches = page["grades"], page["fold"], page["teaches"]
+"""
+
+_LEARN = """\
+predicted = np.full(len(grades), np.nan)
+for number in range(folds.max() + 1):
+    learned, tested = teaches & (folds != number), folds == number
+    probe = make_pipeline(StandardScaler(), RidgeCV(alphas={alphas}))
+    predicted[tested] = probe.fit(vectors[learned], grades[learned]).predict(vectors[tested])
+
+tested = folds >= 0
+spearman = spearmanr(predicted[tested], grades[tested]).statistic
+print(f"Spearman {{spearman:.4f}} of {{tested.sum()}} texts")
+"""
+
+
+def grade_snippet(probe: GradeProbe, score: Score) -> str:
+    """Return a script that prints the correlation of one score's vectors."""
+    learn = _LEARN.format(alphas=ALPHAS)
+    return vectors_script(
+        probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
+    )

@@ -1,6 +1,10 @@
-"""The parts of the page of the probe."""
+"""All that the probe's page draws: the choice of texts, the picture, the closer looks."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,43 +13,28 @@ from contextlens.content.language import duration, say
 from contextlens.core import ModelCard
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe import controls
-from contextlens.features.probe.compute import (
-    MOST_LABELS,
-    LabelledTexts,
-    label_of,
-    labelled_texts,
-    probe_arrays,
-    probe_json,
-    probe_task,
-    score_rows,
-    seconds_of,
-    vectors_parquet,
-    vectors_tsv,
-)
-from contextlens.features.probe.explain import FORMULA
-from contextlens.features.probe.figures import value_by_layer
-from contextlens.features.probe.grades import GradeResult
-from contextlens.features.probe.measures import ProbeResult
-from contextlens.features.probe.reading import (
-    grade_claims,
-    grade_sure,
-    grade_title,
-    probe_claims,
-    probe_notes,
-    probe_sure,
-    probe_title,
-)
-from contextlens.features.probe.snippet import GRADES_PICTURE, LABELS_PICTURE, probe_snippet
+from contextlens.features.probe.calibration import Calibration
+from contextlens.features.probe.controls import MAX_LABELS, SECTION, SENTENCE
+from contextlens.features.probe.exports import classifier_json, vectors_parquet, vectors_tsv
+from contextlens.features.probe.grades import GradeProbe
+from contextlens.features.probe.labelled_texts import LabelledTexts, label_of, labelled_texts
+from contextlens.features.probe.labels import LabelProbe
+from contextlens.features.probe.layer_scores import HEIGHT, Probe
+from contextlens.features.probe.learning_curve import LearningCurve
+from contextlens.features.probe.mistakes import LargestErrors, Mistakes
+from contextlens.features.probe.mixups import Mixups
+from contextlens.features.probe.probing import probe_of, probe_task, seconds_of
+from contextlens.features.probe.try_sentence import try_sentence
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
 from contextlens.ui.frame import navigation
-from contextlens.ui.models import waiting
+from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.models.services import uncached
+from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
-HEIGHT = 420
 OWN_FILE = OwnFile(
     source=controls.SOURCE,
     file=controls.FILE,
@@ -53,12 +42,10 @@ OWN_FILE = OwnFile(
     text=controls.TEXT,
     labels=controls.LABELS,
 )
-_CHART, _FILE = "probe_chart", "probe"
-_PARQUET, _TSV = "application/vnd.apache.parquet", "text/tab-separated-values"
 
 
 def toolbar(view: ViewState, corpus: Corpus | None) -> None:
-    """The choice of texts and of the column with their labels."""
+    """Draw the choice of texts and of the column with their labels."""
     with kit.controls("probe"):
         inputs.select(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "kept":
@@ -84,7 +71,7 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
         return None
     column = label_of(corpus).of(view)
     if not column:
-        st.info(say("probe.no_column", most=MOST_LABELS), icon=":material/label_off:")
+        st.info(say("probe.no_column", most=MAX_LABELS), icon=":material/label_off:")
         return None
     labelled = labelled_texts(corpus, column, card)
     if labelled.trial.problem:
@@ -93,8 +80,8 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
     return labelled
 
 
-def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | GradeResult | None:
-    """Return the scores of these texts; until then show progress or a button, and return None."""
+def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
+    """Return the probe of these texts; until then show progress or a button, and return None."""
     seconds = seconds_of(labelled, card, maps().token_seconds(card))
     cost = say(
         "probe.waiting.cost",
@@ -103,78 +90,111 @@ def result_of(labelled: LabelledTexts, card: ModelCard) -> ProbeResult | GradeRe
         layers=card.n_layers + 1,
     )
     task = probe_task(labelled, card, uncached(), seconds=seconds)
-    result: ProbeResult | GradeResult | None = waiting.result_of(
-        task, cost, place="probe", height=HEIGHT
+    result = waiting.result_of(task, cost, place="probe", height=HEIGHT)
+    return None if result is None else probe_of(labelled, result, card)
+
+
+def picture(probe: Probe) -> None:
+    """Draw the score at every layer, and what it says."""
+    kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
+    kit.reading(probe.claims(), sure=probe.sure())
+    kit.notes(probe.notes())
+
+
+# --- The closer looks
+
+
+def look_closer(view: ViewState, probe: Probe) -> None:
+    """Draw the chosen closer look; for grades, there are fewer."""
+    table = LABEL_PANELS if probe.labelled.grades is None else GRADE_PANELS
+    panels = {name: partial(draw, view, probe) for name, draw in table.items()}
+    kit.look_closer(view, SECTION.among({name: SECTION.options[name] for name in panels}), panels)
+
+
+def _errors(_: ViewState, probe: GradeProbe) -> None:
+    errors = LargestErrors(probe)
+    st.markdown(errors.title)
+    kit.table(errors.rows(), key="probe_errors", exact=["predicted"], height=300)
+
+
+def _mistakes(_: ViewState, probe: LabelProbe) -> None:
+    mistakes = Mistakes(probe)
+    st.markdown(mistakes.title)
+    if rows := mistakes.rows():
+        kit.table(rows, key="probe_mistakes", exact=["probability"], height=300)
+
+
+def _chart(panel: Panel, name: str) -> None:
+    """Draw a chart, and its reading below."""
+    figure = panel.figure()
+    if figure is not None:
+        kit.chart(figure, key=f"probe_{name}", alt=panel.alt())
+    kit.reading(panel.claims(), key=f"reading_{name}")
+    kit.notes(panel.notes())
+
+
+def _try(view: ViewState, probe: Probe) -> None:
+    sentence = inputs.text(view, SENTENCE).strip()
+    if not sentence:
+        st.caption(say("probe.try.empty"))
+        return
+    tried = try_sentence(sentence, probe, runtime.service())
+    kit.reading(tried.claims(), key="reading_try")
+    if rows := tried.rows():
+        number = say("probe.try.column_chance")
+        bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")
+        kit.table(rows, key="probe_chances", columns={number: bar})
+    st.markdown(say("probe.try.nearest"))
+    for text in tried.similar_texts():
+        st.markdown(text)
+
+
+LABEL_PANELS: Mapping[str, Callable[[ViewState, Any], None]] = {
+    "mistakes": _mistakes,
+    "mixups": lambda _, probe: _chart(Mixups(probe), "mixups"),
+    "try": _try,
+    "curve": lambda _, probe: _chart(LearningCurve(probe), "curve"),
+    "calibration": lambda _, probe: _chart(Calibration(probe), "calibration"),
+}
+GRADE_PANELS: Mapping[str, Callable[[ViewState, Any], None]] = {"mistakes": _errors, "try": _try}
+
+
+# --- The tabs under the picture, and the downloads
+
+_CHART, _FILE = "probe_chart", "probe"
+_PARQUET, _TSV = "application/vnd.apache.parquet", "text/tab-separated-values"
+
+
+def explain(probe: Probe) -> None:
+    """Draw the tabs under the picture."""
+    kit.tabs(
+        lambda: kit.table(probe.rows(), key="probe_scores", after=2),
+        lambda: kit.under_the_hood(
+            formula=[probe.formula], snippet=probe.scripts(), passport=probe.result.passport
+        ),
+        say("probe.limits"),
     )
-    return result
 
 
-def picture(labelled: LabelledTexts, result: ProbeResult | GradeResult) -> None:
-    """The score at every layer, and what it says."""
-    if isinstance(result, GradeResult):
-        title, claims = grade_title(result), grade_claims(labelled, result)
-        sure = grade_sure(labelled, result)
-    else:
-        title, claims = probe_title(result), probe_claims(labelled, result)
-        sure = probe_sure(labelled, result)
-    figure = value_by_layer(result, title=title, height=HEIGHT)
-    kit.chart(figure, key=_CHART, alt=say("probe.alt", title=title))
-    kit.reading(claims, sure=sure)
-    kit.notes(probe_notes(labelled, result))
-
-
-def explain(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> None:
-    """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(result), lambda: _hood(labelled, result, card), say("probe.limits"))
-
-
-def downloads(
-    labelled: LabelledTexts,
-    result: ProbeResult | GradeResult,
-    card: ModelCard,
-    place: DeltaGenerator,
-) -> None:
-    """The page's Download menu: the scores, and the texts with labels, folds and predictions."""
-    passport = result.passport
-    picture = LABELS_PICTURE if labelled.grades is None else GRADES_PICTURE
+def downloads(probe: Probe, container: DeltaGenerator) -> None:
+    """Draw the Download menu: the scores, and the texts with labels, folds and predictions."""
+    passport = probe.result.passport
     with kit.downloads(
-        place,
+        container,
         export.caption(passport),
         page="probe",
-        texts=labelled.name,
+        texts=probe.labelled.name,
         chart=_CHART,
         name=_FILE,
-        snippets=[(say("probe.snippet"), _snippet(labelled, result, card)), ("", picture)],
+        snippets=probe.scripts(),
     ):
-        kit.download_files(
-            _FILE,
-            passport,
-            rows=lambda: score_rows(result),
-            arrays=lambda: probe_arrays(labelled, result),
-        )
+        kit.download_files(_FILE, passport, rows=probe.rows, arrays=probe.arrays)
         st.caption(say("probe.downloads"))
-        files = {
-            "probe.json": ("application/json", lambda: probe_json(labelled, result)),
-            "vectors.parquet": (_PARQUET, lambda: vectors_parquet(labelled, result)),
-            "vectors.tsv": (_TSV, lambda: vectors_tsv(labelled, result)[0]),
-            "labels.tsv": (_TSV, lambda: vectors_tsv(labelled, result)[1]),
+        files: Mapping[str, tuple[str, Callable[[], bytes]]] = {
+            "probe.json": ("application/json", lambda: classifier_json(probe)),
+            "vectors.parquet": (_PARQUET, lambda: vectors_parquet(probe)),
+            "vectors.tsv": (_TSV, lambda: vectors_tsv(probe)[0]),
+            "labels.tsv": (_TSV, lambda: vectors_tsv(probe)[1]),
         }
         for file_name, (mime, make) in files.items():
             kit.download(file_name, mime, make, label=file_name)
-
-
-def _numbers(result: ProbeResult | GradeResult) -> None:
-    kit.table(score_rows(result), key="probe_scores", after=2)
-
-
-def _hood(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> None:
-    kit.under_the_hood(
-        formula=[FORMULA],
-        snippet=[(say("probe.snippet"), _snippet(labelled, result, card))],
-        passport=result.passport,
-    )
-
-
-def _snippet(labelled: LabelledTexts, result: ProbeResult | GradeResult, card: ModelCard) -> str:
-    n_labels = 0 if labelled.grades is not None else len(labelled.trial.senses)
-    return probe_snippet(card, result.best, n_labels=n_labels, file=f"{_FILE}.npz")

@@ -21,7 +21,7 @@ from contextlens.content.language import say
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray
 
-MOST_WORDS = 400_000
+MAX_WORDS = 400_000
 """The most words that are read from a file."""
 _N_EPOCHS = 10
 _TRAINING = {"vector_size": 100, "window": 5, "min_count": 2, "sg": 1, "epochs": _N_EPOCHS}
@@ -68,7 +68,7 @@ def vectors_from_file(texts: Sequence[str], path: Path) -> FloatArray:
     """Return texts as the means of their words' vectors in a file.
 
     The file is in the form of word2vec or GloVe: text, word2vec's binary form (.bin), or one of
-    them in .gz. Its first `MOST_WORDS` words are read. A word is looked up as it is written, else
+    them in .gz. Its first `MAX_WORDS` words are read. A word is looked up as it is written, else
     in small letters; a text without a known word is zero.
 
     Returns:
@@ -78,31 +78,31 @@ def vectors_from_file(texts: Sequence[str], path: Path) -> FloatArray:
         RequestError: the file cannot be read, or is not in this form.
     """
     words = [_words(text) for text in texts]
-    wanted = {form for own in words for word in own for form in (word, word.casefold())}
+    wanted = {form for text in words for word in text for form in (word, word.casefold())}
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             is_binary = ".bin" in path.suffixes[-2:]
             n_dims, rows = _binary_rows(file) if is_binary else _text_rows(file)
-            found = {word: row for word, row in islice(rows, MOST_WORDS) if word in wanted}
-            vectors = np.array([*found.values()], np.float32).reshape(-1, n_dims)
-            return _means({word: row for row, word in enumerate(found)}, vectors, words)
+            known = {word: row for word, row in islice(rows, MAX_WORDS) if word in wanted}
+            vectors = np.array([*known.values()], np.float32).reshape(-1, n_dims)
+            return _means({word: row for row, word in enumerate(known)}, vectors, words)
     except (OSError, EOFError, ValueError) as exc:
         raise RequestError(say("probe.word2vec_file", name=path.name)) from exc
 
 
 _File = gzip.GzipFile | BufferedReader
 _Rows = Iterator[tuple[str, Any]]
-_MOST_DIMS = 4_096
-_MOST_BYTES = 64 * _MOST_DIMS  # of a line, or of a word in the binary form
+_MAX_DIMS = 4_096
+_MAX_BYTES = 64 * _MAX_DIMS  # of a line, or of a word in the binary form
 
 
 def _text_rows(file: _File) -> tuple[int, _Rows]:
     """The number of dimensions, and each word with its numbers as text."""
-    parts = (line := file.readline(_MOST_BYTES)).split()
+    parts = (line := file.readline(_MAX_BYTES)).split()
     n_dims = len(parts) - 1
     if len(parts) == 2:  # the numbers of words and dimensions, which GloVe leaves out
-        n_dims, line = int(parts[1]), file.readline(_MOST_BYTES)
-    if not line or not 1 <= n_dims <= _MOST_DIMS:
+        n_dims, line = int(parts[1]), file.readline(_MAX_BYTES)
+    if not line or not 1 <= n_dims <= _MAX_DIMS:
         raise ValueError(f"{n_dims} dimensions")
 
     def rows(line: bytes) -> _Rows:
@@ -111,15 +111,15 @@ def _text_rows(file: _File) -> tuple[int, _Rows]:
             if len(numbers) != n_dims:
                 raise ValueError(f"{len(numbers)} numbers")
             yield word.decode(errors="replace"), numbers
-            line = file.readline(_MOST_BYTES)
+            line = file.readline(_MAX_BYTES)
 
     return n_dims, rows(line)
 
 
 def _binary_rows(file: _File) -> tuple[int, _Rows]:
     """The number of dimensions, and each word with its float32 values."""
-    n_words, n_dims = (int(number) for number in file.readline(_MOST_BYTES).split())
-    if not 1 <= n_dims <= _MOST_DIMS:
+    n_words, n_dims = (int(number) for number in file.readline(_MAX_BYTES).split())
+    if not 1 <= n_dims <= _MAX_DIMS:
         raise ValueError(f"{n_dims} dimensions")
 
     def rows() -> _Rows:
@@ -127,7 +127,7 @@ def _binary_rows(file: _File) -> tuple[int, _Rows]:
             letters = bytearray()
             while (letter := file.read(1)) != b" ":
                 letters += letter
-                if not letter or len(letters) > _MOST_BYTES:
+                if not letter or len(letters) > _MAX_BYTES:
                     raise ValueError("no end of a word")
             values = np.frombuffer(file.read(4 * n_dims), "<f4", count=n_dims)
             yield letters.decode(errors="replace").lstrip("\n"), values
@@ -140,12 +140,12 @@ def _words(text: str) -> list[str]:
 
 
 def _means(
-    places: Mapping[str, int], vectors: FloatArray, texts: Sequence[Sequence[str]]
+    numbers: Mapping[str, int], vectors: FloatArray, texts: Sequence[Sequence[str]]
 ) -> FloatArray:
     means = np.zeros((len(texts), vectors.shape[1]), np.float32)
     for row, words in enumerate(texts):
-        found = [places.get(word, places.get(word.casefold(), -1)) for word in words]
-        own = [place for place in found if place >= 0]
-        if own:
-            means[row] = vectors[own].mean(axis=0)
+        looked_up = [numbers.get(word, numbers.get(word.casefold(), -1)) for word in words]
+        known = [number for number in looked_up if number >= 0]
+        if known:
+            means[row] = vectors[known].mean(axis=0)
     return means

@@ -1,0 +1,143 @@
+"""The comparison of pairs as a background job, from the pairs of a view to their results."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from contextlens.analysis.baseline import Baseline
+from contextlens.analysis.correlation import Correlation, correlated, shared_words
+from contextlens.core import EncoderService, ModelCard
+from contextlens.core.errors import JobError
+from contextlens.features.pairs.controls import FILE, SOURCE
+from contextlens.features.pairs.correlation import ScoredPairs
+from contextlens.features.pairs.cosines import PairCosines, compare, n_tokens_of, pooling_of
+from contextlens.features.pairs.pair_set import PairSet, bundled_pairs
+from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
+from contextlens.features.pairs.threshold import Judgement, LabelledPairs, judge
+from contextlens.jobs import Report, Task, page_work
+from contextlens.ui.files import uploads
+from contextlens.ui.models.background import jobs
+from contextlens.ui.models.services import service
+from contextlens.ui.state.view import ViewState
+
+PAIRS = page_work("pairs to compare", "Looking at the pairs")
+_READING = 0.97  # the share of progress for reading the pairs; the rest is for judging them
+_EVICTED = "This comparison had to make room for others. Look at the page again, then download it."
+
+
+@dataclass(frozen=True, eq=False)
+class PairsResult:
+    """The results for pairs, without the pairs themselves.
+
+    Attributes:
+        cosines: their cosines at every layer.
+        judgement: how thresholds judge labelled pairs; or
+        why_not: the reason why none does, "" if no pair has a label.
+        correlation: of cosines and graded scores; None if pairs have none.
+    """
+
+    cosines: PairCosines
+    judgement: Judgement | None
+    why_not: str
+    correlation: Correlation | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate bytes in memory."""
+        parts = (self.cosines.values, self.judgement, self.correlation)
+        return sum(part.nbytes for part in parts if part is not None)
+
+    def at_layer(
+        self, pairs: PairSet, layer: int | None, baseline: Baseline | None = None
+    ) -> PairsAtLayer:
+        """Return these pairs at a layer; at the last one if the model has no such layer."""
+        layers = self.cosines.layers
+        row = layers.index(layer) if layer in layers else len(layers) - 1
+        if self.correlation is not None and pairs.grades is not None:
+            return ScoredPairs(
+                pairs, self.cosines, row, baseline,
+                correlation=self.correlation, grades=pairs.grades,
+            )  # fmt: skip
+        if self.judgement is not None:
+            note = self.judgement.note
+            return LabelledPairs(pairs, self.cosines, row, baseline, note, judgement=self.judgement)
+        return PairsAtLayer(pairs, self.cosines, row, baseline, self.why_not)
+
+
+def pairs_of(view: ViewState) -> PairSet | None:
+    """Return the pairs that a view names; None if a file must be chosen first."""
+    if SOURCE.of(view) != "file":
+        return bundled_pairs()
+    uploaded = uploads.shared(FILE.of(view))
+    return uploaded if isinstance(uploaded, PairSet) else None
+
+
+def comparison_key(pairs: PairSet, card: ModelCard, pooling: str) -> Hashable:
+    """Return the key of a comparison's job: the same for everyone who compares the same pairs."""
+    return ("pairs", pairs.key, card.id, card.checksum, pooling)
+
+
+def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
+    """Return the expected duration of a comparison, from the duration of one token."""
+    return float(n_tokens_of(pairs, card).sum()) * token_seconds
+
+
+def comparison_task(
+    pairs: PairSet,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    pooling: str = "mean",
+    seconds: float,
+) -> Task:
+    """Return a task that compares pairs and returns a `PairsResult`.
+
+    Args:
+        pairs: the pairs to compare.
+        card: the model's card.
+        pooling: as in `compare`.
+        service: encodes the texts, each of them once, so preferably without a cache.
+        seconds: the expected duration.
+    """
+
+    def work(report: Report) -> PairsResult:
+        cosines = compare(
+            pairs,
+            card,
+            service,
+            pooling=pooling,
+            on_progress=lambda stage, share: report(stage, _READING * share),
+        )
+        report("Judging the pairs", _READING)
+        return evaluate(pairs, cosines)
+
+    return Task(comparison_key(pairs, card, pooling), PAIRS, work, size=seconds)
+
+
+def evaluate(pairs: PairSet, cosines: PairCosines) -> PairsResult:
+    """Return what follows from the cosines of pairs."""
+    judgement = judge(cosines.values, pairs.gold, pairs.split)
+    correlation = None
+    if pairs.grades is not None:
+        shared = shared_words(pairs.texts, pairs.sides)
+        correlation = correlated(cosines.values, pairs.grades, shared=shared)
+    if isinstance(judgement, str):
+        return PairsResult(cosines, None, judgement, correlation)
+    return PairsResult(cosines, judgement, "", correlation)
+
+
+def restored(view: ViewState) -> PairsAtLayer:
+    """Return the pairs of a view as they were shown.
+
+    Raises:
+        JobError: they were evicted.
+    """
+    pairs = pairs_of(view)
+    if pairs is not None:
+        card = service().load(view.model)
+        job = jobs().get(comparison_key(pairs, card, pooling_of(pairs, card).of(view)))
+        if job is not None and job.state == "done":
+            result: PairsResult = job.result()
+            return result.at_layer(pairs, view.layer)
+    raise JobError(_EVICTED)

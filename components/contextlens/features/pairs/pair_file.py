@@ -1,0 +1,485 @@
+"""From a file's columns to pairs: columns guessed or chosen, labels, splits, what is left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+
+from contextlens.core import schema
+from contextlens.core.errors import CorpusError
+from contextlens.core.schema import VALIDATION
+from contextlens.core.words import Span
+from contextlens.corpus.readers import Sheet
+from contextlens.corpus.sheet import Cells, is_number, is_numbered, label_rank, named, text_pair
+from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
+from contextlens.features.pairs.controls import (
+    COLUMNS,
+    FILE,
+    MAX_LABEL_NAMES,
+    MAX_PAIRS,
+    MAX_TEXT_LENGTH,
+)
+from contextlens.features.pairs.pair_set import (
+    DIFFERENT,
+    NEITHER,
+    SAME,
+    TEST,
+    TRAIN,
+    UNKNOWN,
+    WHOLE,
+    PairSet,
+    pair_set,
+)
+from contextlens.ui.files import uploads
+from contextlens.ui.state.view import ViewState
+
+# --- From a file's table to pairs
+
+_N_EXAMPLES = 3
+
+_SPLIT_WORDS = {**dict.fromkeys(schema.TRAIN, TRAIN), **dict.fromkeys(schema.TEST, TEST)}
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The titles of the columns of a file of pairs; "" for absent ones.
+
+    `index1` and `index2` may be the same column, which may hold both indices: "3-5".
+
+    Attributes:
+        meanings: the chosen meaning of each label, a character of `MEANINGS` for each of
+            `names_of`; "" if labels are read as they are.
+    """
+
+    text1: str = ""
+    text2: str = ""
+    word1: str = ""
+    word2: str = ""
+    start1: str = ""
+    end1: str = ""
+    start2: str = ""
+    end2: str = ""
+    span1: str = ""
+    span2: str = ""
+    index1: str = ""
+    index2: str = ""
+    label: str = ""
+    split: str = ""
+    meanings: str = ""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles in the order of the fields, which is also that of an address."""
+        return tuple(getattr(self, role) for role in ROLES)
+
+    @property
+    def way(self) -> str:
+        """The way in which the columns mark words: a key of `WAYS`."""
+        titles = {"ends": self.start1, "span": self.span1, "index": self.index1}
+        default = "word" if self.word1 else "none"
+        return next((way for way, title in titles.items() if title), default)
+
+    def without_marks(self) -> PairColumns:
+        """The same columns to compare whole texts."""
+        return PairColumns(
+            self.text1, self.text2, label=self.label, split=self.split, meanings=self.meanings
+        )
+
+    def marks(self, side: int) -> MarkColumns:
+        """The columns that mark the word of one side, 1 or 2."""
+        roles = ("word", "start", "end", "span", "index")
+        return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
+
+
+ROLES = tuple(field.name for field in fields(PairColumns) if field.name != "meanings")
+"""The roles of columns, in the order in which an address names them."""
+CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
+"""Menus for a column with the word itself, which checks a position, and the columns' roles."""
+WAYS: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "word": ("word1", "word2"),
+    "ends": ("start1", "end1", "start2", "end2", *CHECKED_ROLES),
+    "span": ("span1", "span2", *CHECKED_ROLES),
+    "index": ("index1", "index2", *CHECKED_ROLES),
+}
+"""The columns that identify the compared words, for each way to mark them."""
+
+
+def guess_columns(sheet: Sheet) -> PairColumns:
+    """Guess the roles of a file's columns by their titles, then by their contents."""
+    text1, text2 = text_pair(sheet)
+    marks = dict[str, str]()
+    if text2:
+        for side, marked in enumerate(guess_marks(sheet, text1, text2), start=1):
+            marks |= {f"{role}{side}": title for role, title in asdict(marked).items()}
+    taken = {text1, text2, sheet.split_column, *marks.values()}
+    label = _guess_label(sheet, [title for title in sheet.columns if title not in taken])
+    return PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
+
+
+def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
+    """Return the likely label of pairs: with a usual title if any has one, else by its values.
+
+    Labels of two kinds come first, then grades, then others, such as entailment.
+    """
+    ranks = {title: rank for title in titles if (rank := label_rank(title)) is not None}
+    titled = sorted(ranks, key=lambda title: ranks[title])
+    likely = titled or [title for title in titles if title in sheet.label_columns]
+    two_way = [title for title in likely if _is_two_way(sheet.columns[title])]
+    graded = [
+        title for title in titled or filter(is_numbered, titles) if _is_grade(sheet.columns[title])
+    ]
+    if titled:
+        return (*two_way, *graded, *titled)[0]
+    return next((titles[0] for titles in (two_way, graded) if len(titles) == 1), "")
+
+
+def column_positions(sheet: Sheet, columns: PairColumns) -> str:
+    """The columns' positions in the file, then the meanings, as the view stores them: "0,1,,2"."""
+    titles = list(sheet.columns)
+    positions = [str(titles.index(title)) if title else "" for title in columns.titles]
+    return ",".join([*positions, *([columns.meanings] if columns.meanings else [])])
+
+
+def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
+    """The columns that a view names by position, or the guessed ones if it names none."""
+    titles, parts = list(sheet.columns), given.split(",")
+    if not 0 <= len(parts) - len(ROLES) <= 1:
+        return guess_columns(sheet)
+    numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
+    chosen = [titles[n] if 0 <= n < len(titles) else "" for n in numbers[: len(ROLES)]]
+    columns, meanings = PairColumns(*chosen), "".join(parts[len(ROLES) :])
+    names = names_of(label_cells(sheet, columns.label)) if columns.label else ()
+    fits = len(meanings) == len(names) and set(meanings) <= set(MEANINGS)
+    return replace(columns, meanings=meanings if fits else "")
+
+
+def label_cells(sheet: Sheet, title: str) -> Cells:
+    """The cells of a column of labels, of as many pairs as are compared."""
+    return sheet.columns[title][:MAX_PAIRS]
+
+
+def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
+    """The pairs of a file.
+
+    Raises:
+        CorpusError: the columns do not fit together, or no pair can be compared.
+    """
+    _check(sheet, columns)
+    cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
+    texts = cells[columns.text1], cells[columns.text2]
+    targets = _targets(cells, texts, columns) if columns.marks(1) else ()
+    usable = [
+        row
+        for row, pair_texts in enumerate(zip(*texts, strict=True))
+        if all(text and not text.isspace() for text in pair_texts)
+        and all(side.spans[row] for side in targets)
+    ]
+    n_blank = sum(
+        1 for pair_texts in zip(*texts, strict=True) if not all(t and t.strip() for t in pair_texts)
+    )
+    notes = [
+        *sheet.notes,
+        *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(usable)),
+    ]
+    misses = _misses(targets)
+    usable, skipped = _chosen_rows(cells, usable, columns)
+    notes += skipped
+    if not usable:
+        raise CorpusError(
+            f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
+            "Choose other columns, or correct the file."
+        )
+    labels = Labels([UNKNOWN] * len(usable))
+    if columns.label:
+        labels = read_labels(cells[columns.label], usable, columns.label, columns.meanings)
+    split, split_notes = _split(cells.get(columns.split), usable, columns.split)
+    stripped = {  # each text once
+        text: text.strip()[:MAX_TEXT_LENGTH]
+        for text in {text for row in usable for text in (texts[0][row], texts[1][row]) if text}
+    }
+    spans: list[tuple[Span, Span]] = [
+        (targets[0].spans[row] or WHOLE, targets[1].spans[row] or WHOLE)
+        if targets
+        else (WHOLE, WHOLE)
+        for row in usable
+    ]
+    return pair_set(
+        named(sheet.name),
+        [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in usable],
+        spans=spans,
+        rows=[row + 1 for row in usable],
+        gold=labels.gold,
+        split=split,
+        grades=labels.grades,
+        notes=(*notes, *misses, *labels.notes, *split_notes),
+    )
+
+
+def _chosen_rows(
+    cells: Mapping[str, Cells], usable: list[int], columns: PairColumns
+) -> tuple[list[int], list[str]]:
+    """The rows without those whose label is left out, and a note on them."""
+    if LEFT_OUT not in columns.meanings:
+        return usable, []
+    labels = cells[columns.label]
+    names = zip(names_of(labels), columns.meanings, strict=True)
+    left_out = {name for name, meaning in names if meaning == LEFT_OUT}
+    rows = [row for row in usable if _plain(labels[row]) not in left_out]
+    if len(rows) == len(usable):
+        return usable, []
+    examples = ", ".join(f"“{named(name)}”" for name in sorted(left_out)[:_N_EXAMPLES])
+    more = ", …" if len(left_out) > _N_EXAMPLES else ""
+    return rows, [f"{_pairs(len(usable) - len(rows))} left out, as you chose: {examples}{more}."]
+
+
+def _check(sheet: Sheet, columns: PairColumns) -> None:
+    if len(sheet.columns) < 2:
+        raise CorpusError(
+            f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
+            "each, such as text1 and text2."
+        )
+    if not columns.text1 or not columns.text2:
+        raise CorpusError(
+            "A pair needs two texts, and one column is chosen. Choose the column of the other text."
+        )
+    if columns.text1 == columns.text2:
+        raise CorpusError(
+            "Both texts of a pair would come from one column. Choose a column for each."
+        )
+    if bool(columns.marks(1)) != bool(columns.marks(2)):
+        raise CorpusError(
+            "The word is marked in one text alone. Choose columns that mark it in both, or in "
+            "neither to compare whole texts."
+        )
+
+
+def _targets(
+    cells: Mapping[str, Cells], texts: tuple[Cells, Cells], columns: PairColumns
+) -> tuple[Targets, Targets]:
+    first, second = dict(cells), dict(cells)
+    if columns.index1 and columns.index1 == columns.index2:
+        first[columns.index1], second[columns.index1] = two_sides(cells, columns.index1)
+    return (
+        targets_of(first, texts[0], columns.marks(1)),
+        targets_of(second, texts[1], columns.marks(2)),
+    )
+
+
+def _misses(targets: Sequence[Targets]) -> list[str]:
+    """The first rows whose word could not be located, with the reason."""
+    misses = [
+        (row, f"Row {row + 1:,}, text {side}: {reason}")
+        for side, side_targets in enumerate(targets, start=1)
+        for row, reason in side_targets.missed
+    ]
+    return [miss for _, miss in sorted(misses)[:_N_EXAMPLES]]
+
+
+def _row_notes(n_rows: int, n_blank: int, n_missed: int) -> list[str]:
+    notes = []
+    if n_rows > MAX_PAIRS:
+        notes.append(f"Only the first {MAX_PAIRS:,} of {n_rows:,} pairs are compared.")
+    if n_blank:
+        notes.append(f"{_pairs(n_blank)} left out: a text is empty.")
+    if n_missed:
+        notes.append(f"{_pairs(n_missed)} left out: the word could not be placed.")
+    return notes
+
+
+def _pairs(n: int) -> str:
+    return f"{n:,} pair was" if n == 1 else f"{n:,} pairs were"
+
+
+def _split(
+    cells: Cells | None, usable: Sequence[int], title: str
+) -> tuple[list[int] | None, list[str]]:
+    if cells is None:
+        return None, []
+    values = [_plain(cells[row]) for row in usable]
+    words, notes = _SPLIT_WORDS, list[str]()
+    if set(values).isdisjoint(schema.TEST) and not set(values).isdisjoint(VALIDATION):
+        words = {**words, **dict.fromkeys(VALIDATION, TEST)}
+        notes = [f"No row of {named(title)} says test, so the validation rows test."]
+    parts = [words.get(value, NEITHER) for value in values]
+    if set(parts) == {NEITHER}:
+        return None, [
+            f"The column {named(title)} names neither train nor test, so it is not used as a split."
+        ]
+    return parts, notes
+
+
+# --- The column of labels: two kinds, graded scores, or names that a visitor sorts
+
+_SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
+_DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
+_KNOWN = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}
+
+LEFT_OUT = "-"
+MEANINGS = {"1": SAME, "0": DIFFERENT, LEFT_OUT: UNKNOWN}
+"""A label's meaning as an address writes it: same, different, or left out."""
+_USUAL = {"entailment": "1", "paraphrase": "1", "duplicate": "1", "contradiction": "0"} | {
+    word: str(kind) for word, kind in _KNOWN.items()
+}
+_MAX_OTHER_LABELS = 0.1  # the share of labels among scores that may be no numbers
+_MAX_SCORE = 1e12
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of pairs.
+
+    Attributes:
+        gold: SAME, DIFFERENT or UNKNOWN for each pair.
+        grades: the score of each pair, NaN if it has none; None if the labels are no scores.
+        notes: sentences on the labels.
+    """
+
+    gold: list[int]
+    grades: list[float] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _plain(cell: str | None) -> str:
+    """Return a cell without surrounding white space, in lower case; "" for a missing one."""
+    return (cell or "").strip().casefold()
+
+
+def _is_two_way(cells: Cells) -> bool:
+    """True if cells say same or different, and both occur."""
+    values = {_plain(cell) for cell in set(cells)} - {""}
+    return len(values) == 2 and len(values & _SAME_WORDS) == len(values & _DIFFERENT_WORDS) == 1
+
+
+def _is_grade(cells: Cells) -> bool:
+    """True if cells are numbers with decimals: "1.8"."""
+    given = [cell for cell in cells if cell and not cell.isspace()]
+    return any("." in cell for cell in given) and all(map(is_number, given))
+
+
+def names_of(cells: Cells) -> tuple[str, ...]:
+    """Return the different labels in alphabetical order if their meaning must be chosen.
+
+    There are none if labels say same and different themselves, are numbers with decimals, or are
+    too many for a menu each. Whole numbers may be scores or kinds.
+    """
+    values = {_plain(cell) for cell in set(cells)} - {""}
+    if values <= set(_KNOWN) or len(values) > MAX_LABEL_NAMES:
+        return ()
+    if can_be_scores(cells) and any((_score(value) or 0.0) % 1 for value in values):
+        return ()
+    return tuple(sorted(values))
+
+
+def can_be_scores(cells: Cells) -> bool:
+    """True if labels are three different numbers or more, and hardly anything else."""
+    counts = Counter(map(_plain, cells))
+    counts.pop("", None)
+    if set(counts) <= set(_KNOWN):
+        return False
+    numbers = {value: number for value in counts if (number := _score(value)) is not None}
+    others = sum(n for value, n in counts.items() if value not in numbers)
+    return len(set(numbers.values())) > 2 and others <= _MAX_OTHER_LABELS * counts.total()
+
+
+def guess_meanings(names: Sequence[str]) -> str:
+    """Return the likely meaning of each name, a character of `MEANINGS` each."""
+    return "".join(_USUAL.get(name, LEFT_OUT) for name in names)
+
+
+def read_labels(cells: Cells, rows: Sequence[int], title: str, meanings: str = "") -> Labels:
+    """Read the labels of some rows.
+
+    Args:
+        cells: the whole column.
+        rows: the rows of the pairs.
+        title: the column's title.
+        meanings: the chosen meaning of each of `names_of(cells)`; "" if nothing was chosen.
+    """
+    values = [_plain(cells[row]) for row in rows]
+    counts = Counter(values)
+    n_missing = counts.pop("", 0)
+    if not counts:
+        return Labels([UNKNOWN] * len(rows), None, (f"The column {named(title)} has no label.",))
+    known = dict(_KNOWN)
+    if meanings:
+        known = {
+            name: MEANINGS[meaning] for name, meaning in zip(names_of(cells), meanings, strict=True)
+        }
+    elif can_be_scores(cells):
+        return _scores(values, title)
+    if set(counts) - set(known):
+        return Labels([UNKNOWN] * len(rows), None, (_unknown_labels(title, counts),))
+    notes: tuple[str, ...] = ()
+    if n_missing:
+        has = "pair has" if n_missing == 1 else "pairs have"
+        notes = (f"{n_missing:,} {has} no label: a cosine and no verdict on it.",)
+    return Labels([known.get(value, UNKNOWN) for value in values], None, notes)
+
+
+def _scores(values: Sequence[str], title: str) -> Labels:
+    numbers = [_score(value) for value in values]
+    n_missing = numbers.count(None)
+    notes: tuple[str, ...] = ()
+    if n_missing:
+        has = "pair has" if n_missing == 1 else "pairs have"
+        notes = (f"{n_missing:,} {has} no number in {named(title)}: a cosine and no score.",)
+    grades = [math.nan if number is None else number for number in numbers]
+    return Labels([UNKNOWN] * len(values), grades, notes)
+
+
+def _score(text: str) -> float | None:
+    """Return a number as files write it, with a decimal comma too; None for other texts."""
+    text = text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
+    if not is_number(text):
+        return None
+    number = float(text.rstrip("%"))
+    return number if abs(number) <= _MAX_SCORE else None
+
+
+def _unknown_labels(title: str, counts: Counter[str]) -> str:
+    examples = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
+    more = ", …" if len(counts) > 4 else ""
+    kinds = "one kind" if len(counts) == 1 else f"{len(counts):,} kinds"
+    remedy = (
+        "Choose under Columns which of them mean same and different."
+        if len(counts) <= MAX_LABEL_NAMES
+        else "Write same and different, 1 and 0, or T and F; or a number for each pair."
+    )
+    return (
+        f"Labels in {named(title)} are of {kinds} ({examples}{more}), so the pairs are shown "
+        f"without them. {remedy}"
+    )
+
+
+# --- The pairs of a file, for whoever has their digest
+
+
+def share_pairs(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
+    """Keep the pairs of a file's chosen columns for whoever has their digest, and return it.
+
+    Raises:
+        CorpusError: the columns cannot be used.
+    """
+    pairs = pairs_from(sheet, columns)
+    digest = pairs.key[:32]
+    uploads.keep_shared(visitor, digest, pairs, pairs.n_bytes)
+    return digest
+
+
+def share_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
+    """Return the columns of a file if it is the one that a view names, and share them again.
+
+    A view names columns by position, so they are known only for a file that was just uploaded.
+    """
+    columns = chosen_columns(sheet, COLUMNS.of(view))
+    try:
+        pairs = pairs_from(sheet, columns)
+    except CorpusError:
+        return None
+    if pairs.key[:32] != FILE.of(view):
+        return None
+    uploads.keep_shared(visitor, FILE.of(view), pairs, pairs.n_bytes)
+    return columns

@@ -1,0 +1,246 @@
+"""Pairs at one layer, by their similarity alone; `threshold` and `correlation` say more of some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from plotly import graph_objects as go
+
+from contextlens.analysis.baseline import Baseline
+from contextlens.analysis.correlation import Float64Array
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import shortened, two
+from contextlens.core.schema import FloatArray, IntArray
+from contextlens.features.pairs.controls import PLAIN_LISTS, PLAIN_PANELS
+from contextlens.features.pairs.cosines import PairCosines, pooling_title
+from contextlens.features.pairs.layer_chart import HEIGHT, interval, layer_axis, line, upright
+from contextlens.features.pairs.pair_set import PairSet
+from contextlens.figures.theme import figure
+from contextlens.ui.panel import Arrays, Panel, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class PairsAtLayer(Panel):
+    """Pairs at one layer, whose labels or scores, if they have any, do not tell anything.
+
+    Attributes:
+        pairs: the compared pairs.
+        every_layer: their cosines at every layer.
+        row: the selected layer's row in these.
+        baseline: the cosines of random pairs of words, if they are known.
+        why_not: the reason why labels are not used, or not all of them; "" if there is none.
+    """
+
+    lists: ClassVar[tuple[str, ...]] = PLAIN_LISTS
+    """The lists in which a pair can be chosen."""
+    panels: ClassVar[tuple[str, ...]] = PLAIN_PANELS
+    """The closer looks."""
+    limits: ClassVar[str] = "pairs.limits"
+    """The key of what these numbers do not say."""
+
+    pairs: PairSet
+    every_layer: PairCosines
+    row: int
+    baseline: Baseline | None = None
+    why_not: str = ""
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The layer of each row."""
+        return self.every_layer.layers
+
+    @property
+    def layer(self) -> int:
+        """The selected layer."""
+        return self.layers[self.row]
+
+    @property
+    def best_row(self) -> int:
+        """The row of the layer that tells most: the last one, if nothing else is known."""
+        return len(self.layers) - 1
+
+    @property
+    def cosines(self) -> FloatArray:
+        """(n_pairs,) cosines at the layer."""
+        cosines: FloatArray = self.every_layer.values[self.row]
+        return cosines
+
+    @cached_property
+    def compared_pairs(self) -> IntArray:
+        """The pairs that have a cosine."""
+        return np.flatnonzero(~np.isnan(self.cosines))
+
+    @property
+    def n_lost(self) -> int:
+        """The number of pairs whose word the model does not read."""
+        return self.pairs.n - len(self.compared_pairs)
+
+    # --- The scale of cosines, and where those of random words lie
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """One scale for all layers that holds the cosines of the pairs and of random words."""
+        lowest = 1.0
+        if self.baseline is not None and self.pairs.has_words:
+            lowest = float(self.baseline.band("mean", centred=False).low.min())
+        return cosine_scale(self.every_layer.values, lowest)
+
+    @property
+    def random_range(self) -> tuple[float, float] | None:
+        """The range of cosines of random pairs of words at the layer; None for whole texts."""
+        if self.baseline is None or not self.pairs.has_words:
+            return None
+        band = self.baseline.band("mean", centred=False)
+        low, high = float(band.low[self.row]), float(band.high[self.row])
+        return None if np.isnan(low) else (low, high)
+
+    # --- One pair: how its cosine is judged, and the lists in which it stands
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold at the layer; None without one."""
+        return None
+
+    @property
+    def pair_thresholds(self) -> Float64Array | None:
+        """(n_pairs,) the threshold that judges each pair at the layer; None without one."""
+        return None
+
+    @property
+    def verdict_columns(self) -> Arrays:
+        """The verdicts for the table of every pair: (n_pairs,) by the column's title."""
+        return {}
+
+    @property
+    def rank_columns(self) -> Arrays:
+        """The places in the order of scores for that table."""
+        return {}
+
+    def pair_claims(self, pair: int) -> list[Claim]:
+        """Return the verdict on one pair: here, its place among all."""
+        cosine, cosines = float(self.cosines[pair]), self.cosines[self.compared_pairs]
+        n_others = len(cosines) - 1
+        case = "place" if n_others > 0 else "alone"
+        words, texts = f"pairs.verdict.words.{case}", f"pairs.verdict.texts.{case}"
+        key = words if self.pairs.has_words else texts
+        lower = float((cosines < cosine).sum()) / max(1, n_others)
+        place = {"cosine": cosine, "share": lower, "count": n_others}
+        return [claim(key, **place), claim("pairs.verdict.no_threshold")]
+
+    def to_read(self, which: str) -> IntArray:
+        """Return the pairs of a list, the most telling one first: here, by their cosine."""
+        order = np.argsort(self.cosines[self.compared_pairs], kind="stable")
+        by_cosine: IntArray = self.compared_pairs[order if which == "least" else order[::-1]]
+        return by_cosine
+
+    # --- All pairs: the finding, its chart and numbers
+
+    @property
+    def title(self) -> str:
+        """The finding over all layers."""
+        medians = np.median(self.every_layer.values[:, self.compared_pairs], axis=1)
+        high, low = int(np.argmax(medians)), int(np.argmin(medians))
+        if medians[high] - medians[low] < 0.01 or two(medians[high]) == two(medians[low]):
+            return say("pairs.title.alike", median=float(medians[self.row]))
+        return say(
+            "pairs.title.spread",
+            high_layer=self.layers[high],
+            low_layer=self.layers[low],
+            high=float(medians[high]),
+            low=float(medians[low]),
+        )
+
+    def claims(self) -> Sequence[Claim]:
+        """Return the reading at the layer."""
+        cosines = self.cosines[self.compared_pairs].astype(float)
+        low, median, high = np.percentile(cosines, [25, 50, 75]).tolist()
+        numbers = {"low": low, "median": median, "high": high}
+        return [claim("pairs.unlabelled", n=len(cosines), layer=self.layer, **numbers)]
+
+    def figure(self) -> go.Figure:
+        """Return the distribution of cosines at each layer: median, middle half, nine of ten."""
+        x, cosines = list(self.layers), self.every_layer.values[:, self.compared_pairs]
+        cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1)
+        low, high = cosine_scale(cosines)
+        median = line(
+            x,
+            cuts[2],
+            list(cuts),
+            name="median",
+            template="median %{y:.4f}<br>middle half: %{customdata[1]:.4f} to %{customdata[3]:.4f}"
+            "<br>nine of ten: %{customdata[0]:.4f} to %{customdata[4]:.4f}",
+        )
+        layout = {
+            "xaxis": layer_axis(x),
+            "yaxis": {"title": {"text": "similarity"}, "range": [low, high + 0.02]},
+            "shapes": [upright(self.layer)],
+        }
+        bands = [interval(x, cuts[0], cuts[4]), interval(x, cuts[1], cuts[3])]
+        return figure([*bands, median], layout, title=self.title, height=HEIGHT)
+
+    def alt(self) -> str:
+        """Return a description of the chart."""
+        return say("pairs.alt.similarities", title=self.title)
+
+    def rows(self) -> Rows:
+        """Return the numbers at each layer: here, the distribution of cosines."""
+        cosines = self.every_layer.values[:, self.compared_pairs]
+        cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1).T
+        names = ("5th percentile", "25th percentile", "median", "75th percentile",
+                 "95th percentile")  # fmt: skip
+        return [
+            {"layer": layer, **dict(zip(names, map(float, row), strict=True))}
+            for layer, row in zip(self.layers, cuts, strict=True)
+        ]
+
+    def arrays(self) -> Arrays:
+        """Return the cosines and labels of the pairs; `scripts` read them."""
+        pairs = self.pairs
+        return {
+            "cosines": self.every_layer.values,
+            "layers": np.array(self.layers),
+            "gold": pairs.gold,
+            "split": np.full(pairs.n, -1) if pairs.split is None else pairs.split,
+            "sides": pairs.sides,
+            "spans": pairs.spans,
+            "rows": pairs.rows,
+        }
+
+    def scripts(self) -> list[tuple[str, str]]:
+        """Return scripts for the numbers at each layer, each with its title; a chart has none."""
+        return []
+
+    # --- What was compared and what was left out
+
+    def remarks(self) -> list[str]:
+        """Return a line each on the pairs, and on those left out; names are not escaped."""
+        pairs, every_layer = self.pairs, self.every_layer
+        numbers = {"name": shortened(pairs.name, 60), "n": pairs.n}
+        if pairs.has_words:
+            facts = [say("pairs.notes.words", **numbers)]
+        else:
+            facts = [say("pairs.notes.texts", **numbers), pooling_title(every_layer.passport)]
+        facts += self._used_pairs()
+        if self.n_lost:
+            facts.append(say("pairs.notes.lost", n=self.n_lost))
+        if every_layer.n_cut:
+            limit = every_layer.passport.settings.get("max_length")
+            case = "cut" if limit is None else "cut_at"
+            facts.append(say(f"pairs.notes.{case}", n=every_layer.n_cut, limit=limit))
+        if every_layer.n_unknown:
+            facts.append(say("pairs.notes.unknown", n=every_layer.n_unknown))
+        return [" · ".join(facts), *pairs.notes, *([self.why_not] if self.why_not else [])]
+
+    def _used_pairs(self) -> list[str]:
+        """The pairs whose labels or scores are used, or are not, if there are any."""
+        return []
+
+
+def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:
+    """Return a scale from a round number below all cosines and `lowest` to 1."""
+    smallest = float(np.nanmin(cosines)) if not np.isnan(cosines).all() else 1.0
+    return float(np.floor(min(smallest, lowest, 0.6) * 5) / 5), 1.0

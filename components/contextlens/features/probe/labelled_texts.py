@@ -1,0 +1,140 @@
+"""The labelled texts that a view asks for, and the trial that tests them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from contextlens.analysis.correlation import Float64Array
+from contextlens.analysis.separation import SPLIT, Trial, trial_of
+from contextlens.core import ModelCard
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.columns import kind_of_column, numbers_of
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.probe.controls import (
+    FILE,
+    KEPT,
+    LABEL,
+    MAX_LABELS,
+    MAX_VECTOR_BYTES,
+    SOURCE,
+)
+from contextlens.ui.corpora.texts import stored_texts
+from contextlens.ui.files import uploads
+from contextlens.ui.state.controls import Choice
+from contextlens.ui.state.view import ViewState
+
+_N_STRATA = 5  # parts of the grades, of which each fold has as many texts
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTexts:
+    """Texts with one label each, and the trial that tests them.
+
+    Attributes:
+        name: the corpus's name.
+        column: the title of the column with the labels.
+        texts: the texts.
+        trial: the texts to learn from and to test.
+        n_left_out: the number of labelled texts that are more than the memory for vectors holds.
+        grades: (n_texts,) the labels as numbers, if they are grades; None if they are names.
+    """
+
+    name: str
+    column: str
+    texts: tuple[str, ...]
+    trial: Trial
+    n_left_out: int
+    grades: Float64Array | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256, hex: the same for the same name, texts, labels and folds."""
+        trial = self.trial
+        parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
+        parts.append([] if self.grades is None else self.grades.tolist())
+        content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    @property
+    def labels(self) -> list[str]:
+        """The label or the grade of each text; "" if it takes no part."""
+        if self.grades is not None:
+            return [f"{grade:g}" for grade in self.grades.tolist()]
+        return [self.trial.senses[code] if code >= 0 else "" for code in self.trial.codes.tolist()]
+
+    @property
+    def n_learned(self) -> int:
+        """The number of texts that are learned from, on average over the folds."""
+        trial = self.trial
+        folds = [trial.teaches & (trial.folds != fold) for fold in range(trial.n_folds)]
+        return round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
+
+
+def corpus_of(view: ViewState) -> Corpus | None:
+    """Return the corpus that a view names; None if a file or a stored one must be chosen.
+
+    Raises:
+        CorpusError: the corpus is missing or unusable.
+    """
+    source = SOURCE.of(view)
+    if source == "kept":
+        name = KEPT.asked(view)
+        return stored_texts(name) if name else None
+    if source == "file":
+        upload = uploads.shared(FILE.of(view))
+        return upload if isinstance(upload, Corpus) else None
+    return ambiguous_corpus() if source == "ambiguous" else sentiment_corpus()
+
+
+def label_of(corpus: Corpus) -> Choice:
+    """Return the choice of the column of labels: 2 to `MAX_LABELS` different ones, or grades."""
+    titles = [
+        title
+        for title, labels in corpus.labels.items()
+        if title.casefold() != SPLIT
+        and (2 <= len(set(labels) - {""}) <= MAX_LABELS or kind_of_column(labels) == "number")
+    ]
+    return LABEL.among(titles)
+
+
+def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
+    """Return the labelled texts of a corpus: all, or as many as the memory for vectors holds.
+
+    Of more than that, some are drawn with a fixed seed.
+    """
+    labels = corpus.labels[column]
+    every_grade = numbers_of(labels, "number") if kind_of_column(labels) == "number" else None
+    has_label = [label != "" for label in labels] if every_grade is None else ~np.isnan(every_grade)
+    rows = np.flatnonzero(has_label)
+    n = len(rows)
+    max_texts = max(1, MAX_VECTOR_BYTES // (2 * 4 * (card.n_layers + 1) * card.n_dims))
+    if n > max_texts:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_texts, replace=False))
+    chosen = rows.tolist()
+    split = next((c for title, c in corpus.labels.items() if title.casefold() == SPLIT), ())
+    own_split = [split[i] for i in chosen] if split else []
+    grades = None if every_grade is None else every_grade[rows].astype(np.float64)
+    if grades is None:
+        trial = trial_of([labels[i] for i in chosen], own_split)
+    else:
+        trial = grade_trial(grades, own_split)
+    texts = tuple(corpus.texts[i] for i in chosen)
+    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades)
+
+
+def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:
+    """Return the split or the folds that test grades, with as many of each fifth of them.
+
+    Args:
+        grades: (n,) the grade of each text.
+        split: the value in the split column for each text; empty if there is no such column.
+    """
+    ends = np.quantile(grades, np.linspace(0, 1, _N_STRATA + 1)[1:-1])
+    fifths = np.searchsorted(ends, grades, side="right").tolist()
+    return trial_of([str(fifth) for fifth in fifths], split)

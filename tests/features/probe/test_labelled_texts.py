@@ -1,0 +1,24 @@
+"""The texts of a corpus with their labels, and the columns that can be labels."""
+
+from __future__ import annotations
+
+from contextlens.core import ModelCard
+from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.probe.copies import copies_of
+from contextlens.features.probe.labelled_texts import label_of, labelled_texts
+
+
+def test_a_given_split_is_respected(card: ModelCard) -> None:
+    whole = sentiment_corpus()
+    labelled = labelled_texts(whole, "sentiment", card)
+    n_test = whole.labels["split"].count("test")
+    assert (labelled.trial.how, len(labelled.trial.tested)) == ("split", n_test)
+    assert copies_of(labelled.texts, labelled.trial) == (0, 0)
+
+
+def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
+    assert list(label_of(sentiment_corpus()).options) == ["sentiment", "kind"]
+    assert "word" in label_of(ambiguous_corpus()).options
+    many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
+    assert list(label_of(many).options) == ["id"]
