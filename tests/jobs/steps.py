@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from queue import Queue
 from typing import Any
 
 import numpy as np
 
 from contextlens.core.errors import CorpusError
-from contextlens.jobs import Report, StoppedError
+from contextlens.jobs import OnProgress, Report, StoppedError
 
 WAIT = 300
 
@@ -94,51 +94,45 @@ def threads(of: str = "") -> list[threading.Thread]:
 # In a worker process
 
 
-def total(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
-    """The sum of the folder's array times a factor; writes the array doubled beside it."""
-    array = np.load(folder / "array.npy", allow_pickle=False)
+def total(array: np.ndarray, factor: float, report: OnProgress) -> tuple[float, np.ndarray]:
+    """The sum of an array times a factor, and the array doubled."""
     for i in range(5):
         report("Adding up", i / 5)
-    np.save(folder / "doubled.npy", 2 * array, allow_pickle=False)
-    return {"total": float(array.sum()) * task["factor"], "pid": os.getpid()}
+    return float(array.sum()) * factor, 2 * array
 
 
-def about(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
+def about(report: OnProgress) -> dict[str, Any]:
     """Facts about this process."""
-    print("a library that prints", *task)
+    print("a library that prints")
     main = sys.modules["__main__"]
-    return {
-        "pid": os.getpid(),
-        "main": getattr(main, "__file__", None),
-        "streamlit": "streamlit" in sys.modules,
-        "environment": dict(os.environ),
-    }
+    libraries = {"streamlit", "torch"} & set(sys.modules)
+    return {"pid": os.getpid(), "main": getattr(main, "__file__", None), "libraries": libraries}
 
 
-def refuse(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    raise CorpusError(f"{task['name']} is no corpus.")
+def refuse(name: str, report: OnProgress) -> None:
+    raise CorpusError(f"{name} is no corpus.")
 
 
-def fail(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+def fail(report: OnProgress) -> None:
     """Fail by a bug."""
     report("Dividing", 0.0)
     print(1 / 0)
 
 
-def die(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """As if out of memory."""
+def die(report: OnProgress) -> None:
+    """End as if the kernel were out of memory."""
     report("Dying", 0.5)
-    os._exit(9)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-def go_on(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+def go_on(report: OnProgress) -> None:
     """Report until stopped."""
     while True:
         report("Going on", 0.1)
         time.sleep(0.01)
 
 
-def sleep(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """Do not notice a stop for a minute."""
+def sleep(report: OnProgress) -> None:
+    """Do not notice a stop for longer than any test waits."""
     report("Sleeping", 0.1)
-    time.sleep(60)
+    time.sleep(2 * WAIT)

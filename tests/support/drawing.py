@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from contextlens.jobs import Processes, Sentences
-from contextlens.jobs.process import Process
+from contextlens.jobs.processes import Worker
 
 __all__ = ["KeptProcesses"]
 
@@ -13,7 +13,7 @@ __all__ = ["KeptProcesses"]
 class KeptProcesses(Processes):
     """Those that are idle when they are closed go on, for the next who wants some."""
 
-    _left: ClassVar[list[Process]] = []
+    _left: ClassVar[list[Worker]] = []
 
     def __init__(self, n: int, **options: Any) -> None:
         super().__init__(n, **options)
@@ -23,8 +23,8 @@ class KeptProcesses(Processes):
 
     def close(self) -> None:
         with self._changed:
-            kept = {process: Process({}, Sentences()) for process in self._idle if process.is_alive}
+            kept = {worker: Worker(Sentences()) for worker in self._idle if worker.is_alive}
             self._left.extend(kept)
-            self._all = [kept.get(process, process) for process in self._all]
-            self._idle = [kept.get(process, process) for process in self._idle]
+            self._all = [kept.get(worker, worker) for worker in self._all]
+            self._idle = [kept.get(worker, worker) for worker in self._idle]
         super().close()

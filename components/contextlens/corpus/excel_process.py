@@ -21,31 +21,15 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.archives import MOST_ENTRIES, n_entries
-from contextlens.corpus.parquet_process import REFUSED, TIMES_UNPACKED, bound_memory
+from contextlens.corpus.parquet_process import TIMES_UNPACKED, main
 from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named
-
-__all__ = ["main"]
 
 _TIMES_WRITTEN = 3  # the most text of a file, in uploads of the largest size
 _MAX_CELLS = 20_000_000  # empty ones included
 
 
-def main() -> int:
-    """Read a file from standard input and write a sheet of it to standard output."""
-    request = json.loads(sys.argv[1])
-    name, max_bytes = request["name"], request["max_bytes"]
-    bound_memory(max_bytes)
-    try:
-        notes, text = _read(name, sys.stdin.buffer.read(), max_bytes)
-    except CorpusError as exc:
-        sys.stdout.buffer.write(str(exc).encode())
-        return REFUSED
-    sys.stdout.buffer.write(f"{json.dumps(notes)}\n{text}".encode())
-    return 0
-
-
-def _read(name: str, content: bytes, max_bytes: int) -> tuple[list[str], str]:
-    """Return notes, and the first visible sheet with a cell as CSV."""
+def _write(name: str, content: bytes, max_bytes: int) -> None:
+    """Write notes, and the first visible sheet with a cell as CSV."""
     _check_unpacked(name, content, max_bytes)
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
@@ -73,7 +57,7 @@ def _read(name: str, content: bytes, max_bytes: int) -> tuple[list[str], str]:
     notes = [f"Only the first {n_rows:,} lines of the sheet were read."] if is_cut else []
     if len(titles) > 1:
         notes.append(f"Only the sheet “{named(sheet.name)}” was read, one of {len(titles):,}.")
-    return notes, text
+    sys.stdout.buffer.write(f"{json.dumps(notes)}\n{text}".encode())
 
 
 def _check_unpacked(name: str, content: bytes, max_bytes: int) -> None:
@@ -127,4 +111,4 @@ def _text(cell: Any) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(_write))

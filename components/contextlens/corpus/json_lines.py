@@ -4,7 +4,8 @@ Nested values stay JSON.
 
 The standard library's own decoder reads lists item by item. ijson reads them too, but takes over a
 minute for 100,000 nested brackets, turns half characters into question marks, and stops at NaN,
-Infinity and numbers beyond 64 bits, which Python's own `json` writes.
+Infinity and numbers beyond 64 bits, which Python's own `json` writes. DuckDB empties the rows that
+it cannot read without a count, refuses a list that breaks off, and rewrites dates.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TextIO
 
@@ -38,6 +38,7 @@ _LONGEST = 10_000_000  # characters of one item; once parsed it takes about twen
 _SPACE = " \t\r\n"
 _LIST = re.compile(r"\[\s*[{\"]")
 _REFERENCE = 8  # bytes
+_LINE = "line"
 
 
 def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
@@ -58,9 +59,8 @@ def read_json(name: str, content: bytes, max_held: int) -> Sheet:
     """
     charset = charset_of(name, content)
     source = _items(content, charset)
-    if isinstance(source, _ItemLines):
-        value = _whole(name, content, charset)
-        source = source if value is None else _ItemsOf(_rows_of(value))
+    if source.unit == _LINE and (value := _whole(name, content, charset)) is not None:
+        source = _Items(_rows_of(value))
     return _sheet(name, charset, source, max_held)
 
 
@@ -76,7 +76,9 @@ def is_json(sample: str) -> bool:
 def _items(content: bytes, charset: Charset) -> _Items:
     is_list = _is_list(open_text(content, charset, newline=None))
     stream = open_text(content, charset, newline=None)
-    return _ItemList(stream) if is_list else _ItemLines(stream)
+    if is_list:
+        return _ItemList(stream)
+    return _Items((_BLANK if line.isspace() else _parsed(line) for line in stream), _LINE)
 
 
 def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None:
@@ -137,7 +139,7 @@ def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Sheet:
             '{"text": "I love my pet python", "label": "animal"}.'
         )
     notes = (*charset.notes, *source.notes, *table.notes)
-    kind = "JSONL" if isinstance(source, _ItemLines) else "JSON"
+    kind = "JSONL" if source.unit == _LINE else "JSON"
     return sheet_of(name, kind, table.columns, encoding=charset.title, notes=notes)
 
 
@@ -226,12 +228,20 @@ class _Table:
         return cleaned
 
 
-class _Items(ABC):
-    """The objects and strings of a JSON file, one by one; other values are only counted."""
+_BLANK = object()
 
-    unit = "item"
 
-    def __init__(self) -> None:
+class _Items:
+    """The objects and strings among a JSON file's values, one by one; others are only counted.
+
+    Args:
+        values: the values, `_BLANK` for an empty one.
+        unit: what a value is in the file, in notes.
+    """
+
+    def __init__(self, values: Iterable[Any], unit: str = "item") -> None:
+        self.unit = unit
+        self._values = values
         self._n_bad = self._first_bad = 0
         self._end = ""
 
@@ -250,7 +260,7 @@ class _Items(ABC):
         return tuple(notes)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for number, item in enumerate(self._values(), start=1):
+        for number, item in enumerate(self._values, start=1):
             if number > MAX_SCANNED:
                 self._end = f"Only the first {MAX_SCANNED:,} {self.unit}s were looked at."
                 return
@@ -263,38 +273,6 @@ class _Items(ABC):
             elif item is not _BLANK:
                 self._n_bad += 1
                 self._first_bad = self._first_bad or number
-
-    @abstractmethod
-    def _values(self) -> Iterator[Any]:
-        """Yield each item, `_BLANK` for an empty one."""
-
-
-_BLANK = object()
-
-
-class _ItemsOf(_Items):
-    """The values of a list in memory."""
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        super().__init__()
-        self._given = values
-
-    def _values(self) -> Iterator[Any]:
-        yield from self._given
-
-
-class _ItemLines(_Items):
-    """A value on each line."""
-
-    unit = "line"
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__()
-        self._stream = stream
-
-    def _values(self) -> Iterator[Any]:
-        for line in self._stream:
-            yield _BLANK if line.isspace() else _parsed(line)
 
 
 def _parsed(line: str) -> Any:
@@ -318,13 +296,13 @@ class _ItemList(_Items):
     """One list of values, read in steps: parsed at once it would take twenty times its size."""
 
     def __init__(self, stream: TextIO) -> None:
-        super().__init__()
+        super().__init__(self._parsed_values())
         self._stream = stream
         self._text = ""
         self._at = 0
         self._parse = json.JSONDecoder().raw_decode
 
-    def _values(self) -> Iterator[Any]:
+    def _parsed_values(self) -> Iterator[Any]:
         self._next_mark()
         self._at += 1  # the bracket
         number = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from contextlens.core.errors import CorpusError
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
 
-__all__ = ["REFUSED", "TIMES_UNPACKED", "bound_memory", "main"]
+__all__ = ["REFUSED", "TIMES_UNPACKED", "main"]
 
 REFUSED = 3
 """The exit status if the output is a sentence that says why the file is refused."""
@@ -41,22 +41,28 @@ _FAILURES = (
 _BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
 
 
-def main() -> int:
-    """Read a file from standard input and write its columns to standard output."""
+def main(write: Callable[..., None]) -> int:
+    """Call a function that writes what it reads from a file's bytes; return the exit status.
+
+    The bytes come from standard input, the other arguments from the command line, as JSON.
+    """
     request = json.loads(sys.argv[1])
-    name, max_bytes, max_held = request["name"], request["max_bytes"], request["max_held"]
-    bound_memory(max_bytes)
+    _bound_memory(request["max_bytes"])
     try:
-        table = _table(name, sys.stdin.buffer.read(), max_bytes, max_held)
+        write(content=sys.stdin.buffer.read(), **request)
     except CorpusError as exc:
         sys.stdout.buffer.write(str(exc).encode())
         return REFUSED
-    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
-        stream.write_table(table)
     return 0
 
 
-def bound_memory(max_bytes: int) -> None:
+def _write(name: str, content: bytes, max_bytes: int, max_held: int) -> None:
+    table = _table(name, content, max_bytes, max_held)
+    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
+        stream.write_table(table)
+
+
+def _bound_memory(max_bytes: int) -> None:
     """Bound this process's memory by the size of the largest upload."""
     n_bytes = _MEMORY + 2 * TIMES_UNPACKED * max_bytes
     try:
@@ -329,4 +335,4 @@ def has_bytes(kind: pa.DataType) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(_write))

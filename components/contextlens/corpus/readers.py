@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -19,7 +20,7 @@ import pyarrow as pa
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.delimited import read_csv, read_quoted, read_text, read_tsv
+from contextlens.corpus.delimited import read_quoted, read_table, read_text
 from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import REFUSED
 from contextlens.corpus.sheet import N_LABELS, Cells, Form, Sheet, named, sheet_of
@@ -150,8 +151,8 @@ _TEXTS = (".txt", ".data")
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
-    ".csv": read_csv,
-    ".tsv": read_tsv,
+    ".csv": read_table,
+    ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,

@@ -19,8 +19,7 @@ long belongs in a process: see `Processes`.
 
 from contextlens.jobs.job import Job, Report
 from contextlens.jobs.jobs import Jobs
-from contextlens.jobs.process import OnProgress, Sentences
-from contextlens.jobs.processes import Processes
+from contextlens.jobs.processes import OnProgress, Processes, Sentences
 from contextlens.jobs.progress import State, Status, in_words, time_left
 from contextlens.jobs.task import FORGOTTEN_SECONDS, JobKind, StoppedError, Task, Visitor, page_work
 

@@ -26,6 +26,7 @@ from contextlens.ui.models import requested_model, runtime
 from contextlens.ui.models.background import jobs
 from contextlens.ui.server.logs import FIELDS
 from contextlens.ui.state.view import Sentence, ViewState
+from tests.jobs import steps
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, press, settled
 from tests.ui.server.written_log import MARKER, Lines, fail, of, written
@@ -337,9 +338,9 @@ def test_a_job_that_fails(lines: Lines) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_process_that_fails(lines: Lines, tmp_path: Path) -> None:
+def test_a_worker_process_that_fails(lines: Lines) -> None:
     with Processes(1) as own, pytest.raises(WorkerError):
-        own.run("tests.jobs.steps:fail", {}, lambda _, __: None, folder=tmp_path)
+        own.run(steps.fail, lambda _, __: None)
     found = of(lines(), "contextlens")
     assert re.search(r" failed: ZeroDivisionError at \S+steps\.py:\d+$", found["message"])
     assert "division by zero" not in str(lines())

@@ -44,7 +44,7 @@ def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> Non
 
 @pytest.mark.slow
 def test_the_map_process_is_ready(prepared: None) -> None:
-    running = [process.is_alive for process in maps()._placing.processes._all]
+    running = [worker.is_alive for worker in maps()._placing.processes._all]
     assert sorted(running) == [False, True]
 
 

@@ -15,12 +15,8 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 from contextlens.core import EncoderService
 from contextlens.core.errors import BusyError, ContextlensError, CorpusError, SettingsError
@@ -35,7 +31,6 @@ from contextlens.jobs import (
     Jobs,
     Processes,
     Report,
-    Sentences,
     StoppedError,
     Task,
     Visitor,
@@ -68,7 +63,6 @@ LEAST_ROWS = 100_000
 
 _ROW_BYTES = 24  # of an occurrence in an index, plus one bit for each dimension
 _SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means: samples a cell (a quarter of the default), rounds
-_SENTENCES = Sentences()
 
 
 def layers_without(store: Store, name: str) -> tuple[int, ...]:
@@ -96,20 +90,13 @@ def index_vectors(jobs: Jobs, store: Store, name: str) -> Job | None:
     return jobs.start(Task(key, VECTOR_INDEXES, lambda report: _work(store, name, report)))
 
 
-def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """Index one layer's vectors in a separate process.
-
-    Args:
-        task: "root", "name" and "layer".
-        folder: not used.
-        report: not used, as LanceDB reports no progress.
-    """
-    del folder, report
+def _build(root: str, name: str, layer: int, _report: object) -> None:
+    """Index one layer's vectors in a separate process; LanceDB reports no progress."""
     from lancedb.index import IvfRq
 
-    table = Tables(task["root"]).open(task["name"], "occurrences")
+    table = Tables(root).open(name, "occurrences")
     config = IvfRq(distance_type="cosine", sample_rate=_SAMPLE_RATE, max_iterations=_ITERATIONS)
-    table.create_index(layer_column(task["layer"]), config=config)
+    table.create_index(layer_column(layer), config=config)
 
 
 def _work(store: Store, name: str, report: Report) -> None:
@@ -120,10 +107,8 @@ def _work(store: Store, name: str, report: Report) -> None:
         for done, layer in enumerate(layers):
             store.check_index_room(name, n_bytes)
             say = partial(_say, report, layer, done / len(layers))
-            with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as folder:
-                task = {"root": store.root, "name": name, "layer": layer}
-                with store.writing_rows(name):
-                    _processes().run(f"{__name__}:build", task, say, folder=Path(folder))
+            with store.writing_rows(name):
+                _processes().run(partial(_build, store.root, name, layer), say)
 
 
 def _say(report: Report, layer: int, share: float, *_: object) -> None:
@@ -132,7 +117,7 @@ def _say(report: Report, layer: int, share: float, *_: object) -> None:
 
 @cache
 def _processes() -> Processes:
-    return Processes(1, sentences=_SENTENCES)
+    return Processes(1)
 
 
 INDEXES = JobKind(
