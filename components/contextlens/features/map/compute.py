@@ -57,7 +57,7 @@ from contextlens.features.map.snippet import (
     map_vectors_snippet,
     recipe_snippet,
 )
-from contextlens.jobs import Visitor
+from contextlens.jobs import Job, Visitor
 from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors, neighbors_of
 from contextlens.maps.points import Points, context
@@ -203,6 +203,7 @@ class MapDisplay:
         marked: the marked points.
         panel: the look beside the map.
         most_drawn: the number of points that the browser can draw; None for all.
+        rest: the job that draws the other layers, if only the last one is there yet.
     """
 
     result: MapResult
@@ -214,6 +215,7 @@ class MapDisplay:
     marked: MarkedPoints
     panel: str
     most_drawn: int | None = None
+    rest: Job | None = None
 
     @property
     def points(self) -> Points:
@@ -406,6 +408,7 @@ def map_display(
     result: MapResult,
     *,
     is_stale: bool = False,
+    rest: Job | None = None,
     order: tuple[str, ...] = (),
     layer: int | None = None,
     has_webgl: bool = True,
@@ -416,6 +419,7 @@ def map_display(
         view: the current view.
         result: the map.
         is_stale: True if the view asks for another map.
+        rest: the job that draws the other layers, if only the last one is there yet.
         order: the categories of another map, whose colours are kept.
         layer: the layer to show; by default the view's.
         has_webgl: False if the browser can only draw a few points.
@@ -438,6 +442,7 @@ def map_display(
         marked=map_marks.marked(view, result),
         panel=PANEL.of(view),
         most_drawn=None if has_webgl else MAX_SVG // (len(result.layers) if by == LAYER else 1),
+        rest=rest,
     )
 
 

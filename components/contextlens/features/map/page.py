@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +18,7 @@ from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
-from contextlens.core.errors import BusyError, RequestError
+from contextlens.core.errors import RequestError
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import controls, looks
 from contextlens.features.map import marks as map_marks
@@ -55,8 +54,6 @@ from contextlens.features.map.reading import frame_claims
 from contextlens.features.map.request import by_chosen_words, most_points, request_of
 from contextlens.features.map.snippet import PICTURE, redraw_snippet
 from contextlens.features.map.widgets import OWN_FILE, kept_panel
-from contextlens.jobs import Job
-from contextlens.maps.engine import LARGE_SECONDS, last_layer
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method, changes
@@ -64,6 +61,7 @@ from contextlens.maps.result import MapResult
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
+from contextlens.ui.models.waiting import Latest, WaitingTexts
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
@@ -199,9 +197,8 @@ def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None
     if display.layer < 0:
         st.caption(say("map.no_layers"))
         return
-    job = None if display.is_stale else _missing_layers(display.result.request, card)
-    if job is not None:
-        waiting.follow(job, _place("map"))
+    if display.rest is not None:
+        waiting.follow(display.rest, PLACE)
         return
     has_frames = plays(display.result)
     framed = [CHART, OTHER_CHART] if has_frames else ()
@@ -435,184 +432,59 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
 
 # --- The map on screen
 
-_MOST_TIMES = 3
-"""The maximum number of automatic redraws of an evicted map: two maps side by side may evict each
-other from a small store."""
+PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
+"""The places where a visitor waits for the map, and for the one beside it."""
 
 
-def current_map(
+def _drawn(
     request: MapRequest | None,
     corpus: Corpus | None,
     card: ModelCard,
     *,
-    slot: str,
-    height: int,
-    first: MapRequest | None = None,
-) -> tuple[MapResult | None, bool]:
-    """Return the requested map, or the last one, if any; and whether it is stale.
-
-    Shows the progress and the cost of the requested map.
+    place: str,
+    shows_last_layer: bool = False,
+) -> Latest:
+    """The requested map; until it is drawn, its progress or its cost, and the last map.
 
     Args:
-        request: None if something must be chosen first: the last map then stays, as a stale one.
+        request: None if something must be chosen first.
         corpus: its texts.
         card: the model's card.
-        slot: the name of the map's place on the page.
-        height: of the map, in pixels; its space is reserved while the first one is drawn.
-        first: the part of the map that is shown until all of it is there; None for no part.
+        place: one of the two places.
+        shows_last_layer: True if a map of all layers shows the last one until the others are there.
     """
-    # Created in every run: otherwise the browser would see the next element as a new one and redraw
-    # it. The run that shows the map empties it first, so the map never appears below old progress.
-    place = st.empty()
-    last = _last(slot)
-    if request is None or corpus is None:
-        return _stale(last, say("map.waiting.not_mapped"))
-    if last is not None and last.request == request:
-        return last, False
-    try:
-        job = _job(request, corpus, card, slot)
-    except BusyError as exc:
-        _failed(exc, request, slot)
-        return _older(last, request)
-    if job is None:
-        return _older(last, request)
-    if not waiting.shortly(job):
-        part = _finished(first)
-        if part is not None:  # `layer_control` follows the job
-            session.keep(slot, first)
-            return part, False
-        with place.container():
-            older = _older(last, request)
-            waiting.follow(job, _place(slot), until=lambda: _finished(first) is not None)
-            if older[0] is None:
-                waiting.room(say("map.place"), height=height)
-        return older
-    error = job.exception()
-    if error is not None and not job.was_stopped:
-        _failed(error, request, slot)
-        return _older(last, request)
-    result = maps().result(request)
-    if result is None:  # stopped or evicted since `_job` looked it up
-        return current_map(request, corpus, card, slot=slot, height=height, first=first)
-    session.keep(slot, request)
-    return result, False
+    task, cost, seconds = None, "", None
+    if request is not None and corpus is not None:
+        plan = maps().plan(request, corpus, card)
+        task, cost, seconds = maps().task(request, corpus, card), _cost(plan), plan.seconds
 
+    def on_stale(last: MapResult) -> None:
+        changed = () if request is None else changes(last.request, request)
+        case = "changed" if changed else "changed_something"
+        why = say(f"map.waiting.{'not_mapped' if task is None else case}", what=", ".join(changed))
+        corpus, settings = last.corpus.name, last.request.in_words(last.map.method)
+        stale = say("map.waiting.stale", corpus=escape(corpus), settings=escape(settings))
+        st.warning(f"{stale} {why}", icon=":material/history:")
 
-def _last(slot: str) -> MapResult | None:
-    """The last map on screen; None if it is no longer cached."""
-    return _finished(session.kept(slot))
-
-
-def _finished(request: MapRequest | None) -> MapResult | None:
-    """The finished map of a request; None if there is no request, or no such map."""
-    return None if request is None else maps().result(request)
-
-
-def _missing_layers(shown: MapRequest, card: ModelCard) -> Job | None:
-    """The job that draws the other layers, if the last one is shown until they are there."""
-    awaited: MapRequest | None = session.kept(_awaited("map"))
-    if awaited is None or awaited.layer is not None or last_layer(awaited, card) != shown:
-        return None
-    return maps().find(awaited)
-
-
-def _place(slot: str) -> str:
-    return f"{slot}_progress"
-
-
-def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
-    waiting.failed(error, f"{slot}_again", partial(session.keep, _wanted(slot), request.key))
-
-
-def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
-    """The job of a map if it has run, is running, cheap or requested; else show its cost."""
-    job, key = maps().find(request), request.key
-    state = None if job is None else job.look(waiting.current_visitor(_place(slot))).state
-    is_wanted = session.kept(_wanted(slot)) == key
-    if job is not None and (state == "done" or (state == "failed" and not is_wanted)):
-        return job
-    plan = maps().plan(request, corpus, card)
-    n_times = _n_times(slot, key)
-    is_cheap = plan.seconds <= LARGE_SECONDS and state != "cancelled" and n_times < _MOST_TIMES
-    if is_wanted or is_cheap or state in {"waiting", "running"}:
-        job = _begin(request, corpus, card, slot)
-        session.keep(_wanted(slot), None)
-        if state not in {"waiting", "running"}:
-            session.keep(_times(slot), (key, 0 if is_wanted else n_times + 1))
-        return job
-    st.info(_in_words(plan, _why(slot, request, state)), icon=":material/timer:")
-    st.button(
-        say("map.waiting.draw"),
-        icon=":material/play_arrow:",
-        type="primary",
-        key=f"{slot}_draw",
-        on_click=session.keep,
-        args=(_wanted(slot), key),
+    return waiting.latest_of(
+        task,
+        cost,
+        place=place,
+        height=HEIGHT,
+        texts=WaitingTexts(
+            begin=say("map.waiting.draw"),
+            picture=say("map.place"),
+            stopped=say("map.waiting.was_stopped"),
+            dropped=say("map.waiting.was_dropped"),
+        ),
+        seconds=seconds,
+        shows_first=shows_last_layer and request is not None and request.layer is None,
+        on_stale=on_stale,
     )
-    return None
 
 
-def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job:
-    """Draw a map; release an earlier job of this slot that nobody else waits for."""
-    visitor = waiting.current_visitor(_place(slot))
-    job = maps().draw(request, corpus, card, visitor)
-    before: MapRequest | None = session.kept(_awaited(slot))
-    session.keep(_awaited(slot), request)
-    other = None if before in (None, request) else maps().find(before)
-    if other is not None:  # not earlier: both may need the same points
-        other.drop(visitor)
-    return job
-
-
-def _wanted(slot: str) -> str:
-    """The session key for the key of the map that the visitor requested with a click."""
-    return f"{slot}_wanted"
-
-
-def _awaited(slot: str) -> str:
-    """The session key for the request of the current or last awaited map."""
-    return f"{slot}_awaited"
-
-
-def _times(slot: str) -> str:
-    """The session key for the number of automatic redraws, with the map's key."""
-    return f"{slot}_times"
-
-
-def _n_times(slot: str, key: str) -> int:
-    of, n = session.kept(_times(slot)) or ("", 0)
-    return int(n) if of == key else 0
-
-
-def _why(slot: str, request: MapRequest, state: str | None) -> str:
-    """The reason why a map that was started or drawn before is missing."""
-    if state in {"stopped", "cancelled"}:
-        return say("map.waiting.was_stopped") + " "
-    if session.kept(slot) == request:
-        return say("map.waiting.was_dropped") + " "
-    return ""
-
-
-def _older(last: MapResult | None, request: MapRequest) -> tuple[MapResult | None, bool]:
-    if last is None:
-        return None, False
-    changed = ", ".join(changes(last.request, request))
-    case = "changed" if changed else "changed_something"
-    return _stale(last, say(f"map.waiting.{case}", what=changed))
-
-
-def _stale(last: MapResult | None, why: str) -> tuple[MapResult | None, bool]:
-    if last is not None:
-        names = {
-            "corpus": escape(last.corpus.name),
-            "settings": escape(last.request.in_words(last.map.method)),
-        }
-        st.warning(f"{say('map.waiting.stale', **names)} {why}", icon=":material/history:")
-    return last, True
-
-
-def _in_words(plan: Plan, why: str) -> str:
-    return why + say(
+def _cost(plan: Plan) -> str:
+    return say(
         "map.waiting.cost",
         duration=duration(plan.seconds),
         megabytes=max(1, round(plan.n_bytes / 1e6)),
@@ -636,16 +508,29 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
         OWN_FILE.panel(view, requested.corpus)
     if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
         kept_panel(view)
-    request, first = requested.request, None
-    if request is not None and request.layer is None and view.layer in {None, card.n_layers}:
-        first = last_layer(request, card)
-    result, is_stale = current_map(
-        request, requested.corpus, card, slot="map", height=HEIGHT, first=first
+    latest = _drawn(
+        requested.request,
+        requested.corpus,
+        card,
+        place=PLACE,
+        shows_last_layer=view.layer in {None, card.n_layers},
     )
-    return (
-        None
-        if result is None
-        else map_display(view, result, is_stale=is_stale, has_webgl=_has_webgl())
+    return _display(view, latest)
+
+
+def _display(
+    view: ViewState, latest: Latest, *, order: tuple[str, ...] = (), layer: int | None = None
+) -> MapDisplay | None:
+    if latest.result is None:
+        return None
+    return map_display(
+        view,
+        latest.result,
+        is_stale=latest.is_stale,
+        rest=latest.rest,
+        order=order,
+        layer=layer,
+        has_webgl=_has_webgl(),
     )
 
 
@@ -730,13 +615,8 @@ def _other(
             request = replace(first, settings=_other_settings(view, first.settings))
     if request is None:
         return None
-    result, is_stale = current_map(request, corpus, card, slot="map_other", height=HEIGHT)
-    if result is None:
-        return None
-    order = display.finding.color.order
-    return map_display(
-        view, result, is_stale=is_stale, order=order, layer=layer, has_webgl=_has_webgl()
-    )
+    latest = _drawn(request, corpus, card, place=OTHER_PLACE)
+    return _display(view, latest, order=display.finding.color.order, layer=layer)
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
