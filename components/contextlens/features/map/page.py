@@ -1,15 +1,16 @@
-"""The parts of the Map page: toolbar, chart, files, a second map, tabs, and the wait for a map."""
+"""The Map page: toolbar, the wait for a map, chart, panels beside it, files, a second map, tabs."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from functools import partial
+from typing import Self, cast
 
 import numpy as np
+import pandas as pd
 import streamlit as st
-from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.baseline import Band
@@ -18,358 +19,74 @@ from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
-from contextlens.core.errors import RequestError
+from contextlens.core.errors import JobError, RequestError
+from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.map import controls, looks
-from contextlens.features.map import marks as map_marks
-from contextlens.features.map.compute import (
+from contextlens.features.map import controls, finding, groups, methods, trust
+from contextlens.features.map.cards import cards_of
+from contextlens.features.map.chart import (
+    HEIGHT,
+    chart_of,
+    drawing_of,
+    phone_height,
+    plays,
+    sampled_note,
+)
+from contextlens.features.map.display import (
     MapDisplay,
-    MapRecipe,
-    RequestedMap,
     linked_points,
-    map_arrays,
     map_display,
+    with_marks,
+)
+from contextlens.features.map.groups import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
+from contextlens.features.map.identity import name_of
+from contextlens.features.map.methods import layers_claims
+from contextlens.features.map.point import picked_point, pinned_pair, short_name
+from contextlens.features.map.request import (
+    RequestedMap,
+    by_chosen_words,
+    corpus_of,
+    max_points,
+    request_of,
+)
+from contextlens.features.map.scatter import MAX_SVG, selected_points
+from contextlens.features.map.selection import TABLE, PointSelection, table_selection
+from contextlens.features.map.table import (
+    PICTURE,
+    map_arrays,
     map_shapes,
     map_table,
-    vectors_snippet,
+    redraw_snippet,
 )
-from contextlens.features.map.drawing import Order, draw_map, plays
-from contextlens.features.map.explain import FORMULA
-from contextlens.features.map.figures import MAX_SVG, MapMarks, above
-from contextlens.features.map.finding import once
-from contextlens.features.map.group_names import (
-    MAX_NAME,
-    MAX_TEXT,
-    GroupName,
-    pack,
-    renamed,
-    unpack,
-)
-from contextlens.features.map.layer_figures import (
-    MAX_TRAILS,
-    selected_points,
-)
-from contextlens.features.map.marks import PointSelection
-from contextlens.features.map.reading import frame_claims
-from contextlens.features.map.request import by_chosen_words, most_points, request_of
-from contextlens.features.map.snippet import PICTURE, redraw_snippet
-from contextlens.features.map.widgets import OWN_FILE, kept_panel
+from contextlens.features.map.vectors import vectors_snippet
+from contextlens.features.map.widgets import OWN_FILE, kept_panel, point_cards, webgl_check
+from contextlens.jobs import Job, Visitor
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method, changes
 from contextlens.maps.result import MapResult
+from contextlens.maps.stability import Stability
 from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
+from contextlens.ui.models.services import service
 from contextlens.ui.models.waiting import Latest, WaitingTexts
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
-from contextlens.ui.widgets.component import component
+from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
-
-# --- The map as a chart with click and selection
 
 CHART = "map_chart"
 OTHER_CHART = f"{CHART}_other"
-HEIGHT = 560
-_PHONE_WIDTH = 342
-_PHONE_HEIGHTS = 320, 440
-_LEGEND_HEIGHT = 48
-_CONFIG = {
-    "displaylogo": False,
-    "displayModeBar": True,
-    "scrollZoom": True,
-    # Keep only pan, box and lasso selection, zoom, and reset.
-    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
-}
-
-
-@dataclass(frozen=True, eq=False)
-class MapChart:
-    """A figure, the points of each of its traces, and its approximate memory."""
-
-    figure: Figure
-    order: Order
-    nbytes: int
-
-
-def map_chart(
-    display: MapDisplay,
-    *,
-    key: str = CHART,
-    linked: tuple[int, ...] | None = None,
-    half: bool = False,
-) -> None:
-    """A map that supports clicks and selection.
-
-    Args:
-        display: the map.
-        key: the key of its chart.
-        linked: points that are selected in the other map.
-        half: True if it takes half of the page.
-    """
-    drawing = _drawing(display, key)
-    marks, room = display.marks(drawing, linked=linked), _room(display, half=half)
-    trails = _trails(display) if plays(display.result) else []
-    options = (tuple(sorted(values.items())) for values in (marks.labels, room))
-    # Cached outside the session; rebuilt only if it would differ.
-    chart = once(
-        display.result,
-        "drawing",
-        *(drawing, marks.chosen, tuple(trails), *options),
-        compute=lambda: _chart(display, marks, trails, room),
-    )
-    n, order = display.drawn.n_points, chart.order
-
-    def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
-        return sorted({point % n for point in selected_points(points, order)})
-
-    kit.chart(
-        chart.figure,
-        key=key,
-        config=_CONFIG,
-        on_select=map_marks.on_select(map_marks.name_of(display.result), key, drawing, read),
-        selection_mode=("points", "box", "lasso"),
-        alt=say("map.alt", title=display.title, n=n),
-    )
-    if n < display.points.n_points:
-        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
-    if display.result.request.settings.n_components == 3:
-        st.caption(say("map.in_3d"))
-
-
-def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
-    """The `narrow` and `height` of a map; on a phone it is no higher than its frames need."""
-    if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
-        return {"narrow": half, "height": HEIGHT}
-    shapes = [
-        (top - bottom) / (right - left) for (left, right), (bottom, top), *_ in display.frames
-    ]
-    top = above(subtitle=bool(display.sampled), narrow=True)
-    least, most = _PHONE_HEIGHTS
-    height = round(_PHONE_WIDTH * max(shapes)) + top + _LEGEND_HEIGHT
-    return {"narrow": True, "height": min(max(height, least), most)}
-
-
-def _chart(
-    display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
-) -> MapChart:
-    figure, order = draw_map(
-        display.result,
-        display.row,
-        display.finding,
-        n_drawn=display.most_drawn,
-        marks=display.drawn_marks(marks),
-        trails=trails,
-        stale=display.is_stale,
-        **room,
-    )
-    return MapChart(figure, order, len(figure.to_json()))
-
-
-def _drawing(display: MapDisplay, key: str) -> str:
-    """A name for everything that decides how the map looks, except the selection."""
-    marked = display.marked
-    parts = (
-        *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
-        display.most_drawn,
-        *(marked.point, marked.pin_a, marked.pin_b),
-    )
-    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _trails(display: MapDisplay) -> list[int]:
-    """The points with a trail: the chosen and pinned ones, and matches and selections if few."""
-    marked = display.marked
-    trails = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
-    for more in (
-        display.matches or (),
-        () if marked.selection is None else marked.selection.points,
-    ):
-        if len(more) <= MAX_TRAILS:
-            trails += more
-    return list(dict.fromkeys(trails))[:MAX_TRAILS]
-
-
-def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
-    """The layer bar; on a map of one layer it requests another map, and does not play."""
-    if display.layer < 0:
-        st.caption(say("map.no_layers"))
-        return
-    if display.rest is not None:
-        waiting.follow(display.rest, PLACE)
-        return
-    has_frames = plays(display.result)
-    framed = [CHART, OTHER_CHART] if has_frames else ()
-    layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
-
-
-# --- A browser without WebGL
-
-_NO_WEBGL = "map_no_webgl"
-
-
-def drawable(view: ViewState) -> ViewState:
-    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
-    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
-
-
-def _has_webgl() -> bool:
-    return session.kept(_NO_WEBGL) is None
-
-
-def webgl_check(view: ViewState, display: MapDisplay) -> None:
-    """Ask the browser for WebGL if the map needs it; say so if it has none."""
-    in_space = controls.DIMS.of(view) == "3-D"
-    if not _has_webgl():
-        if in_space:
-            st.caption(say("map.no_webgl.flat"))
-        return
-    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
-    if in_space or n_drawn > MAX_SVG:
-        component(
-            "contextlens.features.map",
-            "webgl",
-            {},
-            key="map_webgl",
-            on_pick=lambda answer: session.keep(_NO_WEBGL, answer),
-        )
-
-
-# --- The reading below a map
-
+PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
+"""The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
-_MOST_ROWS = 5_000
-
-
-def words(display: MapDisplay) -> None:
-    """What is behind the title's claim, and how layers belong together, folded."""
-    finding, drawn = display.finding, display.result.map
-    sure = [" ".join(finding.reading), *finding.sure]
-    frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
-    if frame and display.points.n_points > 1 and not finding.every_layer:
-        sure.append(" ".join(map(str, frame)))
-    kit.reading([], sure=sure)
-
-
-def notes(display: MapDisplay) -> None:
-    """A caption on the mapped points and those left out."""
-    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
-    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
-    if display.sampled:
-        parts.append(display.sampled)
-    if display.result.map.reason:
-        parts.append(escape(display.result.map.reason))
-    if gathered.n_cut:
-        settings = {} if gathered.passport is None else gathered.passport.settings
-        limit = settings.get("max_length")
-        key = "cut" if limit is None else "cut_at"
-        parts.append(say(f"map.notes.{key}", n=gathered.n_cut, limit=limit))
-    if points.n_points > 1:
-        parts.append(say("map.notes.near"))
-    if display.matches is not None:
-        parts.append(say("map.notes.found", n=len(display.matches)))
-    st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
-
-
-_MOST_NAMED = 12  # groups, as many as have names on the map
-
-
-def group_fields(display: MapDisplay) -> None:
-    """A field for each group's name."""
-    labels = display.finding.group_labels[:_MOST_NAMED]
-    if not labels or display.is_stale:
-        return
-    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
-        st.caption(say("map.group_names.about"))
-        for label in labels:
-            number, before = label.cluster + 1, display.finding.own_names.get(label.cluster)
-            name = "" if before is None else before.name
-            point = int(np.flatnonzero(display.finding.groups == label.cluster)[0])
-            key = session.bind(f"map_group_{number}", name)
-            st.text_input(
-                say("map.group_names.field", number=number, n=label.n_points),
-                name,
-                max_chars=MAX_NAME,
-                placeholder=label.text or None,
-                key=key,
-                on_change=_name_group,
-                args=(key, map_marks.name_of(display.result), before, display.layer, point),
-            )
-
-
-def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
-    if not session.is_shown(key):
-        return
-    view, control = session.current(), controls.GROUP_NAMES
-    name = str(session.value(key) or "")
-    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
-    if len(packed) > MAX_TEXT:
-        session.remember(say("map.group_names.full"))
-        return
-    session.write(control.put(view, packed))
-
-
-def explain(display: MapDisplay, card: ModelCard) -> None:
-    """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
-
-
-def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
-    passport, recipe = display.result.passport, MapRecipe.of(display)
-    view, source = session.current(), display.result.request.source
-    by_words = by_chosen_words(view)
-    texts = None if source == "sentences" else controls.SOURCE.options[source]
-    if texts and by_words:
-        texts = f"{texts}: {controls.word_of().of(view)}"
-    with kit.downloads(
-        place,
-        export.caption(passport),
-        page="map",
-        texts=texts,
-        unused=["only"] if by_words else ["word"],
-        chart=CHART,
-        name=_FILE,
-        snippets=[*_snippets(display, card), ("", PICTURE)],
-    ):
-        kit.download_files(
-            _FILE,
-            passport,
-            rows=lambda: map_table(recipe.display()).to_dict("records"),
-            arrays=lambda: map_arrays(recipe.display()),
-        )
-
-
-def _numbers(display: MapDisplay) -> None:
-    kit.table(map_table(display, _MOST_ROWS), key="map_table")
-    n = display.points.n_points
-    if n > _MOST_ROWS:
-        st.caption(say("map.first_rows", shown=_MOST_ROWS, n=n))
-
-
-def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
-    result = display.result
-    one_layer = len(result.layers) == 1
-    kit.under_the_hood(
-        formula=[
-            FORMULA,
-            f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
-            *([] if one_layer else [say("map.methods.linked")]),
-        ],
-        snippet=_snippets(display, card),
-        passport=result.passport,
-        shapes=kit.shapes(map_shapes(display), key="map_shapes"),
-    )
-
-
-def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
-    return [
-        (say("map.vectors_snippet"), vectors_snippet(display, card)),
-        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
-    ]
-
+_SELECTION = "map_selection"
+_TABLE_TURN = "map_table_turn"
+_NO_WEBGL = "map_no_webgl"
 
 # --- Above the map: the mapped texts
 
@@ -408,7 +125,7 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
 def _point_numbers() -> dict[str, str]:
     """The available maximum numbers of points, with their titles."""
     every = controls.AT_MOST.options
-    return {n: title for n, title in every.items() if int(n) <= most_points()}
+    return {n: title for n, title in every.items() if int(n) <= max_points()}
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:
@@ -431,9 +148,6 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
 
 
 # --- The map on screen
-
-PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
-"""The places where a visitor waits for the map, and for the one beside it."""
 
 
 def _drawn(
@@ -526,6 +240,8 @@ def _display(
     return map_display(
         view,
         latest.result,
+        service=service(),
+        selection=session.kept(_SELECTION),
         is_stale=latest.is_stale,
         rest=latest.rest,
         order=order,
@@ -537,36 +253,25 @@ def _display(
 def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> None:
-    """The map with its reading and panel, or beside another one with both below."""
+    """The map with its claims and panel, or beside another one with both below."""
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
-        words(display)
-        notes(display)
-        layer_control(view, display, card)
-        webgl_check(session.current(), display)
-        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
+        _claims(display)
+        _notes(display)
+        _layer_control(view, display, card)
+        _check_webgl(display)
+        _panel(view, display, card)
         return
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        map_chart(display)
-        layer_control(view, display, card)
-        notes(display)
-        group_fields(display)
-        webgl_check(session.current(), display)
+        _map_chart(display)
+        _layer_control(view, display, card)
+        _notes(display)
+        _group_fields(display)
+        _check_webgl(display)
     with right, st.container(key="map_closer"):
-        words(display)
-        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
-
-
-def _yardsticks(display: MapDisplay, card: ModelCard) -> tuple[Band | None, Ruler | None]:
-    """Cosines of random pairs of words, pooled as on the map, and of labelled ones for two pins."""
-    baseline = runtime.baseline(card)
-    pooling = display.result.request.pooling
-    if baseline is None or pooling not in POOLINGS:
-        return None, None
-    band = baseline.band(pooling, centred=False)
-    has_two = None not in (display.marked.pin_a, display.marked.pin_b)
-    return band, runtime.ruler(card, baseline) if has_two else None
+        _claims(display)
+        _panel(view, display, card)
 
 
 def _two(
@@ -579,12 +284,12 @@ def _two(
         other = _other(view, display, card, request, corpus)
         if other is not None:
             linked = _linked(display, other, selection, CHART)
-            map_chart(other, key=OTHER_CHART, linked=linked, half=True)
+            _map_chart(other, key=OTHER_CHART, linked=linked, half=True)
     with left:
         with st.container(height=_OWN_CHOICE_HEIGHT, border=False, vertical_alignment="bottom"):
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
-        map_chart(display, linked=linked, half=True)
+        _map_chart(display, linked=linked, half=True)
 
 
 def _linked(
@@ -645,3 +350,549 @@ def _of_another_model(
     except RequestError as exc:
         st.info(escape(str(exc)))
         return card, None
+
+
+# --- The chart, and what stands under it
+
+_CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "scrollZoom": True,
+    # Keep only pan, box and lasso selection, zoom, and reset.
+    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
+}
+
+
+def _map_chart(
+    display: MapDisplay,
+    *,
+    key: str = CHART,
+    linked: tuple[int, ...] | None = None,
+    half: bool = False,
+) -> None:
+    """A map that supports clicks and selection.
+
+    Args:
+        display: the map.
+        key: the key of its chart.
+        linked: points that are selected in the other map.
+        half: True if it takes half of the page.
+    """
+    name, is_phone = drawing_of(display, key), "Mobi" in st.context.headers.get("User-Agent", "")
+    height = phone_height(display) if is_phone else HEIGHT
+    chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
+    n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
+
+    def selected() -> None:  # the session keeps it, so it must not refer to the map
+        event = session.value(key)
+        if event is None:
+            return
+        event = event["selection"]
+        points = sorted({point % n for point in selected_points(event["points"], order)})
+        if event["box"] or event["lasso"]:
+            session.keep(_SELECTION, PointSelection(of, key, name, tuple(points)))
+            session.write(controls.PANEL.put(session.current(), controls.FIND_SELECT))
+        elif points:
+            _open(of, points[0])
+        else:
+            _clear_selection()
+
+    kit.chart(
+        chart.figure,
+        key=key,
+        config=_CONFIG,
+        on_select=selected,
+        selection_mode=("points", "box", "lasso"),
+        alt=say("map.alt", title=display.title, n=n),
+    )
+    if n < display.points.n_points:
+        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
+    if display.result.request.settings.n_components == 3:
+        st.caption(say("map.in_3d"))
+
+
+def _mark(of: str, marks: Mapping[Number, int | None], panel: str = "") -> None:
+    session.write(with_marks(session.current(), of, marks, panel=panel))
+
+
+def _open(of: str, point: int | None) -> None:
+    """Open a point of the points with this name; None deselects it."""
+    _mark(of, {controls.POINT: point}, controls.POINT_PANEL)
+
+
+def _clear_selection() -> None:
+    """Clear the selection, and that of the table: a new table has no selected rows."""
+    session.keep(_SELECTION, None)
+    session.keep(_TABLE_TURN, (session.kept(_TABLE_TURN) or 0) + 1)
+
+
+def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
+    """The layer bar; on a map of one layer it requests another map, and does not play."""
+    if display.layer < 0:
+        st.caption(say("map.no_layers"))
+    elif display.rest is not None:
+        waiting.follow(display.rest, PLACE)
+    else:
+        has_frames = plays(display.result)
+        framed = [CHART, OTHER_CHART] if has_frames else ()
+        layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
+
+
+def drawable(view: ViewState) -> ViewState:
+    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
+    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
+
+
+def _has_webgl() -> bool:
+    return session.kept(_NO_WEBGL) is None
+
+
+def _check_webgl(display: MapDisplay) -> None:
+    """Ask the browser for WebGL if the map needs it; say so if it has none."""
+    in_space = controls.DIMS.of(session.current()) == "3-D"
+    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
+    if not _has_webgl():
+        if in_space:
+            st.caption(say("map.no_webgl.flat"))
+    elif in_space or n_drawn > MAX_SVG:
+        webgl_check(partial(session.keep, _NO_WEBGL))
+
+
+def _claims(display: MapDisplay) -> None:
+    """The finding behind the title, and how layers belong together, folded."""
+    finding, drawn = display.finding, display.result.map
+    sure = [" ".join(finding.claims), *finding.sure]
+    layers = layers_claims(drawn.moved, display.result.layers, drawn.method)
+    if layers and display.points.n_points > 1 and not finding.every_layer:
+        sure.append(" ".join(map(str, layers)))
+    kit.reading([], sure=sure)
+
+
+def _notes(display: MapDisplay) -> None:
+    """A caption on the mapped points and those left out."""
+    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
+    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
+    if sampled_note(display.result):
+        parts.append(sampled_note(display.result))
+    if display.result.map.reason:
+        parts.append(escape(display.result.map.reason))
+    if gathered.n_cut:
+        settings = {} if gathered.passport is None else gathered.passport.settings
+        limit = settings.get("max_length")
+        if limit is None:
+            parts.append(say("map.notes.cut", n=gathered.n_cut))
+        else:
+            parts.append(say("map.notes.cut_at", n=gathered.n_cut, limit=limit))
+    if points.n_points > 1:
+        parts.append(say("map.notes.near"))
+    if display.matches is not None:
+        parts.append(say("map.notes.found", n=len(display.matches)))
+    st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
+
+
+_MAX_NAMED = 12  # groups, as many as have names on the map
+
+
+def _group_fields(display: MapDisplay) -> None:
+    """A field for each group's name."""
+    labels = display.finding.group_labels[:_MAX_NAMED]
+    if not labels or display.is_stale:
+        return
+    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
+        st.caption(say("map.group_names.about"))
+        for label in labels:
+            number, before = label.cluster + 1, display.finding.groups.own_names.get(label.cluster)
+            name = "" if before is None else before.name
+            point = int(np.flatnonzero(display.finding.groups.numbers == label.cluster)[0])
+            key = session.bind(f"map_group_{number}", name)
+            st.text_input(
+                say("map.group_names.field", number=number, n=label.n_points),
+                name,
+                max_chars=MAX_NAME,
+                placeholder=label.text or None,
+                key=key,
+                on_change=_name_group,
+                args=(key, name_of(display.result), before, display.layer, point),
+            )
+
+
+def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
+    if not session.is_shown(key):
+        return
+    view, control = session.current(), controls.GROUP_NAMES
+    name = str(session.value(key) or "")
+    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
+    if len(packed) > MAX_TEXT:
+        session.remember(say("map.group_names.full"))
+        return
+    session.write(control.put(view, packed))
+
+
+# --- The panels beside the map
+
+
+def _panel(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
+    """Draw the chosen panel; a click or a selection on the map opens the panel for it."""
+    yardsticks = _yardsticks(display, card)
+    _PANELS[inputs.choice(view, controls.PANEL)](view, display, yardsticks)
+
+
+Yardsticks = tuple[Band | None, Ruler | None]
+"""Cosines of random pairs of words, pooled as on the map, and of labelled pairs for two pins."""
+
+
+def _yardsticks(display: MapDisplay, card: ModelCard) -> Yardsticks:
+    baseline = runtime.baseline(card)
+    pooling = display.result.request.pooling
+    if baseline is None or pooling not in POOLINGS:
+        return None, None
+    band = baseline.band(pooling, centred=False)
+    has_two = None not in (display.marked.pin_a, display.marked.pin_b)
+    return band, runtime.ruler(card, baseline) if has_two else None
+
+
+def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> None:
+    """The selected point, if any, and the pinned ones."""
+    of, point = name_of(display.result), display.point
+    if point is None:
+        st.caption(say("map.point_panel.empty"))
+    else:
+        picked = picked_point(display, point)
+        st.markdown(picked.title)
+        left, middle, right = st.columns(3, gap="small")
+        left.button(
+            say("map.point_panel.pin_a"),
+            key="map_to_pin_a",
+            width="stretch",
+            on_click=_mark,
+            args=(of, {controls.PIN_A: point}, controls.POINT_PANEL),
+        )
+        middle.button(
+            say("map.point_panel.pin_b"),
+            key="map_to_pin_b",
+            width="stretch",
+            on_click=_mark,
+            args=(of, {controls.PIN_B: point}, controls.POINT_PANEL),
+        )
+        clear = say("map.point_panel.clear")
+        right.button(clear, key="map_let_go", width="stretch", on_click=_open, args=(of, None))
+        kit.reading(picked.claims(), key="reading_point")
+        for name, table in picked.tables.items():
+            st.caption(say(f"map.point_panel.{name}"))
+            kit.table(table, height=180, columns=_NEAR_COLUMNS, key=f"map_near_{name}")
+    a, b = display.marked.pin_a, display.marked.pin_b
+    if a is not None and b is not None:
+        pair = pinned_pair(display, a, b, *yardsticks)
+        if pair.on_ruler is not None:
+            names = {"a": short_name(display, a), "b": short_name(display, b)}
+            st.caption(say("map.point_panel.pins", **names))
+        kit.reading(pair.claims(), key="reading_pinned")
+        if pair.on_ruler is not None:
+            lowest = min(kind.low for kind in pair.on_ruler.ranges)
+            drawing.ruler(pair.on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
+    elif a is not None or b is not None:
+        one = short_name(display, a if a is not None else cast("int", b))
+        st.caption(say("map.point_panel.one_pin", name=one))
+    if (a, b) != (None, None):
+        st.button(
+            say("map.point_panel.unpin"),
+            key="map_unpin",
+            on_click=_mark,
+            args=(of, {controls.PIN_A: None, controls.PIN_B: None}, controls.POINT_PANEL),
+        )
+
+
+_NEAR_COLUMNS = {
+    "": st.column_config.TextColumn(width=28),
+    "on map": st.column_config.TextColumn(width=56),
+    "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
+}
+
+
+def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
+    """Points near a typed text; else all points, or those found, of the selected ones if any."""
+    inputs.text(view, controls.FIND)
+    inputs.text(view, controls.NEAR)
+    near, selection = display.near, display.marked.selection
+    if near is not None and near.problem:
+        st.info(near.problem)
+    elif near is not None:
+        kit.reading(near.claims(), key="reading_near")
+        _cards(display, near.point_ids, cosines=near.cosines)
+        return
+    rows: Sequence[int] = range(display.points.n_points)
+    if display.matches is not None:
+        rows, n = display.matches, len(display.matches)
+        found = say("map.selection_panel.found", n=n)
+        st.caption(found if n else say("map.selection_panel.not_found"))
+    elif selection is None:
+        st.caption(say("map.selection_panel.empty"))
+    if selection is not None:
+        matching = set(rows)
+        rows = [row for row in selection.points if row in matching]
+        kit.reading(display.selected_in_words(), key="reading_selection")
+    _cards(display, rows)
+    if selection is not None:
+        _selection_buttons(display, selection.points)
+
+
+_CARDS_AT_ONCE = 20
+_FIRST_CARD = "map_cards_start"
+"""The session key for the shown part of the list: the list's name and its first card."""
+
+
+def _cards(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[float] = ()) -> None:
+    """Some points as cards, a part of them at once."""
+    if not rows:
+        return
+    of, n = name_of(display.result), len(rows)
+    name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
+    before = session.kept(_FIRST_CARD)
+    start = before[1] if before is not None and before[0] == name else 0
+    part = slice(start, start + _CARDS_AT_ONCE)
+    point_cards(
+        cards_of(display, rows[part], [f"{cosine:.2f}" for cosine in cosines[part]]),
+        chosen=display.point,
+        chart=CHART,
+        on_choose=lambda point: _mark(of, {controls.POINT: point}),
+        on_open=partial(_open, of),
+    )
+    if n > _CARDS_AT_ONCE:
+        inputs.steps(
+            "map_cards",
+            start,
+            n,
+            at_once=_CARDS_AT_ONCE,
+            on_step=lambda first: session.keep(_FIRST_CARD, (name, first)),
+        )
+
+
+_FIRST_COLUMNS = {"on map": 0, "sentence": 1}
+
+
+def _table_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
+    """The points as rows: those selected on the map, or all; rows select points in turn."""
+    selection, of = display.marked.selection, name_of(display.result)
+    is_own = selection is not None and selection.chart == TABLE
+    filtered = None
+    if selection is not None:
+        filtered = selection.within if is_own else selection.points
+    n = display.points.n_points if filtered is None else len(filtered)
+    rows = tuple((range(n) if filtered is None else filtered)[: controls.MAX_LISTED_ROWS])
+    numbers = {"n": n, "total": display.points.n_points}
+    are_all = filtered is None
+    st.caption(
+        say("map.table_panel.all", **numbers) if are_all else say("map.table_panel.some", **numbers)
+    )
+    table = pd.DataFrame(display.points.rows(rows))
+    identity = (of, rows, session.kept(_TABLE_TURN) or 0)
+    key = f"map_rows_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
+    # A table that comes back marks the rows that it selected.
+    marked = set(selection.points) if selection is not None and is_own else set()
+    picked_rows = [i for i, row in enumerate(rows) if row in marked]
+
+    def chosen() -> None:
+        event = session.value(key)
+        picked = [] if event is None else event["selection"]["rows"]
+        session.keep(_SELECTION, table_selection(of, CHART, rows, picked, are_all=are_all))
+
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=380,
+        column_order=sorted(table.columns, key=lambda name: _FIRST_COLUMNS.get(name, 2)),
+        column_config={"sentence": st.column_config.TextColumn(width=176)},
+        on_select=chosen,
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": picked_rows}},
+        key=key,
+    )
+    if n > len(rows):
+        st.caption(say("map.selection_panel.first_rows", shown=len(rows), n=n))
+    if selection is not None:
+        _selection_buttons(display, selection.points)
+
+
+def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
+    left, right = st.columns(2, gap="small")
+    left.download_button(
+        say("map.selection_panel.download"),
+        partial(_csv, MapRecipe.of(display), rows, display.result.passport),
+        file_name="map-selection.csv",
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        width="stretch",
+        key="map_selection_csv",
+    )
+    right.button(
+        say("map.selection_panel.clear"),
+        icon=":material/close:",
+        width="stretch",
+        key="map_clear",
+        on_click=_clear_selection,
+    )
+
+
+def _csv(recipe: MapRecipe, rows: tuple[int, ...], passport: Passport) -> bytes:
+    return export.to_csv(recipe.display().points.rows(rows), passport)
+
+
+_CHECK_PLACE = "map_stability"
+"""The name under which a visitor waits for the maps of two more seeds."""
+_CHECK_WANTED = f"{_CHECK_PLACE}_wanted"
+_MEASURE_COLUMNS = {
+    "0 to 1": st.column_config.ProgressColumn(
+        format="%.4f", min_value=0.0, max_value=1.0, width=128
+    ),
+    "measure": st.column_config.TextColumn(width=112),
+}
+
+
+def _trust_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
+    """The trust that the map deserves, and the redrawing that shows if it is stable."""
+    visitor = waiting.current_visitor(_CHECK_PLACE)
+    name = (display.result.request.key, display.layer)  # small: the session keeps a button's args
+    is_wanted = session.kept(_CHECK_WANTED) == name
+    session.keep(_CHECK_WANTED, None)
+    job = maps().find_check(display.result, display.layer)
+    if is_wanted:
+        job = maps().check(display.result, display.layer, visitor)
+    state = None if job is None else job.look(visitor).state
+    stability = _stability(job) if job is not None and state in {"done", "failed"} else None
+    result = trust.trust_of(
+        display.quality,
+        stability,
+        n_points=display.points.n_points,
+        n_equal=trust.count_equal(display.neighbors),
+    )
+    kit.reading(result.claims(), sure=result.sure(), key="reading_trust")
+    if result.rows():
+        kit.table(result.rows(), columns=_MEASURE_COLUMNS, key="map_honesty")
+    if job is not None and state in {"waiting", "running"}:
+        waiting.follow(maps().check(display.result, display.layer, visitor), _CHECK_PLACE)
+    elif stability is None and display.quality is not None:
+        st.button(
+            say("map.trust_panel.check"),
+            icon=":material/casino:",
+            key="map_check",
+            help=say("map.trust_panel.check_help"),
+            on_click=session.keep,
+            args=(_CHECK_WANTED, name),
+        )
+
+
+def _stability(job: Job) -> Stability | None:
+    with errors.boundary(again=False):
+        stability: Stability = job.result()
+        return stability
+    return None
+
+
+_PANELS: Mapping[str, Callable[[ViewState, MapDisplay, Yardsticks], None]] = {
+    controls.FIND_SELECT: _find_panel,
+    controls.POINT_PANEL: _point_panel,
+    controls.TABLE_PANEL: _table_panel,
+    controls.TRUST: _trust_panel,
+}
+
+
+# --- Below the map: tabs, files
+
+_REDRAW_SECONDS = 60.0
+_FORMULA = "\n\n".join([methods.FORMULA, trust.FORMULA, finding.FORMULA, groups.FORMULA])
+
+
+def explain(display: MapDisplay, card: ModelCard) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
+
+
+def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport, recipe = display.result.passport, MapRecipe.of(display)
+    view, source = session.current(), display.result.request.source
+    by_words = by_chosen_words(view)
+    texts = None if source == "sentences" else controls.SOURCE.options[source]
+    if texts and by_words:
+        texts = f"{texts}: {controls.word_of().of(view)}"
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="map",
+        texts=texts,
+        unused=["only"] if by_words else ["word"],
+        chart=CHART,
+        name=_FILE,
+        snippets=[*_snippets(display, card), ("", PICTURE)],
+    ):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: map_table(recipe.display()).to_dict("records"),
+            arrays=lambda: map_arrays(recipe.display()),
+        )
+
+
+def _numbers(display: MapDisplay) -> None:
+    kit.table(map_table(display, controls.MAX_TABLE_ROWS), key="map_table")
+    n = display.points.n_points
+    if n > controls.MAX_TABLE_ROWS:
+        st.caption(say("map.first_rows", shown=controls.MAX_TABLE_ROWS, n=n))
+
+
+def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
+    result = display.result
+    one_layer = len(result.layers) == 1
+    kit.under_the_hood(
+        formula=[
+            _FORMULA,
+            f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
+            *([] if one_layer else [say("map.methods.linked")]),
+        ],
+        snippet=_snippets(display, card),
+        passport=result.passport,
+        shapes=kit.shapes(map_shapes(display), key="map_shapes"),
+    )
+
+
+def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    return [
+        (say("map.vectors_snippet"), vectors_snippet(display, card)),
+        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
+    ]
+
+
+@dataclass(frozen=True)
+class MapRecipe:
+    """The settings that restore a map as it was shown; small, without the map itself.
+
+    Attributes:
+        view: the view at that time.
+        request: the map on screen, which may be older than the view's.
+        visitor: the visitor who looked at it.
+    """
+
+    view: ViewState
+    request: MapRequest
+    visitor: Visitor
+
+    @classmethod
+    def of(cls, display: MapDisplay) -> Self:
+        """Return the recipe of the page's current map; to be called during the page's run."""
+        return cls(session.current(), display.result.request, waiting.current_visitor("map_again"))
+
+    def display(self) -> MapDisplay:
+        """The map, redrawn if it was evicted.
+
+        Raises:
+            ContextlensError: the map cannot be redrawn.
+        """
+        result = maps().result(self.request)
+        if result is None:
+            corpus = corpus_of(self.view)
+            if corpus is None or corpus.key != self.request.corpus:
+                raise JobError(say("map.waiting.again"))
+            card = service().load(self.request.model)
+            result = maps().draw(self.request, corpus, card, self.visitor).result(_REDRAW_SECONDS)
+        return map_display(self.view, result)

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.byte_cache import shared_cache
-from contextlens.features.map import page
+from contextlens.features.map import chart
 from contextlens.features.map.controls import (
     FIND_SELECT,
     PAGE,
@@ -26,7 +26,7 @@ from contextlens.features.map.controls import (
     POINT_PANEL,
     TABLE_PANEL,
 )
-from contextlens.features.map.marks import name_of
+from contextlens.features.map.identity import name_of
 from contextlens.features.map.page import OTHER_PLACE
 from contextlens.maps.result import MapResult
 from contextlens.ui.models import runtime
@@ -297,8 +297,8 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
         made.append(1)
         return figure_of_chart(*given)
 
-    figure_of_chart = page._chart
-    monkeypatch.setattr(page, "_chart", figure)
+    figure_of_chart = chart._chart
+    monkeypatch.setattr(chart, "_chart", figure)
     shared_cache.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
