@@ -83,8 +83,8 @@ CHOICES: dict[str, tuple[dict[str, Any], int]] = {
 def test_every_choice_can_be_shown(service: EncoderService, name: str) -> None:
     controls, n = CHOICES[name]
     shown = shown_of(service, map_view(*TEXTS, **{**QUICK, **controls}))
-    assert shown.points.n_points == n == len(shown.places)
-    assert shown.places.shape[1] == (3 if "3-D" in name else 2)
+    assert shown.points.n_points == n == len(shown.positions)
+    assert shown.positions.shape[1] == (3 if "3-D" in name else 2)
     one_layer = name == "pooler" or "at_most" in controls
     assert len(shown.result.layers) == (1 if one_layer else 7)
     assert (shown.layer == -1) == (name == "pooler")
@@ -110,7 +110,7 @@ def test_few_points_are_shown_with_the_reason(
 ) -> None:
     view = map_view(*texts, unit=unit, neighbors=5, **QUICK)
     shown = shown_of(service, view)
-    assert np.isfinite(shown.places).all()
+    assert np.isfinite(shown.positions).all()
     assert shown.title
     assert shown.finding.claims
     n = shown.points.n_points
@@ -139,7 +139,7 @@ def test_another_layer_of_the_same_map_is_another_finding(pythons: MapResult) ->
     assert (last.layer, first.layer) == (6, 1)
     assert first.title.startswith("Layer 1 gives 88% of the uses of “python”")
     assert first.finding.titles == last.finding.titles  # one for each frame that is played
-    np.testing.assert_array_equal(first.places, pythons.map.coordinates[1])
+    np.testing.assert_array_equal(first.positions, pythons.map.coordinates[1])
     np.testing.assert_array_equal(first.vectors, pythons.vectors[1])
     assert first.finding.key != last.finding.key
     assert map_display(replace(DEFAULT, layer=77), pythons).layer == 6
@@ -184,7 +184,9 @@ def test_true_neighbours_and_cosines_are_those_of_the_full_space(
     distances, rows = near.kneighbors(shown.vectors[7:8])
     assert shown.true_neighbors(7) == rows[0, 1:].tolist()
     np.testing.assert_allclose(shown.cosines(7, rows[0, 1:]), 1 - distances[0, 1:], atol=1e-5)
-    on_map = NearestNeighbors(n_neighbors=11).fit(shown.places).kneighbors(shown.places[7:8])[1]
+    on_map = (
+        NearestNeighbors(n_neighbors=11).fit(shown.positions).kneighbors(shown.positions[7:8])[1]
+    )
     assert set(shown.map_neighbors(7)) == set(on_map[0, 1:].tolist())
     pair = cosine_similarity(shown.vectors[[2]], shown.vectors[[20]])[0, 0]
     assert shown.cosines(2, [20])[0] == pytest.approx(pair, abs=1e-5)

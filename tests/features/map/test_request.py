@@ -19,8 +19,8 @@ from contextlens.features.map.controls import (
     METHOD,
     METRIC,
     MIN_DIST,
-    MOST,
     PAGE,
+    POINT_LIMITS,
     SOURCES,
     UNIT,
     pooling_of,
@@ -51,7 +51,7 @@ NAMES = (
 
 
 WORDS = (
-    *UNITS, "joint", "one", *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, MOST),
+    *UNITS, "joint", "one", *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, POINT_LIMITS),
     *("2-D", "3-D", "cosine", "euclidean", "quick", "full", "0.1", "nan", "inf", "-1", "1e999"),
     *("all", "python, bank", ",,,", "", "9" * 200, "aligned"),
 )  # fmt: skip
@@ -185,7 +185,7 @@ def test_no_address_asks_for_what_there_is_not(
     assert request.source == source
     assert request.unit in UNITS
     assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS, RECIPE}
-    assert request.most in MOST
+    assert request.most in POINT_LIMITS
     assert request.layer in {None, *range(-1, card.n_layers + 1)}
     assert (request.layer == -1) == (request.pooling in {"pooler", RECIPE})
     assert all(word and word == word.strip().casefold() for word in request.only)

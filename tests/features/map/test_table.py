@@ -53,7 +53,7 @@ def test_the_table_has_every_point_as_its_rows_tell_it(service: EncoderService, 
     expected = pd.DataFrame(shown.points.rows())
     pd.testing.assert_frame_equal(table[expected.columns], expected)
     assert table.columns.tolist() == [*expected.columns, "group", "x", "y", "z"]
-    np.testing.assert_array_equal(table[["x", "y", "z"]].to_numpy(np.float32), shown.places)
+    np.testing.assert_array_equal(table[["x", "y", "z"]].to_numpy(np.float32), shown.positions)
     pd.testing.assert_frame_equal(map_table(shown, 2), table[:2])
 
 

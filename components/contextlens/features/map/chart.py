@@ -14,6 +14,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
+from contextlens.content.wording import escape
 from contextlens.core.schema import IntArray
 from contextlens.features.map.coloring import LAYER, coloring
 from contextlens.features.map.display import MapDisplay
@@ -163,13 +164,13 @@ def draw_map(
         return _every_layer(result, points, marks, options)
     options |= {"clusters": finding.group_labels, "marks": marks}
     coordinates = result.map.coordinates
-    frames = [map_ranges(places) for places in coordinates]
+    frames = [map_ranges(positions) for positions in coordinates]
     has_frames = plays(result)
     if has_frames:
         options |= {"layer": result.layers[row], "titles": finding.titles}
         drawn_trails = [trail for trail in trails if trail < n]
-        places = coordinates[:, :n]
-        figure = layers_scatter(points, places, result.layers, trails=drawn_trails, **options)
+        positions = coordinates[:, :n]
+        figure = layers_scatter(points, positions, result.layers, trails=drawn_trails, **options)
     else:
         options |= {"title": finding.titles[row], "frame": frames[row]}
         figure = map_scatter(points, coordinates[row, :n], **options)
@@ -208,3 +209,22 @@ def sampled_note(result: MapResult) -> str:
     """Return a note on how many of the texts are on a map; "" if all are."""
     n, total, most = len(result.points.texts), result.n_able, result.request.most
     return say("map.notes.sampled", n=n, total=total, most=most) if n < total else ""
+
+
+def notes_of(display: MapDisplay) -> str:
+    """Return notes in one line on the mapped points and those left out."""
+    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
+    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
+    parts += filter(None, (sampled_note(display.result), escape(display.result.map.reason)))
+    if gathered.n_cut:
+        settings = {} if gathered.passport is None else gathered.passport.settings
+        limit = settings.get("max_length")
+        if limit is None:
+            parts.append(say("map.notes.cut", n=gathered.n_cut))
+        else:
+            parts.append(say("map.notes.cut_at", n=gathered.n_cut, limit=limit))
+    if points.n_points > 1:
+        parts.append(say("map.notes.near"))
+    if display.matches is not None:
+        parts.append(say("map.notes.found", n=len(display.matches)))
+    return " · ".join([*parts, *(escape(note) for note in corpus.notes)])

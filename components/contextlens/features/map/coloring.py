@@ -32,7 +32,7 @@ GROUPS = "group on the map"
 LAYER = "layer"
 """Colours by layer, for a map with the points of all layers."""
 NOTHING = "nothing"
-_MOST_LABELS, _LEAST_REPEATS = 200, 2
+_MAX_LABELS, _MIN_REPEATS = 200, 2
 """A usable label column has at most so many labels, each so often on average."""
 _GIVEN = " (label)"
 """The suffix of a label column whose name the points use already."""
@@ -82,7 +82,7 @@ def usual_color(request: MapRequest, corpus: Corpus | None) -> str:
 def _is_usable(corpus: Corpus, title: str) -> bool:
     """True if a column's labels can separate: several that repeat, neither numbers nor dates."""
     n = corpus.n_kinds[title]
-    if not 1 < n <= min(_MOST_LABELS, len(corpus.texts) / _LEAST_REPEATS):
+    if not 1 < n <= min(_MAX_LABELS, len(corpus.texts) / _MIN_REPEATS):
         return False
     kind = remembered(
         "map: kind of column",

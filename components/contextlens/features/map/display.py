@@ -139,10 +139,10 @@ class MapDisplay:
         return self.result.layers[self.row]
 
     @property
-    def places(self) -> FloatArray:
+    def positions(self) -> FloatArray:
         """(n_points, 2 or 3) coordinates on the map."""
-        places: FloatArray = self.result.map.coordinates[self.row]
-        return places
+        positions: FloatArray = self.result.map.coordinates[self.row]
+        return positions
 
     @cached_property
     def drawn(self) -> Points:
@@ -160,7 +160,7 @@ class MapDisplay:
     @cached_property
     def frames(self) -> list[Ranges]:
         """The axis ranges at each layer, which hold all points of the layer."""
-        return [map_ranges(places) for places in self.result.map.coordinates]
+        return [map_ranges(positions) for positions in self.result.map.coordinates]
 
     @property
     def vectors(self) -> FloatArray:
@@ -257,7 +257,7 @@ class MapDisplay:
     def map_neighbors(self, point: int) -> list[int]:
         """The nearest points on the map, nearest first."""
         k = min(N_NEIGHBORS, self.points.n_points - 1)
-        apart = np.linalg.norm(self.places - self.places[point], axis=1)
+        apart = np.linalg.norm(self.positions - self.positions[point], axis=1)
         apart[point] = np.inf
         rows: list[int] = np.argsort(apart, kind="stable")[:k].tolist()
         return rows

@@ -46,11 +46,11 @@ _LEGEND = {
 }
 
 
-def axes_of(places: FloatArray) -> dict[str, Any]:
+def axes_of(positions: FloatArray) -> dict[str, Any]:
     """Coordinates by axis, as float32, which plotly sends as bytes."""
     return {
-        axis: np.ascontiguousarray(places[:, i], dtype=np.float32)
-        for i, axis in enumerate("xyz"[: places.shape[1]])
+        axis: np.ascontiguousarray(positions[:, i], dtype=np.float32)
+        for i, axis in enumerate("xyz"[: positions.shape[1]])
     }
 
 
@@ -121,25 +121,27 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
 
 Ranges = list[tuple[float, float]]
 """The start and end of each axis."""
-_AIR, _MOST_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
+_AIR, _MAX_AIR = 0.05, 0.19  # maximum margin as a share of the longest side and of its own
 _THIN_MARGIN = 0.02  # minimum margin as a share of the longest side, for points that lie on a line
 _SHAPES = 0.3, 3.3
 """Bounds of a frame's width in units of its height: they keep a thin cloud of points thin."""
 
 
-def map_ranges(places: FloatArray) -> Ranges:
+def map_ranges(positions: FloatArray) -> Ranges:
     """The range of each axis: all points, with a margin; in two dimensions, of a bounded shape."""
-    if not len(places):
-        return [(-1.0, 1.0)] * places.shape[1]
-    low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
+    if not len(positions):
+        return [(-1.0, 1.0)] * positions.shape[1]
+    low, high = (edge.astype(float) for edge in (positions.min(axis=0), positions.max(axis=0)))
     spans = high - low
     longest = max(float(spans.max()), 1e-6)
-    air = np.clip(_MOST_AIR * spans, _THIN_MARGIN * longest, _AIR * longest)
+    air = np.clip(_MAX_AIR * spans, _THIN_MARGIN * longest, _AIR * longest)
     low, high = low - air, high + air
     if len(spans) == 2:
         width, height = high - low
-        least, most = _SHAPES
-        missing = np.array([max(0.0, least * height - width), max(0.0, width / most - height)])
+        narrowest, widest = _SHAPES
+        missing = np.array(
+            [max(0.0, narrowest * height - width), max(0.0, width / widest - height)]
+        )
         low, high = low - missing / 2, high + missing / 2
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
@@ -251,19 +253,19 @@ _DIGIT_WIDTH, _DIGIT_HEIGHT, _RING = (
 )  # pixels: a character, a line, and from a ring's centre to the text
 
 
-def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict[int, str]:
+def sides(positions: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict[int, str]:
     """For each labelled point, the side of its label.
 
     Args:
-        places: (n, 2) or (n, 3) of all points; in three dimensions all have the default side.
+        positions: (n, 2) or (n, 3) of all points; in three dimensions all have the default side.
         labels: the texts, by the points' indices.
         ranges: the ranges of the axes.
     """
     usual = next(iter(SIDES))
-    if places.shape[1] != 2 or not labels:
+    if positions.shape[1] != 2 or not labels:
         return dict.fromkeys(labels, usual)
     per_unit = _per_unit(_WIDE, ranges)
-    at = {row: places[row].astype(float) * per_unit for row in labels}
+    at = {row: positions[row].astype(float) * per_unit for row in labels}
     taken = [
         _number_box(point, np.full(2, 2 * _RING)) for point in at.values()
     ]  # the rings themselves

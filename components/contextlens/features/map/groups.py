@@ -78,9 +78,9 @@ def _clusters(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel
     """The number of each point's group at a row, and the typical words of each group."""
 
     def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
-        places = result.map.coordinates[row]
-        groups = cluster(places)
-        return groups, cluster_labels(result.points, places, groups)
+        positions = result.map.coordinates[row]
+        groups = cluster(positions)
+        return groups, cluster_labels(result.points, positions, groups)
 
     return once(result, "groups", row, compute=compute)
 

@@ -82,34 +82,34 @@ def layers_scatter(
         RequestError: the coordinates do not fit points and layers, the layer is not among them,
             or there are too many trails.
     """
-    places = _checked_layers(points, coordinates, layers, layer, trails)
+    positions = _checked_layers(points, coordinates, layers, layer, trails)
     row = list(layers).index(layer)
     inks = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
     strength = 0.5 if len(trails) or stale else 1.0
-    traces = point_traces(points, places[row], color, chosen=marks.chosen, strength=strength)
+    traces = point_traces(points, positions[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = [trail_label(marks, trail) for trail in trails]
-    every_range = [map_ranges(layer_places) for layer_places in places]
+    every_range = [map_ranges(layer_places) for layer_places in positions]
     ranges = every_range[row]
-    where = sides(places[row], marks.labels, ranges)
+    where = sides(positions[row], marks.labels, ranges)
     for trail, name, ink in zip(trails, names, inks, strict=True):
-        trail_traces = _trail(places[: row + 1, trail], name, ink, kind=kind, size=size)
+        trail_traces = _trail(positions[: row + 1, trail], name, ink, kind=kind, size=size)
         trail_traces[-1]["textposition"] = where.get(trail, "top center")
         traces += trail_traces
     if trails:
         traces[n_own + len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
-    traces += mark_traces(places[row], marks, kind=kind, size=size, frame=ranges)
+    traces += mark_traces(positions[row], marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" and n_own > 1
     layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
-    looks = dict(zip(layers, _looks(every_range), strict=True))
+    looks = dict(zip(layers, _axis_ranges(every_range), strict=True))
     layout["annotations"] = notes
     whole = figure(traces, layout, title=titles[row], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
     write_above(whole, subtitle=subtitle, narrow=narrow)
     if plays:
-        paths = {n: places[: i + 1] for i, n in enumerate(layers)}
+        paths = {n: positions[: i + 1] for i, n in enumerate(layers)}
         frames = {
             n: _frame(traces, points, paths[n], color, trails, marks, ranges)
             for n, ranges in zip(layers, every_range, strict=True)
@@ -125,11 +125,11 @@ def _checked_layers(
     layer: int,
     trails: Sequence[int],
 ) -> FloatArray:
-    places = np.asarray(coordinates, dtype=np.float32)
-    if places.shape != (len(layers), points.n_points, 2):
+    positions = np.asarray(coordinates, dtype=np.float32)
+    if positions.shape != (len(layers), points.n_points, 2):
         raise RequestError(
             f"{points.n_points} points at {len(layers)} layers need two coordinates for each; "
-            f"given was an array of shape {places.shape}."
+            f"given was an array of shape {positions.shape}."
         )
     if layer not in layers:
         raise RequestError(f"Layer {layer} is not on this map; it has {list(layers)}.")
@@ -138,10 +138,10 @@ def _checked_layers(
             f"At most {MAX_TRAILS} points can leave trails, and {len(trails)} were chosen. "
             "Choose fewer."
         )
-    return places
+    return positions
 
 
-def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
+def _axis_ranges(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
     """The part of the layout that belongs to one layer: the ranges of its axes."""
     return [{"xaxis": {"range": list(x)}, "yaxis": {"range": list(y)}} for x, y in every_range]
 
@@ -198,19 +198,19 @@ def _ends(path: FloatArray) -> dict[str, Any]:
 def _frame(
     traces: Sequence[dict[str, Any]],
     points: Points,
-    places: FloatArray,
+    positions: FloatArray,
     color: Coloring,
     trails: Sequence[int],
     marks: MapMarks,
     frame: Ranges,
 ) -> list[dict[str, Any]]:
     """The parts of the traces that move, at the last of these layers: coordinates, label sides."""
-    moving_parts = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
+    moving_parts = [axes_of(positions[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
-        path = places[:, trail]
+        path = positions[:, trail]
         moving_parts += [*(_part(path, first, last) for first, last, _ in _PARTS), _ends(path)]
     kind = kind_of(points.n_points, 2)
-    marked = mark_traces(places[-1], marks, kind=kind, size=0, frame=frame)
+    marked = mark_traces(positions[-1], marks, kind=kind, size=0, frame=frame)
     moving = ("x", "y", "textposition")
     moving_parts += [{name: trace[name] for name in moving if name in trace} for trace in marked]
     return [

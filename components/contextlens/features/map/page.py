@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Self, cast
+from typing import cast
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -23,22 +20,16 @@ from contextlens.core.errors import JobError, RequestError
 from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import controls, finding, groups, methods, trust
-from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import (
     HEIGHT,
-    chart_of,
-    drawing_of,
-    phone_height,
+    notes_of,
     plays,
-    sampled_note,
 )
 from contextlens.features.map.display import (
     MapDisplay,
     linked_points,
     map_display,
-    with_marks,
 )
-from contextlens.features.map.groups import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.methods import layers_claims
 from contextlens.features.map.point import picked_point, pinned_pair, short_name
@@ -49,8 +40,7 @@ from contextlens.features.map.request import (
     max_points,
     request_of,
 )
-from contextlens.features.map.scatter import MAX_SVG, selected_points
-from contextlens.features.map.selection import TABLE, PointSelection, table_selection
+from contextlens.features.map.selection import PointSelection
 from contextlens.features.map.table import (
     PICTURE,
     map_arrays,
@@ -59,8 +49,23 @@ from contextlens.features.map.table import (
     redraw_snippet,
 )
 from contextlens.features.map.vectors import vectors_snippet
-from contextlens.features.map.widgets import OWN_FILE, kept_panel, point_cards, webgl_check
-from contextlens.jobs import Job, Visitor
+from contextlens.features.map.widgets import (
+    CHART,
+    OTHER_CHART,
+    OWN_FILE,
+    SELECTION,
+    card_list,
+    check_webgl,
+    clear_selection,
+    group_fields,
+    has_webgl,
+    kept_panel,
+    map_chart,
+    mark,
+    open_point,
+    points_table,
+)
+from contextlens.jobs import Job
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method, changes
@@ -73,20 +78,14 @@ from contextlens.ui.models.background import maps
 from contextlens.ui.models.services import service
 from contextlens.ui.models.waiting import Latest, WaitingTexts
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-CHART = "map_chart"
-OTHER_CHART = f"{CHART}_other"
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
-_SELECTION = "map_selection"
-_TABLE_TURN = "map_table_turn"
-_NO_WEBGL = "map_no_webgl"
 
 # --- Above the map: the mapped texts
 
@@ -173,9 +172,11 @@ def _drawn(
         task, cost, seconds = maps().task(request, corpus, card), _cost(plan), plan.seconds
 
     def on_stale(last: MapResult) -> None:
-        changed = () if request is None else changes(last.request, request)
-        case = "changed" if changed else "changed_something"
-        why = say(f"map.waiting.{'not_mapped' if task is None else case}", what=", ".join(changed))
+        why = say("map.waiting.changed_something")
+        if request is None or task is None:
+            why = say("map.waiting.not_mapped")
+        elif changed := changes(last.request, request):
+            why = say("map.waiting.changed", what=", ".join(changed))
         corpus, settings = last.corpus.name, last.request.in_words(last.map.method)
         stale = say("map.waiting.stale", corpus=escape(corpus), settings=escape(settings))
         st.warning(f"{stale} {why}", icon=":material/history:")
@@ -214,6 +215,11 @@ _OWN_CHOICE_HEIGHT = 72
 """The height in pixels of the row above each of two maps, so that the maps align."""
 
 
+def drawable(view: ViewState) -> ViewState:
+    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
+    return view if has_webgl() else controls.DIMS.put(view, "2-D")
+
+
 def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapDisplay | None:
     """The page's map as shown, or None if there is none yet."""
     if requested.problem:
@@ -241,12 +247,12 @@ def _display(
         view,
         latest.result,
         service=service(),
-        selection=session.kept(_SELECTION),
+        selection=session.kept(SELECTION),
         is_stale=latest.is_stale,
         rest=latest.rest,
         order=order,
         layer=layer,
-        has_webgl=_has_webgl(),
+        has_webgl=has_webgl(),
     )
 
 
@@ -257,18 +263,18 @@ def one_or_two(
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
-        _notes(display)
+        st.caption(notes_of(display))
         _layer_control(view, display, card)
-        _check_webgl(display)
+        check_webgl(display)
         _panel(view, display, card)
         return
     left, right = st.columns([2, 1], gap="medium")
     with left:
-        _map_chart(display)
+        map_chart(display)
         _layer_control(view, display, card)
-        _notes(display)
-        _group_fields(display)
-        _check_webgl(display)
+        st.caption(notes_of(display))
+        group_fields(display)
+        check_webgl(display)
     with right, st.container(key="map_closer"):
         _claims(display)
         _panel(view, display, card)
@@ -284,12 +290,12 @@ def _two(
         other = _other(view, display, card, request, corpus)
         if other is not None:
             linked = _linked(display, other, selection, CHART)
-            _map_chart(other, key=OTHER_CHART, linked=linked, half=True)
+            map_chart(other, key=OTHER_CHART, linked=linked, half=True)
     with left:
         with st.container(height=_OWN_CHOICE_HEIGHT, border=False, vertical_alignment="bottom"):
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
-        _map_chart(display, linked=linked, half=True)
+        map_chart(display, linked=linked, half=True)
 
 
 def _linked(
@@ -354,77 +360,6 @@ def _of_another_model(
 
 # --- The chart, and what stands under it
 
-_CONFIG = {
-    "displaylogo": False,
-    "displayModeBar": True,
-    "scrollZoom": True,
-    # Keep only pan, box and lasso selection, zoom, and reset.
-    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
-}
-
-
-def _map_chart(
-    display: MapDisplay,
-    *,
-    key: str = CHART,
-    linked: tuple[int, ...] | None = None,
-    half: bool = False,
-) -> None:
-    """A map that supports clicks and selection.
-
-    Args:
-        display: the map.
-        key: the key of its chart.
-        linked: points that are selected in the other map.
-        half: True if it takes half of the page.
-    """
-    name, is_phone = drawing_of(display, key), "Mobi" in st.context.headers.get("User-Agent", "")
-    height = phone_height(display) if is_phone else HEIGHT
-    chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
-    n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
-
-    def selected() -> None:  # the session keeps it, so it must not refer to the map
-        event = session.value(key)
-        if event is None:
-            return
-        event = event["selection"]
-        points = sorted({point % n for point in selected_points(event["points"], order)})
-        if event["box"] or event["lasso"]:
-            session.keep(_SELECTION, PointSelection(of, key, name, tuple(points)))
-            session.write(controls.PANEL.put(session.current(), controls.FIND_SELECT))
-        elif points:
-            _open(of, points[0])
-        else:
-            _clear_selection()
-
-    kit.chart(
-        chart.figure,
-        key=key,
-        config=_CONFIG,
-        on_select=selected,
-        selection_mode=("points", "box", "lasso"),
-        alt=say("map.alt", title=display.title, n=n),
-    )
-    if n < display.points.n_points:
-        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
-    if display.result.request.settings.n_components == 3:
-        st.caption(say("map.in_3d"))
-
-
-def _mark(of: str, marks: Mapping[Number, int | None], panel: str = "") -> None:
-    session.write(with_marks(session.current(), of, marks, panel=panel))
-
-
-def _open(of: str, point: int | None) -> None:
-    """Open a point of the points with this name; None deselects it."""
-    _mark(of, {controls.POINT: point}, controls.POINT_PANEL)
-
-
-def _clear_selection() -> None:
-    """Clear the selection, and that of the table: a new table has no selected rows."""
-    session.keep(_SELECTION, None)
-    session.keep(_TABLE_TURN, (session.kept(_TABLE_TURN) or 0) + 1)
-
 
 def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
     """The layer bar; on a map of one layer it requests another map, and does not play."""
@@ -438,26 +373,6 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
 
 
-def drawable(view: ViewState) -> ViewState:
-    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
-    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
-
-
-def _has_webgl() -> bool:
-    return session.kept(_NO_WEBGL) is None
-
-
-def _check_webgl(display: MapDisplay) -> None:
-    """Ask the browser for WebGL if the map needs it; say so if it has none."""
-    in_space = controls.DIMS.of(session.current()) == "3-D"
-    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
-    if not _has_webgl():
-        if in_space:
-            st.caption(say("map.no_webgl.flat"))
-    elif in_space or n_drawn > MAX_SVG:
-        webgl_check(partial(session.keep, _NO_WEBGL))
-
-
 def _claims(display: MapDisplay) -> None:
     """The finding behind the title, and how layers belong together, folded."""
     finding, drawn = display.finding, display.result.map
@@ -466,66 +381,6 @@ def _claims(display: MapDisplay) -> None:
     if layers and display.points.n_points > 1 and not finding.every_layer:
         sure.append(" ".join(map(str, layers)))
     kit.reading([], sure=sure)
-
-
-def _notes(display: MapDisplay) -> None:
-    """A caption on the mapped points and those left out."""
-    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
-    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
-    if sampled_note(display.result):
-        parts.append(sampled_note(display.result))
-    if display.result.map.reason:
-        parts.append(escape(display.result.map.reason))
-    if gathered.n_cut:
-        settings = {} if gathered.passport is None else gathered.passport.settings
-        limit = settings.get("max_length")
-        if limit is None:
-            parts.append(say("map.notes.cut", n=gathered.n_cut))
-        else:
-            parts.append(say("map.notes.cut_at", n=gathered.n_cut, limit=limit))
-    if points.n_points > 1:
-        parts.append(say("map.notes.near"))
-    if display.matches is not None:
-        parts.append(say("map.notes.found", n=len(display.matches)))
-    st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
-
-
-_MAX_NAMED = 12  # groups, as many as have names on the map
-
-
-def _group_fields(display: MapDisplay) -> None:
-    """A field for each group's name."""
-    labels = display.finding.group_labels[:_MAX_NAMED]
-    if not labels or display.is_stale:
-        return
-    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
-        st.caption(say("map.group_names.about"))
-        for label in labels:
-            number, before = label.cluster + 1, display.finding.groups.own_names.get(label.cluster)
-            name = "" if before is None else before.name
-            point = int(np.flatnonzero(display.finding.groups.numbers == label.cluster)[0])
-            key = session.bind(f"map_group_{number}", name)
-            st.text_input(
-                say("map.group_names.field", number=number, n=label.n_points),
-                name,
-                max_chars=MAX_NAME,
-                placeholder=label.text or None,
-                key=key,
-                on_change=_name_group,
-                args=(key, name_of(display.result), before, display.layer, point),
-            )
-
-
-def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
-    if not session.is_shown(key):
-        return
-    view, control = session.current(), controls.GROUP_NAMES
-    name = str(session.value(key) or "")
-    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
-    if len(packed) > MAX_TEXT:
-        session.remember(say("map.group_names.full"))
-        return
-    session.write(control.put(view, packed))
 
 
 # --- The panels beside the map
@@ -564,22 +419,23 @@ def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> N
             say("map.point_panel.pin_a"),
             key="map_to_pin_a",
             width="stretch",
-            on_click=_mark,
+            on_click=mark,
             args=(of, {controls.PIN_A: point}, controls.POINT_PANEL),
         )
         middle.button(
             say("map.point_panel.pin_b"),
             key="map_to_pin_b",
             width="stretch",
-            on_click=_mark,
+            on_click=mark,
             args=(of, {controls.PIN_B: point}, controls.POINT_PANEL),
         )
         clear = say("map.point_panel.clear")
-        right.button(clear, key="map_let_go", width="stretch", on_click=_open, args=(of, None))
+        right.button(clear, key="map_let_go", width="stretch", on_click=open_point, args=(of, None))
         kit.reading(picked.claims(), key="reading_point")
-        for name, table in picked.tables.items():
-            st.caption(say(f"map.point_panel.{name}"))
-            kit.table(table, height=180, columns=_NEAR_COLUMNS, key=f"map_near_{name}")
+        st.caption(say("map.point_panel.full"))
+        kit.table(picked.near_full, height=180, columns=_NEAR_COLUMNS, key="map_near_full")
+        st.caption(say("map.point_panel.here"))
+        kit.table(picked.near_here, height=180, columns=_NEAR_COLUMNS, key="map_near_here")
     a, b = display.marked.pin_a, display.marked.pin_b
     if a is not None and b is not None:
         pair = pinned_pair(display, a, b, *yardsticks)
@@ -597,7 +453,7 @@ def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> N
         st.button(
             say("map.point_panel.unpin"),
             key="map_unpin",
-            on_click=_mark,
+            on_click=mark,
             args=(of, {controls.PIN_A: None, controls.PIN_B: None}, controls.POINT_PANEL),
         )
 
@@ -618,7 +474,7 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
         st.info(near.problem)
     elif near is not None:
         kit.reading(near.claims(), key="reading_near")
-        _cards(display, near.point_ids, cosines=near.cosines)
+        card_list(display, near.point_ids, cosines=near.cosines)
         return
     rows: Sequence[int] = range(display.points.n_points)
     if display.matches is not None:
@@ -631,93 +487,23 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
         matching = set(rows)
         rows = [row for row in selection.points if row in matching]
         kit.reading(display.selected_in_words(), key="reading_selection")
-    _cards(display, rows)
+    card_list(display, rows)
     if selection is not None:
         _selection_buttons(display, selection.points)
-
-
-_CARDS_AT_ONCE = 20
-_FIRST_CARD = "map_cards_start"
-"""The session key for the shown part of the list: the list's name and its first card."""
-
-
-def _cards(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[float] = ()) -> None:
-    """Some points as cards, a part of them at once."""
-    if not rows:
-        return
-    of, n = name_of(display.result), len(rows)
-    name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
-    before = session.kept(_FIRST_CARD)
-    start = before[1] if before is not None and before[0] == name else 0
-    part = slice(start, start + _CARDS_AT_ONCE)
-    point_cards(
-        cards_of(display, rows[part], [f"{cosine:.2f}" for cosine in cosines[part]]),
-        chosen=display.point,
-        chart=CHART,
-        on_choose=lambda point: _mark(of, {controls.POINT: point}),
-        on_open=partial(_open, of),
-    )
-    if n > _CARDS_AT_ONCE:
-        inputs.steps(
-            "map_cards",
-            start,
-            n,
-            at_once=_CARDS_AT_ONCE,
-            on_step=lambda first: session.keep(_FIRST_CARD, (name, first)),
-        )
-
-
-_FIRST_COLUMNS = {"on map": 0, "sentence": 1}
 
 
 def _table_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
-    """The points as rows: those selected on the map, or all; rows select points in turn."""
-    selection, of = display.marked.selection, name_of(display.result)
-    is_own = selection is not None and selection.chart == TABLE
-    filtered = None
-    if selection is not None:
-        filtered = selection.within if is_own else selection.points
-    n = display.points.n_points if filtered is None else len(filtered)
-    rows = tuple((range(n) if filtered is None else filtered)[: controls.MAX_LISTED_ROWS])
-    numbers = {"n": n, "total": display.points.n_points}
-    are_all = filtered is None
-    st.caption(
-        say("map.table_panel.all", **numbers) if are_all else say("map.table_panel.some", **numbers)
-    )
-    table = pd.DataFrame(display.points.rows(rows))
-    identity = (of, rows, session.kept(_TABLE_TURN) or 0)
-    key = f"map_rows_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
-    # A table that comes back marks the rows that it selected.
-    marked = set(selection.points) if selection is not None and is_own else set()
-    picked_rows = [i for i, row in enumerate(rows) if row in marked]
-
-    def chosen() -> None:
-        event = session.value(key)
-        picked = [] if event is None else event["selection"]["rows"]
-        session.keep(_SELECTION, table_selection(of, CHART, rows, picked, are_all=are_all))
-
-    st.dataframe(
-        table,
-        hide_index=True,
-        height=380,
-        column_order=sorted(table.columns, key=lambda name: _FIRST_COLUMNS.get(name, 2)),
-        column_config={"sentence": st.column_config.TextColumn(width=176)},
-        on_select=chosen,
-        selection_mode="multi-row",
-        selection_default={"selection": {"rows": picked_rows}},
-        key=key,
-    )
-    if n > len(rows):
-        st.caption(say("map.selection_panel.first_rows", shown=len(rows), n=n))
-    if selection is not None:
-        _selection_buttons(display, selection.points)
+    """The points as rows, and what can be done with a selection of them."""
+    points_table(display)
+    if display.marked.selection is not None:
+        _selection_buttons(display, display.marked.selection.points)
 
 
 def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
     left, right = st.columns(2, gap="small")
     left.download_button(
         say("map.selection_panel.download"),
-        partial(_csv, MapRecipe.of(display), rows, display.result.passport),
+        partial(_csv, _map_again(display), rows, display.result.passport),
         file_name="map-selection.csv",
         mime="text/csv",
         on_click="ignore",
@@ -730,12 +516,12 @@ def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
         icon=":material/close:",
         width="stretch",
         key="map_clear",
-        on_click=_clear_selection,
+        on_click=clear_selection,
     )
 
 
-def _csv(recipe: MapRecipe, rows: tuple[int, ...], passport: Passport) -> bytes:
-    return export.to_csv(recipe.display().points.rows(rows), passport)
+def _csv(again: Callable[[], MapDisplay], rows: tuple[int, ...], passport: Passport) -> bytes:
+    return export.to_csv(again().points.rows(rows), passport)
 
 
 _CHECK_PLACE = "map_stability"
@@ -810,7 +596,7 @@ def explain(display: MapDisplay, card: ModelCard) -> None:
 
 def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    passport, recipe = display.result.passport, MapRecipe.of(display)
+    passport, again = display.result.passport, _map_again(display)
     view, source = session.current(), display.result.request.source
     by_words = by_chosen_words(view)
     texts = None if source == "sentences" else controls.SOURCE.options[source]
@@ -829,8 +615,8 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: map_table(recipe.display()).to_dict("records"),
-            arrays=lambda: map_arrays(recipe.display()),
+            rows=lambda: map_table(again()).to_dict("records"),
+            arrays=lambda: map_arrays(again()),
         )
 
 
@@ -863,36 +649,22 @@ def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
     ]
 
 
-@dataclass(frozen=True)
-class MapRecipe:
-    """The settings that restore a map as it was shown; small, without the map itself.
+def _map_again(display: MapDisplay) -> Callable[[], MapDisplay]:
+    """Return a function that returns this map; it is small, and draws an evicted map again.
 
-    Attributes:
-        view: the view at that time.
-        request: the map on screen, which may be older than the view's.
-        visitor: the visitor who looked at it.
+    It raises a ContextlensError if the map cannot be drawn again.
     """
+    view, request = session.current(), display.result.request
+    visitor = waiting.current_visitor("map_again")
 
-    view: ViewState
-    request: MapRequest
-    visitor: Visitor
-
-    @classmethod
-    def of(cls, display: MapDisplay) -> Self:
-        """Return the recipe of the page's current map; to be called during the page's run."""
-        return cls(session.current(), display.result.request, waiting.current_visitor("map_again"))
-
-    def display(self) -> MapDisplay:
-        """The map, redrawn if it was evicted.
-
-        Raises:
-            ContextlensError: the map cannot be redrawn.
-        """
-        result = maps().result(self.request)
+    def again() -> MapDisplay:
+        result = maps().result(request)
         if result is None:
-            corpus = corpus_of(self.view)
-            if corpus is None or corpus.key != self.request.corpus:
+            corpus = corpus_of(view)
+            if corpus is None or corpus.key != request.corpus:
                 raise JobError(say("map.waiting.again"))
-            card = service().load(self.request.model)
-            result = maps().draw(self.request, corpus, card, self.visitor).result(_REDRAW_SECONDS)
-        return map_display(self.view, result)
+            card = service().load(request.model)
+            result = maps().draw(request, corpus, card, visitor).result(_REDRAW_SECONDS)
+        return map_display(view, result)
+
+    return again

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -31,14 +31,15 @@ class PickedPoint(Panel):
         called: its name in the claim: part of its sentence, if all points have the same name.
         true: the points nearest in the full space, nearest first.
         near: as many points nearest on the map.
-        tables: both of them as tables: "full" and "here".
+        near_full, near_here: both of them as tables.
     """
 
     title: str
     called: str
     true: Sequence[int]
     near: Sequence[int]
-    tables: Mapping[str, pd.DataFrame]
+    near_full: pd.DataFrame
+    near_here: pd.DataFrame
 
     def claims(self) -> Sequence[Claim]:
         """Return the number of true neighbours that are also neighbours on the map."""
@@ -54,10 +55,8 @@ def picked_point(display: MapDisplay, point: int) -> PickedPoint:
         display.called(point),
         true,
         near,
-        {
-            "full": _table(display, point, true, shared),
-            "here": _table(display, point, near, shared),
-        },
+        _table(display, point, true, shared),
+        _table(display, point, near, shared),
     )
 
 

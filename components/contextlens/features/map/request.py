@@ -22,9 +22,9 @@ from contextlens.features.map.controls import (
     METHOD,
     METRIC,
     MIN_DIST,
-    MOST,
     NEIGHBORS,
     ONLY,
+    POINT_LIMITS,
     SEED,
     SOURCE,
     SPECIAL,
@@ -133,7 +133,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
 
 def max_points() -> int:
     """Return the maximum number of points on a map here, whatever an address asks for."""
-    return DEMO_POINTS if settings().demo else max(MOST)
+    return DEMO_POINTS if settings().demo else max(POINT_LIMITS)
 
 
 def by_chosen_words(view: ViewState) -> bool:

@@ -66,12 +66,12 @@ def mark_rows(marks: MapMarks) -> list[IntArray]:
 
 
 def mark_traces(
-    places: FloatArray, marks: MapMarks, *, kind: str, size: float, frame: Ranges
+    positions: FloatArray, marks: MapMarks, *, kind: str, size: float, frame: Ranges
 ) -> list[dict[str, Any]]:
     """Lines, then rings, to draw over the points; trace kind and size match the points'."""
-    ringed, where = _ringed(marks), sides(places, marks.labels, frame)
+    ringed, where = _ringed(marks), sides(positions, marks.labels, frame)
     waiting = dict(marks.labels)  # a label is written once, even if its point has several rings
-    traces = [_focus_lines(kind, places, marks)] if _has_lines(marks) else []
+    traces = [_focus_lines(kind, positions, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         rows = ringed[title]
         labels = [plain(waiting.pop(row, "")) for row in rows]
@@ -82,7 +82,7 @@ def mark_traces(
             {
                 "type": kind,
                 "mode": "markers",
-                **axes_of(places[np.asarray(rows, dtype=np.int64)]),
+                **axes_of(positions[np.asarray(rows, dtype=np.int64)]),
                 "marker": {**ring, "line": {"width": 2, "color": INK}},
                 "name": plain(title),
                 "hoverinfo": "skip",
@@ -117,10 +117,12 @@ def _ringed(marks: MapMarks) -> dict[str, Sequence[int]]:
     return {title: rows for title, rows in {**near, **marks.rings}.items() if len(rows)}
 
 
-def _focus_lines(kind: str, places: FloatArray, marks: MapMarks) -> dict[str, Any]:
+def _focus_lines(kind: str, positions: FloatArray, marks: MapMarks) -> dict[str, Any]:
     """One trace with a separate line from the focus to each neighbour."""
-    gap = np.full(places.shape[1], np.nan, dtype=np.float32)
-    ends = [row for near in marks.neighbours for row in (places[marks.focus], places[near], gap)]
+    gap = np.full(positions.shape[1], np.nan, dtype=np.float32)
+    ends = [
+        row for near in marks.neighbours for row in (positions[marks.focus], positions[near], gap)
+    ]
     return {
         "type": kind,
         "mode": "lines",
@@ -145,7 +147,7 @@ _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 
 
 def point_traces(
     points: Points,
-    places: FloatArray,
+    positions: FloatArray,
     color: Coloring,
     *,
     chosen: Sequence[int] | None = None,
@@ -156,8 +158,8 @@ def point_traces(
     If some points are selected, all others fade; a strength below 1 makes all paler.
     """
     texts = hover_texts(points, color)
-    size, opacity = point_size(points.n_points, places.shape[1]), _style(points.n_points)[1]
-    kind = kind_of(points.n_points, places.shape[1])
+    size, opacity = point_size(points.n_points, positions.shape[1]), _style(points.n_points)[1]
+    kind = kind_of(points.n_points, positions.shape[1])
     is_chosen = np.zeros(points.n_points, dtype=bool)
     is_chosen[np.asarray([] if chosen is None else chosen, dtype=np.int64)] = True
     traces = []
@@ -165,7 +167,7 @@ def point_traces(
         trace: dict[str, Any] = {
             "type": kind,
             "mode": "markers",
-            **axes_of(places[group.rows]),
+            **axes_of(positions[group.rows]),
             "marker": _marker(group, color, size=size, opacity=opacity * strength),
             "name": group.name,
             "legendrank": 1001 if group.last else 1000,
@@ -248,17 +250,17 @@ def map_scatter(
     Raises:
         RequestError: the number of coordinates or values differs from that of the points.
     """
-    places = _checked_layer(points, coordinates)
+    positions = _checked_layer(points, coordinates)
     strength = 0.5 if stale else 1.0
-    traces = point_traces(points, places, color, chosen=marks.chosen, strength=strength)
-    kind, size = kind_of(*places.shape), point_size(*places.shape)
-    ranges = map_ranges(places) if frame is None else frame
-    traces += mark_traces(places, marks, kind=kind, size=size, frame=ranges)
+    traces = point_traces(points, positions, color, chosen=marks.chosen, strength=strength)
+    kind, size = kind_of(*positions.shape), point_size(*positions.shape)
+    ranges = map_ranges(positions) if frame is None else frame
+    traces += mark_traces(positions, marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" or bool(mark_rows(marks))
     legend = (color.title if color.kind == "category" else "") if has_legend else None
     layout = map_layout(ranges, legend=legend)
     notes = [STALE] if stale else []
-    if places.shape[1] == 2:
+    if positions.shape[1] == 2:
         notes += cluster_notes(clusters, ranges, narrow=narrow)
     else:
         layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
@@ -295,13 +297,13 @@ def selected_points(
 
 
 def _checked_layer(points: Points, coordinates: FloatArray) -> FloatArray:
-    places = np.asarray(coordinates, dtype=np.float32)
-    if places.ndim != 2 or places.shape[1] not in (2, 3) or len(places) != points.n_points:
+    positions = np.asarray(coordinates, dtype=np.float32)
+    if positions.ndim != 2 or positions.shape[1] not in (2, 3) or len(positions) != points.n_points:
         raise RequestError(
             f"A map of {points.n_points} points needs 2 or 3 coordinates for each; "
-            f"given was an array of shape {places.shape}."
+            f"given was an array of shape {positions.shape}."
         )
-    return places
+    return positions
 
 
 def _notes_in_space(
@@ -334,17 +336,17 @@ def add_density(
         frames: the ranges of the axes at each layer.
         row: the shown layer's row.
     """
-    shades = [_density(places, own) for places, own in zip(coordinates, frames, strict=True)]
+    shades = [_density(positions, own) for positions, own in zip(coordinates, frames, strict=True)]
     chart.add_trace(shades[row])
     for frame, shade in zip(chart.frames, shades, strict=False):  # no frames if it does not play
         frame.data = (*frame.data, shade)
         frame.traces = (*frame.traces, len(chart.data) - 1)
 
 
-def _density(places: FloatArray, ranges: Ranges) -> dict[str, Any]:
+def _density(positions: FloatArray, ranges: Ranges) -> dict[str, Any]:
     from scipy.ndimage import gaussian_filter
 
-    counts, *edges = np.histogram2d(places[:, 0], places[:, 1], bins=_CELLS, range=ranges)
+    counts, *edges = np.histogram2d(positions[:, 0], positions[:, 1], bins=_CELLS, range=ranges)
     density = np.sqrt(gaussian_filter(counts, _BLUR, mode="constant"))
     x, y = ((edge[:-1] + edge[1:]) / 2 for edge in edges)
     return {

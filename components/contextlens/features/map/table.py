@@ -25,7 +25,7 @@ def map_table(display: MapDisplay, max_rows: int | None = None) -> pd.DataFrame:
     texts = _bounded(points.texts, points.n_points if max_rows is None else max_rows)
     names = {label.cluster: label.text for label in display.finding.group_labels}
     name = points.unit.removesuffix("s")
-    axes = zip("xyz", display.places[first].T.astype(float), strict=False)
+    axes = zip("xyz", display.positions[first].T.astype(float), strict=False)
     columns: dict[str, Any] = {
         **({} if points.unit == "sentences" else {name: points.names[first]}),
         **{title: labels[first] for title, labels in points.labels.items()},
@@ -42,7 +42,7 @@ def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
     result, points = display.result, display.points
     return {
         "vectors": display.vectors,
-        "coordinates": display.places,
+        "coordinates": display.positions,
         "neighbor_indices": display.neighbors.indices,
         "neighbor_distances": display.neighbors.distances,
         "layers": np.array(result.layers),
@@ -67,7 +67,7 @@ def map_shapes(display: MapDisplay) -> list[dict[str, str]]:
     """The shapes of the arrays behind the map."""
     return [
         {"array": "vectors (points, dims)", "shape": str(display.vectors.shape)},
-        {"array": "places on the map (points, axes)", "shape": str(display.places.shape)},
+        {"array": "places on the map (points, axes)", "shape": str(display.positions.shape)},
         {"array": "true neighbours (points, k)", "shape": str(display.neighbors.indices.shape)},
         {"array": "places at all layers", "shape": str(display.result.map.coordinates.shape)},
     ]
