@@ -22,13 +22,9 @@ from contextlens.features.map.coloring import (
     coloring,
     groups,
 )
-from contextlens.features.map.display import (
-    map_display,
-)
+from contextlens.features.map.display import map_display
 from contextlens.features.map.request import requested_map
-from contextlens.features.map.scatter import (
-    map_scatter,
-)
+from contextlens.features.map.scatter import map_scatter
 from contextlens.figures.theme import CATEGORICAL
 from contextlens.maps.result import MapResult
 from contextlens.ui.state.view import DEFAULT

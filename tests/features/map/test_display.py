@@ -15,12 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import display
-from contextlens.features.map.coloring import (
-    LAYER,
-)
-from contextlens.features.map.controls import (
-    PAGE,
-)
+from contextlens.features.map.coloring import LAYER
+from contextlens.features.map.controls import PAGE
 from contextlens.features.map.display import (
     MapDisplay,
     MarkedPoints,
@@ -30,9 +26,7 @@ from contextlens.features.map.display import (
 )
 from contextlens.features.map.identity import name_of, once
 from contextlens.features.map.request import requested_map
-from contextlens.features.map.scatter import (
-    map_order,
-)
+from contextlens.features.map.scatter import map_order
 from contextlens.features.map.selection import PointSelection
 from contextlens.maps.request import MapSettings
 from contextlens.maps.result import MapResult

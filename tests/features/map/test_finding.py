@@ -17,11 +17,7 @@ from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors, nearest
 from contextlens.maps.points import Points
 from contextlens.maps.vector_space import VectorSpace
-from tests.features.map.points import (
-    ends_of,
-    made,
-    odd_map,
-)
+from tests.features.map.points import ends_of, made, odd_map
 from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.odd import Said, assert_plain, assert_said
 from tests.support.pages import app_settings

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from contextlens.core import EncoderService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.map.coloring import (
-    coloring,
-)
-from contextlens.features.map.display import (
-    map_display,
-)
+from contextlens.features.map.coloring import coloring
+from contextlens.features.map.display import map_display
 from contextlens.features.map.frame import (
     MAX_LABELS,
     SIDES,
@@ -28,9 +24,7 @@ from contextlens.features.map.frame import (
     sides,
 )
 from contextlens.features.map.layer_frames import layers_scatter
-from contextlens.features.map.scatter import (
-    map_scatter,
-)
+from contextlens.features.map.scatter import map_scatter
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import layers_of, points_of

@@ -6,16 +6,9 @@ import re
 
 import pytest
 
-from contextlens.features.map.coloring import (
-    UNCOLORED,
-    coloring,
-)
+from contextlens.features.map.coloring import UNCOLORED, coloring
 from contextlens.features.map.hover import hover_texts
-from contextlens.features.map.scatter import (
-    MAX_SVG,
-    MapMarks,
-    map_scatter,
-)
+from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
 from tests.features.map.points import SENTENCE, places_of, points_of
 
 

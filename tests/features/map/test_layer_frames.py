@@ -5,18 +5,10 @@ from __future__ import annotations
 import pytest
 
 from contextlens.core.errors import RequestError
-from contextlens.features.map.coloring import (
-    coloring,
-    groups,
-)
-from contextlens.features.map.frame import (
-    map_ranges,
-)
+from contextlens.features.map.coloring import coloring, groups
+from contextlens.features.map.frame import map_ranges
 from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
-from contextlens.features.map.scatter import (
-    MapMarks,
-    map_order,
-)
+from contextlens.features.map.scatter import MapMarks, map_order
 from contextlens.maps.clusters import ClusterLabel
 from tests.features.map.points import drawn_at, layers_of, points_of
 

@@ -29,12 +29,7 @@ from contextlens.features.map.controls import (
 from contextlens.features.map.request import request_of, requested_map, settings_of
 from contextlens.maps.points import UNITS
 from contextlens.maps.request import METHODS, MapRequest, MapSettings, changes
-from contextlens.maps.vectors import (
-    RECIPE,
-    SENTENCE_POOLINGS,
-    WORD_POOLINGS,
-    recipe_prompt,
-)
+from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.maps import map_view

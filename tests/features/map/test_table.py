@@ -15,10 +15,7 @@ from scipy.spatial import procrustes
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import table
-from contextlens.features.map.display import (
-    MapDisplay,
-    map_display,
-)
+from contextlens.features.map.display import MapDisplay, map_display
 from contextlens.features.map.table import (
     PICTURE,
     map_arrays,

@@ -15,20 +15,14 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding
 from contextlens.core.words import split_words
-from contextlens.features.map.display import (
-    MapDisplay,
-    map_display,
-)
+from contextlens.features.map.display import MapDisplay, map_display
 from contextlens.features.map.vectors import (
     MapText,
     map_vectors_snippet,
     recipe_snippet,
     vectors_snippet,
 )
-from contextlens.maps.vectors import (
-    SENTENCE_POOLINGS,
-    recipe_rows,
-)
+from contextlens.maps.vectors import SENTENCE_POOLINGS, recipe_rows
 from contextlens.ui.state.view import ViewState
 from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.pages import app_settings

@@ -186,9 +186,9 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     return SenseTests(word, trial, curve)
 
 
-# --- The title
+# --- The verdict on labels and groups, in a title and in sentences
 
-_TITLE = 80
+_MAX_TITLE = 80
 _LONGEST = 36
 """Maximum length of a point's name, which may be part of its sentence."""
 _LABEL_POINTS = 5  # a label with fewer points is best or worst by accident
@@ -279,7 +279,7 @@ def _labels_title(column: str, agreed: Agreement, state: str, layer: int) -> str
             share=agreed.share,
             baseline=agreed.baseline,
         )
-        if len(title) <= _TITLE:
+        if len(title) <= _MAX_TITLE:
             return title
     return title
 

@@ -20,16 +20,8 @@ from contextlens.core.errors import JobError, RequestError
 from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import controls, finding, groups, methods, trust
-from contextlens.features.map.chart import (
-    HEIGHT,
-    notes_of,
-    plays,
-)
-from contextlens.features.map.display import (
-    MapDisplay,
-    linked_points,
-    map_display,
-)
+from contextlens.features.map.chart import HEIGHT, notes_of, plays
+from contextlens.features.map.display import MapDisplay, linked_points, map_display
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.methods import layers_claims
 from contextlens.features.map.point import picked_point, pinned_pair, short_name
@@ -118,13 +110,8 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)
-    inputs.select(view, controls.AT_MOST.among(_point_numbers()))
-
-
-def _point_numbers() -> dict[str, str]:
-    """The available maximum numbers of points, with their titles."""
-    every = controls.AT_MOST.options
-    return {n: title for n, title in every.items() if int(n) <= max_points()}
+    limits = {n: title for n, title in controls.AT_MOST.options.items() if int(n) <= max_points()}
+    inputs.select(view, controls.AT_MOST.among(limits))
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:

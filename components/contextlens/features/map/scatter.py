@@ -59,12 +59,6 @@ class MapMarks:
 NO_MARKS = MapMarks()
 
 
-def mark_rows(marks: MapMarks) -> list[IntArray]:
-    """The points of each trace of `mark_traces`, in the same order."""
-    lines = [np.zeros(0, dtype=np.int64)] if _has_lines(marks) else []
-    return [*lines, *(np.asarray(rows, dtype=np.int64) for rows in _ringed(marks).values())]
-
-
 def mark_traces(
     positions: FloatArray, marks: MapMarks, *, kind: str, size: float, frame: Ranges
 ) -> list[dict[str, Any]]:
@@ -256,7 +250,7 @@ def map_scatter(
     kind, size = kind_of(*positions.shape), point_size(*positions.shape)
     ranges = map_ranges(positions) if frame is None else frame
     traces += mark_traces(positions, marks, kind=kind, size=size, frame=ranges)
-    has_legend = color.kind == "category" or bool(mark_rows(marks))
+    has_legend = color.kind == "category" or bool(_ringed(marks))
     legend = (color.title if color.kind == "category" else "") if has_legend else None
     layout = map_layout(ranges, legend=legend)
     notes = [STALE] if stale else []
@@ -270,9 +264,9 @@ def map_scatter(
     return whole
 
 
-def map_order(color: Coloring, n_points: int, marks: MapMarks = NO_MARKS) -> tuple[IntArray, ...]:
-    """The points of each non-empty trace of `map_scatter`, for `selected_points`."""
-    return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
+def map_order(color: Coloring, n_points: int) -> tuple[IntArray, ...]:
+    """The points of each of the first traces of `map_scatter`, for `selected_points`."""
+    return tuple(group.rows for group in groups(color, n_points))
 
 
 def selected_points(

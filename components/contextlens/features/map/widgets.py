@@ -19,6 +19,7 @@ from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
 from contextlens.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT, UNIT
 from contextlens.features.map.display import MapDisplay, with_marks
+from contextlens.features.map.frame import MAX_LABELS
 from contextlens.features.map.groups import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.scatter import MAX_SVG, selected_points
@@ -246,12 +247,10 @@ def points_table(display: MapDisplay) -> None:
 
 # --- The names of groups
 
-_MAX_NAMED = 12  # groups, as many as have names on the map
-
 
 def group_fields(display: MapDisplay) -> None:
     """A field for each group's name."""
-    labels = display.finding.group_labels[:_MAX_NAMED]
+    labels = display.finding.group_labels[:MAX_LABELS]
     if not labels or display.is_stale:
         return
     with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
