@@ -1,8 +1,8 @@
 """Map: tokens, words or sentences, with those close together that the model treats as similar."""
 
 from contextlens.features.map import controls, page
-from contextlens.features.map.compute import requested_map
-from contextlens.features.map.page import toolbar
+from contextlens.features.map.chart import HEIGHT
+from contextlens.features.map.request import requested_map
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -10,11 +10,11 @@ from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
-card = runtime.load(view.model, height=page.HEIGHT)
+card = runtime.load(view.model, height=HEIGHT)
 drawable = page.drawable(view)
 requested = requested_map(drawable, card)
 with kit.box():
-    toolbar(view, requested)
+    page.toolbar(view, requested)
 display = page.first_map(drawable, card, requested)
 if display is not None:
     page.one_or_two(drawable, display, card, requested)

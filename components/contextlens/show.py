@@ -35,8 +35,9 @@ from contextlens.features.layers.compute import hidden_states
 from contextlens.features.layers.controls import MEASURE, MEASURES
 from contextlens.features.layers.measures import MeasureKind
 from contextlens.features.layers.one_token import lines_of, reading_of_token
-from contextlens.features.map.drawing import draw_map
-from contextlens.features.map.finding import finding_of, usual_color
+from contextlens.features.map.chart import draw_map
+from contextlens.features.map.coloring import usual_color
+from contextlens.features.map.finding import finding_of
 from contextlens.figures.theme import standalone
 from contextlens.maps.engine import Maps
 from contextlens.maps.plan import can_gather_all_layers
@@ -223,7 +224,7 @@ def show_map(
     row = result.index_of(layer)
     finding = finding_of(result, row, usual_color(request, corpus))
     figure, _ = draw_map(result, row, finding)
-    return Chart(standalone(figure), _plain(finding.reading), result.passport)
+    return Chart(standalone(figure), _plain(finding.claims), result.passport)
 
 
 def show_attention(

@@ -8,8 +8,7 @@ from typing import Any
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.controls import PAGE
-from contextlens.features.map.corpora import corpus_of
-from contextlens.features.map.request import request_of
+from contextlens.features.map.request import corpus_of, request_of
 from contextlens.maps.plan import plan, usual_token_seconds
 from contextlens.maps.projection import project
 from contextlens.maps.result import MapResult

@@ -132,13 +132,14 @@ class Maps:
         Raises:
             BusyError: too many jobs are waiting already.
         """
-        return self._jobs.start(self._task(request, corpus, card), visitor)
+        return self._jobs.start(self.task(request, corpus, card), visitor)
 
-    def _task(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Task:
+    def task(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Task:
+        """Return the task that draws a map, after that of its last layer if it has them all."""
         planned = self.plan(request, corpus, card)
         size, split = planned.placing, planned.split
         if request.layer is None:
-            last = self._task(last_layer(request, card), corpus, card)
+            last = self.task(last_layer(request, card), corpus, card)
 
             def link(report: Report, drawn: MapResult) -> MapResult:
                 gathered = drawn.gathered

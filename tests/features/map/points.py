@@ -1,17 +1,25 @@
-"""Made-up points of a map, with labels, places and layers, and where a figure draws them."""
+"""Made-up points of a map, with labels, places and layers, and odd ones to test claims on."""
 
 from __future__ import annotations
 
-import numpy as np
+import random
 
+import numpy as np
+from scipy.stats import beta
+
+from contextlens.maps.neighbors import Neighbors, nearest
 from contextlens.maps.points import Points, Unit
+from contextlens.maps.vector_space import VectorSpace
+from tests.support.odd import ODD_NAMES, odd_names
 
 __all__ = [
     "LABELS",
     "SENTENCE",
     "drawn_at",
+    "ends_of",
     "layers_of",
     "made",
+    "odd_map",
     "places_of",
     "points_of",
 ]
@@ -65,4 +73,64 @@ def made(
         spans=np.zeros((n, 2), np.int64),
         names=tuple(f"name{i}" for i in range(n)),
         labels={} if labels is None else {"topic": tuple(labels)},
+    )
+
+
+# Odd maps, and the interval of a share
+
+
+def ends_of(share: float, n: int, risk: float = 0.05) -> tuple[float, float]:
+    """Clopper and Pearson's interval, by the quantiles of the beta distribution."""
+    hits = share * n
+    low = 0.0 if hits <= 0 else float(beta.ppf(risk / 2, hits, n - hits + 1))
+    high = 1.0 if hits >= n else float(beta.ppf(1 - risk / 2, hits + 1, n - hits))
+    return min(low, share), max(high, share)
+
+
+def odd_map(seed: int) -> tuple[Points, Neighbors]:
+    """Spread, equal, tied, zero or huge vectors; their labels follow them or do not."""
+    chance, rng = random.Random(seed), np.random.default_rng(seed)
+    n = 120 if seed % 32 == 0 else chance.choice((2, 3, 4, 8, 15, 20))
+    sentence = np.arange(n) if chance.random() < 0.4 else np.sort(rng.integers(n, size=n))
+    if seed % 17 == 0:
+        sentence = np.zeros(n, np.int64)
+    labels = odd_names(chance, n, few=chance.choice((None, 2)))
+    vectors = rng.normal(size=(n, 5))
+    how = rng.integers(7)
+    if how == 0:
+        vectors[:] = vectors[0]
+    elif how == 1:
+        vectors = vectors[rng.integers(max(1, n // 3), size=n)]
+    elif how == 2:
+        vectors = np.sign(vectors)  # many distances are equal
+    elif how == 3:
+        vectors[: n // 2] = 0
+    elif how == 4:
+        vectors *= 1e4
+    if n == 120 and seed % 64:  # one label in its own cluster, two mixed in another
+        labels = ["abc"[kind] for kind in (np.arange(n) * 3 // n).tolist()]
+        vectors = rng.normal(size=(n, 5)) + np.where(np.arange(n)[:, None] * 3 < n, 8, -8)
+        sentence = np.arange(n)
+    elif n == 120 and seed % 128:  # neighbours in pairs, with alternating labels
+        vectors = np.repeat(rng.normal(size=(n // 2, 5)), 2, axis=0)
+        vectors += rng.normal(size=vectors.shape) * 1e-2
+        labels, sentence = ["ab"[i % 2] for i in range(n)], np.arange(n)
+    elif chance.random() < 0.4:  # labels that the vectors follow
+        for i, label in enumerate(labels):
+            vectors[i] += 4 * np.sin(np.arange(5) * (1 + ODD_NAMES.index(label)))
+    if chance.random() < 0.3:
+        labels = [label if chance.random() < 0.6 else "" for label in labels]
+    if seed % 13 == 0:
+        labels = [""] * n
+    points = Points(
+        unit=chance.choice(("words", "tokens", "sentences")),
+        texts=tuple(f"text {i if seed % 5 else i // 3}" for i in range(n)),  # some are copies
+        sentence=sentence,
+        spans=np.zeros((n, 2), np.int64),
+        names=tuple(odd_names(chance, n)),
+        labels={"topic": tuple(labels)},
+    )
+    metric = chance.choice(("cosine", "euclidean"))
+    return points, nearest(
+        VectorSpace.of(vectors.astype(np.float32), metric), chance.choice((2, 15))
     )

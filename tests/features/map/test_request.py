@@ -1,7 +1,8 @@
-"""From a view to the map that it asks for: controls, addresses made by hand, names, words."""
+"""From a view to the requested map: controls, addresses made by hand, names, words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,31 +19,39 @@ from contextlens.features.map.controls import (
     METHOD,
     METRIC,
     MIN_DIST,
-    MOST,
     PAGE,
+    POINT_LIMITS,
     SOURCES,
     UNIT,
     pooling_of,
     word_of,
 )
-from contextlens.features.map.request import request_of, settings_of
+from contextlens.features.map.request import request_of, requested_map, settings_of
 from contextlens.maps.points import UNITS
 from contextlens.maps.request import METHODS, MapRequest, MapSettings, changes
 from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.support.maps import map_view
+from tests.support.pages import app_settings
 
 USUAL = MapRequest(BUNDLED_ID, "digest", source="ambiguous", only=("python",))
+
+
 NAMES = (
     *("unit", "word", "only", "every_word", "special", "at_most", "footing", "method", "dims"),
     *("metric", "neighbors", "seed", "effort", "min_dist"),
     *("words_pooling", "sentences_pooling", "tokens_pooling"),
 )
+
+
 WORDS = (
-    *UNITS, "joint", "one", *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, MOST),
+    *UNITS, "joint", "one", *METHODS, *WORD_POOLINGS, *SENTENCE_POOLINGS, *map(str, POINT_LIMITS),
     *("2-D", "3-D", "cosine", "euclidean", "quick", "full", "0.1", "nan", "inf", "-1", "1e999"),
     *("all", "python, bank", ",,,", "", "9" * 200, "aligned"),
 )  # fmt: skip
+
+
 VALUES = (
     st.sampled_from(WORDS)
     | st.text(max_size=40)
@@ -63,9 +72,6 @@ def view_of(layer: int | None = None, **controls: Any) -> ViewState:
 
 def requested(card: ModelCard, **controls: Any) -> MapRequest:
     return request_of(view_of(**controls), card, "digest")
-
-
-# Controls
 
 
 @pytest.mark.parametrize(
@@ -174,7 +180,7 @@ def test_no_address_asks_for_what_there_is_not(
     assert request.source == source
     assert request.unit in UNITS
     assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS, RECIPE}
-    assert request.most in MOST
+    assert request.most in POINT_LIMITS
     assert request.layer in {None, *range(-1, card.n_layers + 1)}
     assert (request.layer == -1) == (request.pooling in {"pooler", RECIPE})
     assert all(word and word == word.strip().casefold() for word in request.only)
@@ -194,9 +200,6 @@ def test_only_a_models_own_recipe_and_its_prompts_can_be_chosen(card: ModelCard)
     assert request_of(view, asks, "digest").pooling == f"{RECIPE}:query"
     assert request_of(view, card, "digest").pooling == "mean"
     assert recipe_prompt(asks, f"{RECIPE}:query") == "query: "
-
-
-# Names
 
 
 CONTROLS = st.fixed_dictionaries(
@@ -295,3 +298,21 @@ def test_a_change_between_single_layers_is_one_of_the_layer_alone() -> None:
 )
 def test_a_request_in_words(changed: dict[str, Any], method: Any, words: str) -> None:
     assert replace(USUAL, **changed).in_words(method) == words
+
+
+# Problems with the texts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app() -> Iterator[None]:
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        yield
+
+
+def test_texts_that_cannot_be_used_are_a_problem_and_no_request(service: EncoderService) -> None:
+    card = service.load(DEFAULT.model)
+    asked = requested_map(map_view("", "  "), card)
+    assert asked.problem.startswith("Your sentences are empty.")
+    assert (asked.corpus, asked.request) == (None, None)
+    asked = requested_map(map_view(source="file"), card)
+    assert (asked.problem, asked.corpus, asked.request) == ("", None, None)

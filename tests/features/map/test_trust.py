@@ -74,23 +74,23 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
         n_equal = chance.choice((0, 0, n)) if n > 1 else 0
         given = None if chance.random() < 0.1 else quality
         trust = trust_of(given, drawn, n_points=n, n_equal=n_equal)
-        claims = said_all([trust.claim, *trust.notes])
+        claims = said_all([trust.claim, *trust.cautions])
         assert trust.claim.key == f"map.trust.{trust.state}"
         if given is None or n < 15:
             assert trust.state == "few"
         elif quality.is_flat:
-            assert (trust.state, trust.notes) == ("flat", ())
+            assert (trust.state, trust.cautions) == ("flat", ())
         else:
             assert trust.state == state_of(quality, n, drawn)
             assert_said(claims, trust.claim.key, k=k, recall=values[2], chance=k / (n - 1))
-            assert len(trust.notes) <= 4
+            assert len(trust.cautions) <= 4
             assert_notes(trust, quality, n)
     said_all.assert_all("map.trust", "map.trust_sure")
 
 
 def assert_notes(trust: Trust, quality: MapQuality, n: int) -> None:
     """The notes name the weaker measure, few points, and a sample."""
-    keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.notes}
+    keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.cautions}
     if "false_near" in keys:
         assert keys["false_near"]["value"] == quality.trustworthiness <= quality.continuity
     if "drawn_apart" in keys:
@@ -119,7 +119,7 @@ def test_a_verdict_is_told_as_it_is_read() -> None:
     assert str(doubted.claim).startswith("Do not rely on this picture: of each point's")
     few = trust_of(None, n_points=8, n_equal=8)
     assert str(few.claim).startswith("8 points are too few to measure how far the picture")
-    assert str(few.notes[0]).startswith("8 points have exactly the same vector")
+    assert str(few.cautions[0]).startswith("8 points have exactly the same vector")
 
 
 def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:

@@ -20,7 +20,7 @@ from contextlens.content.examples import EXAMPLES
 from contextlens.core.errors import AccessError
 from contextlens.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from contextlens.features.corpora.controls import CORPUS, PAGE
-from contextlens.features.map.request import most_points
+from contextlens.features.map.request import max_points
 from contextlens.jobs import JobKind
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH, MANAGE, Role
@@ -367,6 +367,6 @@ def test_a_demo_keeps_and_takes_nothing(demo_app: None) -> None:
 
 
 def test_a_demo_s_maps_are_small_and_its_models_listed(demo_app: None) -> None:
-    assert most_points() == DEMO_POINTS
+    assert max_points() == DEMO_POINTS
     app = framed(replace(DEFAULT, model=HUB_MODEL), "tokens")
     assert "not among those allowed here" in plainly_said(app)

@@ -1,4 +1,4 @@
-"""Work that a page waits for: begun at once if it is short, else offered with a button."""
+"""Work that a page waits for: begun at once if short, else offered; what stands in meanwhile."""
 
 from __future__ import annotations
 
@@ -92,3 +92,81 @@ def test_work_that_fails_is_tried_again_on_request() -> None:
     assert page.error
     page.button(key="sum_again").click().run()
     assert page.text[0].value == "The result is 3."
+
+
+# What stands in for a result that is not there yet
+
+
+def latest_page(tasks: list[object]) -> None:
+    import streamlit as st
+
+    from contextlens.ui.models.waiting import WaitingTexts, latest_of
+
+    latest = latest_of(
+        tasks[-1],  # type: ignore[arg-type]
+        "A minute.",
+        place="sum",
+        height=100,
+        texts=WaitingTexts("Add", "It appears here.", "It was stopped.", "It was dropped."),
+        shows_first=True,
+        on_stale=lambda result: st.warning(f"{result} is old."),
+    )
+    st.text(f"{latest.result}, stale: {latest.is_stale}, part: {latest.rest is not None}")
+
+
+def page_of_latest(*tasks: Task | None) -> tuple[AppTest, list[Task | None]]:
+    shown = list(tasks)
+    page = AppTest.from_function(latest_page, kwargs={"tasks": shown}, default_timeout=SECONDS)
+    return page.run(), shown
+
+
+def sum_task(name: str, result: object, *, size: float = 1.0, after: Task | None = None) -> Task:
+    return Task((name,), SUMS, lambda *_: result, size=size, after=after)
+
+
+def test_the_last_result_stays_as_a_stale_one_until_another_is_there() -> None:
+    page, shown = page_of_latest(sum_task("first", 3))
+    assert page.text[0].value == "3, stale: False, part: False"
+    assert not page.warning
+    for task in (None, sum_task("second", 4, size=6.0)):
+        shown.append(task)
+        page.run()
+        assert page.text[0].value == "3, stale: True, part: False"
+        assert [warning.value for warning in page.warning] == ["3 is old."]
+    page.button(key="sum_begin").click().run()
+    assert page.text[0].value == "4, stale: False, part: False"
+
+
+def test_the_first_part_is_shown_until_all_is_there() -> None:
+    go_on = threading.Event()
+    part = sum_task("part", 3)
+    page, _ = page_of_latest(Task(("all",), SUMS, lambda *_: go_on.wait(SECONDS), after=part))
+    assert page.text[0].value == "3, stale: False, part: True"
+    go_on.set()
+    job = jobs().get(("all",))
+    assert job is not None
+    assert job.wait(SECONDS)
+    page.run()
+    assert page.text[0].value == "True, stale: False, part: False"
+
+
+def test_work_whose_result_was_dropped_begins_again_twice_and_then_asks() -> None:
+    page, _ = page_of_latest(sum_task("first", 3))
+    for _ in range(2):
+        drop_all()
+        page.run()
+        assert page.text[0].value == "3, stale: False, part: False"
+    drop_all()
+    page.run()
+    assert [info.value for info in page.info] == ["It was dropped. A minute."]
+    page.button(key="sum_begin").click().run()
+    assert page.text[0].value == "3, stale: False, part: False"
+
+
+class Huge:
+    nbytes = 10**12
+
+
+def drop_all() -> None:
+    others = JobKind("others", n_at_once=1, keeps=False)
+    assert jobs().start(Task("huge", others, lambda _: Huge())).wait(SECONDS)

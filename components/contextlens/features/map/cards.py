@@ -1,29 +1,28 @@
-"""The list of points beside a map: a card for each, its word marked, to select by click or keys.
+"""The list of points beside a map: a card for each, with its word marked.
 
-Python splits the texts, so JavaScript never converts an offset. Must not import torch.
+Python splits the texts, so JavaScript never converts an offset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
 
-from contextlens.content.language import say
 from contextlens.core.schema import IntArray
 from contextlens.core.words import Span
-from contextlens.features.map.compute import MapDisplay
-from contextlens.features.map.figures import groups
-from contextlens.features.map.marks import span_of
+from contextlens.features.map.coloring import groups
+from contextlens.features.map.display import MapDisplay
+from contextlens.features.map.find import span_of
 from contextlens.maps.points import around
-from contextlens.ui.widgets.chips import visible
-from contextlens.ui.widgets.component import component, css_class
 
 _LONGEST = 160  # characters of a sentence
 
 
-class _Card(TypedDict):
+class Card(TypedDict):
+    """The texts of a card, and its point's position: the trace of the chart, and the index."""
+
     point: int
     before: str
     marked: str
@@ -34,54 +33,14 @@ class _Card(TypedDict):
     place: list[int]
 
 
-def point_cards(
-    display: MapDisplay,
-    rows: Sequence[int],
-    *,
-    notes: Sequence[str] = (),
-    chart: str,
-    on_choose: Callable[[int], None],
-    on_open: Callable[[int], None],
-) -> None:
-    """Draw the cards of some points.
-
-    Args:
-        display: the map.
-        rows: the points, in order.
-        notes: a short text for each card; none by default.
-        chart: the key of the map's chart, on which the browser shows the card that has the focus.
-        on_choose: called with a point that is clicked, or that arrow keys rest on.
-        on_open: called with a point on Enter or a double click.
-    """
-
-    def receive(message: object) -> None:
-        if not isinstance(message, Mapping):
-            return
-        point, wish = message.get("point"), message.get("wish")
-        if type(point) is int and point in rows:  # `type`, because True is an int too
-            {"choose": on_choose, "open": on_open}.get(str(wish), _ignore)(point)
-
-    data = {
-        "name": say("map.cards.name"),
-        "chosen": -1 if display.point is None else display.point,
-        "chart": css_class(chart),
-        "cards": cards_of(display, rows, notes),
-    }
-    component("contextlens.features.map", "cards", data, key="map_cards", on_pick=receive)
-
-
-def _ignore(_point: int) -> None:
-    """Do nothing, as for a message that no card sends."""
-
-
-def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()) -> list[_Card]:
-    """What each card shows, and the place of its point among the chart's traces."""
+def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()) -> list[Card]:
+    """Return the texts of each card, and the position of its point among the chart's traces."""
     points = display.points
     traces = groups(display.drawn_color, display.drawn.n_points)
     order = [group.rows for group in traces]
-    cards: list[_Card] = []
+    cards: list[Card] = []
     for i, row in enumerate(rows):
-        place = _place(order, row)
+        position = _position(order, row)
         text = points.text(row)
         start, end = _marked(display, row)
         parts = around(text, start, end, longest=_LONGEST)
@@ -90,13 +49,13 @@ def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()
         cards.append(
             {
                 "point": row,
-                "before": visible(before),
-                "marked": visible(marked),
-                "after": visible(after),
-                "label": visible(_label(display, row)),
-                "color": traces[place[0]].color if place else "",
+                "before": before,
+                "marked": marked,
+                "after": after,
+                "label": _label(display, row),
+                "color": traces[position[0]].color if position else "",
                 "note": " · ".join(filter(None, note)),
-                "place": [] if display.finding.every_layer else place,
+                "place": [] if display.finding.every_layer else position,
             }
         )
     return cards
@@ -108,9 +67,9 @@ def _marked(display: MapDisplay, row: int) -> Span:
     if display.points.unit == "sentences":
         start = end = 0
     text = display.points.text(row)
-    found = span_of(text, display.wanted) if display.wanted else None
+    match = span_of(text, display.wanted) if display.wanted else None
     is_named = text[start:end].casefold() == display.wanted.casefold()
-    return (start, end) if found is None or is_named else found
+    return (start, end) if match is None or is_named else match
 
 
 def _label(display: MapDisplay, row: int) -> str:
@@ -120,10 +79,10 @@ def _label(display: MapDisplay, row: int) -> str:
     return next((values[row] for values in columns if values[row]), "")
 
 
-def _place(order: Sequence[IntArray], row: int) -> list[int]:
+def _position(order: Sequence[IntArray], row: int) -> list[int]:
     """The trace of a point, and its index there; nothing for a point that is not drawn."""
     for trace, members in enumerate(order):
-        found = np.flatnonzero(members == row)
-        if len(found):
-            return [trace, int(found[0])]
+        indices = np.flatnonzero(members == row)
+        if len(indices):
+            return [trace, int(indices[0])]
     return []

@@ -29,9 +29,13 @@ WORD = choice(PAGE, "word", ("python", ALL_WORDS))
 ONLY = text(PAGE, "only")
 EVERY_WORD = switch(PAGE, "every_word")
 SPECIAL = switch(PAGE, "special")
-MOST = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
+POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
 """Maximum numbers of points; the first is the default."""
-AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in MOST})
+MAX_TABLE_ROWS = 5_000
+"""The most points in the table under the map; its files have all."""
+MAX_LISTED_ROWS = 2_000
+"""The most points in the table beside the map."""
+AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in POINT_LIMITS})
 
 KEPT = choice(PAGE, "kept", ("",))
 """A stored corpus by its name; `kept_among` has those that a visit knows."""
@@ -62,7 +66,7 @@ MIN_DIST = choice(
 DIMS = choice(PAGE, "dims", ("2-D", "3-D"))
 EFFORT = choice(PAGE, "effort", EFFORTS, default=_USUAL.effort)
 COLOR = choice(PAGE, "color", ())
-"""The options depend on the texts: see `compute.color_choice`."""
+"""The options depend on the texts: see `coloring.color_choice`."""
 
 # The second map beside the first
 
@@ -84,13 +88,13 @@ PANEL = choice(PAGE, "panel", PANELS)
 FIND = text(PAGE, "find")
 NEAR = text(PAGE, "near")
 MARKS_OF = text(PAGE, "marks_of")
-_POINTS = (-1, max(MOST))
+_POINTS = (-1, max(POINT_LIMITS))
 POINT = number(PAGE, "point", between=_POINTS, default=-1)
 PIN_A = number(PAGE, "pin_a", between=_POINTS, default=-1)
 PIN_B = number(PAGE, "pin_b", between=_POINTS, default=-1)
 MARKED = (POINT, PIN_A, PIN_B)
 GROUP_NAMES = text(PAGE, "group_names")
-"""The visitor's names of groups, as `group_names.pack` has them."""
+"""The visitor's names of groups, as `groups.pack` has them."""
 
 
 @cache

@@ -1,4 +1,7 @@
-"""The findings on a map: its groups and labels at one layer, and the colours of its points.
+"""The finding on a map: its labels or its groups at one layer, in the title and in sentences.
+
+A map may draw distant points near each other, so every statement on nearness uses the true
+neighbours, never the drawing. Shares are compared in whole per cent, as displayed.
 
 No streamlit, and no visitor: a script draws the same map.
 """
@@ -6,119 +9,43 @@ No streamlit, and no visitor: a script draws the same map.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from contextlens.analysis.separation import SPLIT, Separation, Trial, scaled, separation, trial_of
-from contextlens.content.language import say
-from contextlens.core.byte_cache import remembered
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import quoted, shortened
 from contextlens.core.schema import FloatArray, IntArray
-from contextlens.corpus.columns import kind_of_column
-from contextlens.corpus.corpus import Corpus
-from contextlens.features.map import group_names
-from contextlens.features.map.controls import COLOR
-from contextlens.features.map.figures import Coloring, coloring
-from contextlens.features.map.group_names import GroupName
-from contextlens.features.map.reading import MapReading, label_agreement, map_reading, map_title
-from contextlens.maps.clusters import ClusterLabel, cluster, cluster_labels
-from contextlens.maps.points import Points, Unit
-from contextlens.maps.request import MapRequest
+from contextlens.features.map.coloring import GROUPS, LAYER, NOTHING, Coloring, coloring
+from contextlens.features.map.groups import GroupName, MapGroups, groups_of
+from contextlens.features.map.identity import once
+from contextlens.features.map.trust import FEW, count_equal
+from contextlens.maps.agreement import Agreement, agreement, whole_percent
+from contextlens.maps.clusters import ClusterLabel
+from contextlens.maps.map_quality import MapQuality
+from contextlens.maps.neighbors import Neighbors
+from contextlens.maps.points import Points
 from contextlens.maps.result import MapResult
-from contextlens.ui.state.controls import Choice
-from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title_at
 
-# --- Values computed over all points of a map
-
-T = TypeVar("T")
-
-
-def once(result: MapResult, name: str, *given: Hashable, compute: Callable[[], T]) -> T:
-    """Return a named value of a map, from the cache or computed now.
-
-    Args:
-        result: the map. A cached value must not refer to it, or its vectors stay in memory.
-        name: the name of the value.
-        given: everything else that it depends on.
-        compute: computes it.
-    """
-    passport = result.gathered.passport
-    weights = "" if passport is None else passport.checksum
-    return remembered(
-        f"map: {name}", result.request.key, weights, result.digest, *given, compute=compute
-    )
-
-
-# --- The colours of a map's points
-
-GROUPS = "group on the map"
-LAYER = "layer"
-"""Colours by layer, for a map with the points of all layers."""
-NOTHING = "nothing"
-_MOST_LABELS, _LEAST_REPEATS = 200, 2
-"""A usable label column has at most so many labels, each so often on average."""
-_GIVEN = " (label)"
-"""The suffix of a label column whose name the points use already."""
-
-
-def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
-    """The columns that can colour a map of these texts, the default first."""
-    usual = usual_color(request, corpus)
-    names = dict.fromkeys([usual, *_names(request.unit, corpus)])
-    return COLOR.among({name: name for name in names}, default=usual)
-
-
-def color_of(view: ViewState, result: MapResult) -> str:
-    """The column that a view names for the colours; the default if the points do not have it."""
-    points = result.points
-    names = [*points.labels, *points.measures, GROUPS, NOTHING]
-    names += ["token"] if points.unit == "tokens" else []
-    names += [LAYER] if len(result.layers) > 1 else []
-    columns = {name.removesuffix(_GIVEN): name for name in names} | {name: name for name in names}
-    usual = usual_color(result.request, result.corpus)
-    return columns.get(COLOR.among(columns, default=usual).of(view), GROUPS)
-
-
-def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
-    columns = {
-        "words": ["word", "part of text"],
-        "tokens": ["token", "kind of token", "part of text"],
-        "sentences": ["part of the texts"],
-    }[unit]
-    measures = ["sentence length in characters"]
-    if unit != "sentences":
-        measures.insert(0, "position in the sentence")
-    given = [] if corpus is None else list(corpus.labels)
-    return list(dict.fromkeys([*given, *columns, GROUPS, LAYER, *measures, NOTHING]))
-
-
-def usual_color(request: MapRequest, corpus: Corpus | None) -> str:
-    """The default column for the colours."""
-    if corpus is None or not corpus.labels:
-        return GROUPS
-    if corpus.spans is not None:  # chosen words: coloured by word, a single word by its senses
-        return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
-    usable = (title for title in corpus.labels if _is_usable(corpus, title))
-    return next(usable, GROUPS)
-
-
-def _is_usable(corpus: Corpus, title: str) -> bool:
-    """True if a column's labels can separate: several that repeat, neither numbers nor dates."""
-    n = corpus.n_kinds[title]
-    if not 1 < n <= min(_MOST_LABELS, len(corpus.texts) / _LEAST_REPEATS):
-        return False
-    kind = remembered(
-        "map: kind of column",
-        *(corpus.key, title),
-        compute=lambda: kind_of_column(corpus.labels[title]),
-    )
-    return kind == "category"
-
+FORMULA = r"""
+**Labels.** For each labelled point, whether its nearest labelled one of another text in the full
+space has the same label. Tied points count in equal parts. Always guessing the commonest label is
+right for the share $b$ of the points that carry it; of groups, the share $c$ that a neighbour drawn
+at random would give is the yardstick. A share stands with its 95% interval (Clopper and Pearson
+1934), at each layer for itself. Points that are each other's nearest, or at distance 0, count as
+one observation together. Labels separate where the whole interval lies above $b$, in whole per
+cent, and the share reaches $(1 + b) / 2$; below that, they separate partly. Two labels, or a
+selection and the whole map, are told apart where no interval of all that are compared would miss in
+95 of 100 cases; in a selection each sentence is one observation.
+""".strip()
 
 # --- The findings at one layer
 
-_LABELLED = 60
+_MIN_NAMED_POINTS = 60
 """From this many points on, groups have names on the map; with fewer, no word is typical."""
 
 
@@ -139,13 +66,12 @@ class Finding:
         key: a short name, unique to this finding.
         color: the colouring of the points.
         every_layer: True if the points of all layers are drawn at once.
-        column: the labels behind colours and readings, or None.
-        groups: (n_points,) each point's group on the map, -1 for none.
+        column: the labels behind the colours and the claims, or None.
+        groups: the groups on the map.
         group_labels: the names of the groups, if there are enough points.
-        own_names: the visitor's own names among them, by group.
         titles: the finding at each layer, in one line.
-        reading: the finding at this layer, in sentences.
-        sure: sentences on the test behind the reading, and on its certainty.
+        claims: the finding at this layer, in sentences.
+        sure: sentences on the test behind the claims, and on its certainty.
         one_name: True if all points have the same name, as in a map of one word.
     """
 
@@ -153,11 +79,10 @@ class Finding:
     color: Coloring
     every_layer: bool
     column: str | None
-    groups: IntArray
+    groups: MapGroups
     group_labels: tuple[ClusterLabel, ...]
-    own_names: Mapping[int, GroupName]
     titles: tuple[str, ...]
-    reading: tuple[str, ...]
+    claims: tuple[str, ...]
     sure: tuple[str, ...]
     one_name: bool
 
@@ -179,20 +104,20 @@ def finding_of(
         names: the visitor's names of groups.
     """
     points = result.points
-    groups, labels = _groups(result, row)
-    own_names = _own_names(result, groups, names)
-    labels = tuple(
-        replace(label, words=(own_names[label.cluster].name,))
-        if label.cluster in own_names
-        else label
-        for label in labels
-    )
+    groups = groups_of(result, row, names)
     plain = by in {NOTHING, LAYER}
-    extra = {GROUPS: _group_names(groups, labels)}
-    color = coloring(points, "" if plain else by, extra=extra, order=order)
+    color = coloring(points, "" if plain else by, extra={GROUPS: groups.names()}, order=order)
     column = by if by in points.labels and color.kind == "category" else None
     senses = _senses(result, column)
-    reading = _reading(result, row, column, groups, senses)
+    if senses is not None:
+        sentences = MapClaims(
+            senses_claim(senses.word, senses.curve, senses.trial, result.layers[row]),
+            senses_sure(senses.curve, senses.trial),
+        )
+    else:
+        clusters = groups.numbers if column is None else None
+        neighbors = result.map.neighbors[row]
+        sentences = map_claims(points, neighbors, column=column, clusters=clusters)
     parts = (result.request.key, row, by, order, names)
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
@@ -200,44 +125,11 @@ def finding_of(
         every_layer=by == LAYER,
         column=column,
         groups=groups,
-        group_labels=labels if points.n_points >= _LABELLED else (),
-        own_names=own_names,
-        titles=_titles(result, row, column, groups, senses),
-        reading=tuple(map(str, reading.claims)),
-        sure=tuple(map(str, reading.sure)),
+        group_labels=groups.labels if points.n_points >= _MIN_NAMED_POINTS else (),
+        titles=_titles(result, row, column, groups.numbers, senses),
+        claims=tuple(map(str, sentences.claims)),
+        sure=tuple(map(str, sentences.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,
-    )
-
-
-def _groups(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
-    """The groups on one layer's map, and their names."""
-
-    def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
-        places = result.map.coordinates[row]
-        groups = cluster(places)
-        return groups, cluster_labels(result.points, places, groups)
-
-    return once(result, "groups", row, compute=compute)
-
-
-def _own_names(
-    result: MapResult, groups: IntArray, names: tuple[GroupName, ...]
-) -> Mapping[int, GroupName]:
-    """The visitor's names of groups on one layer's map."""
-
-    def groups_at(layer: int) -> IntArray | None:
-        known = layer in result.layers
-        return _groups(result, result.layers.index(layer))[0] if known else None
-
-    return group_names.apply(names, groups, groups_at)
-
-
-def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
-    """The name of each point's group."""
-    words = {label.cluster: ", ".join(label.words) for label in labels}
-    return tuple(
-        words.get(group, "") or ("" if group < 0 else f"group {group + 1}")
-        for group in groups.tolist()
     )
 
 
@@ -259,16 +151,6 @@ def _titles(
         )
         for i, near in enumerate(result.map.neighbors)
     )
-
-
-def _reading(
-    result: MapResult, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
-) -> MapReading:
-    if senses is not None:
-        curve, trial, layer = senses.curve, senses.trial, result.layers[row]
-        return MapReading(senses_claim(senses.word, curve, trial, layer), senses_sure(curve, trial))
-    clusters = groups if column is None else None
-    return map_reading(result.points, result.map.neighbors[row], column=column, clusters=clusters)
 
 
 def _senses(result: MapResult, column: str | None) -> SenseTests | None:
@@ -304,7 +186,193 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     return SenseTests(word, trial, curve)
 
 
-def sampled_note(result: MapResult) -> str:
-    """Return a note on how many of the texts are on a map; "" if all are."""
-    n, total, most = len(result.points.texts), result.n_able, result.request.most
-    return say("map.notes.sampled", n=n, total=total, most=most) if n < total else ""
+# --- The verdict on labels and groups, in a title and in sentences
+
+_MAX_TITLE = 80
+_LONGEST = 36
+"""Maximum length of a point's name, which may be part of its sentence."""
+_LABEL_POINTS = 5  # a label with fewer points is best or worst by accident
+
+State: TypeAlias = Literal["separate", "partly", "unclear", "not"]
+"""The position of a share's interval: above the baseline ("separate" if the share is also at least
+halfway from there to 1, else "partly"), around it ("unclear"), or below it ("not")."""
+Untested: TypeAlias = Literal["none", "one", "alone", "unshared", "unreached"]
+"""Reasons why labels cannot be compared."""
+
+
+class MapClaims(NamedTuple):
+    """The visible sentences on a map, and the folded ones below them."""
+
+    claims: Sequence[Claim | str]
+    sure: Sequence[Claim | str]
+
+
+def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
+    """The share of nearest points in the full space with the same label; None if untestable."""
+    labels = points.labels.get(column)
+    if labels is None:
+        return None
+    return agreement(labels, points.distinct_text, neighbors.indices, neighbors.distances)
+
+
+def labels_state(points: Points, column: str, agreed: Agreement | None) -> State | Untested:
+    """Return whether labels separate in the full space, or why that cannot be tested."""
+    labelled = [i for i, label in enumerate(points.labels.get(column, ())) if label]
+    kinds = {points.labels[column][i] for i in labelled}
+    if len(kinds) < 2:
+        return "one" if kinds else "none"
+    if len(np.unique(points.distinct_text[labelled])) < 2:
+        return "alone"
+    if agreed is None or agreed.baseline == 1:
+        return "unreached"
+    if not agreed.chance:
+        return "unshared"
+    return _state(agreed, agreed.baseline)
+
+
+def _state(agreed: Agreement, baseline: float) -> State:
+    low, high = (whole_percent(end) for end in agreed.interval)
+    if low > whole_percent(baseline):
+        return "separate" if agreed.share >= (1 + baseline) / 2 else "partly"
+    return "not" if high < whole_percent(baseline) else "unclear"
+
+
+def map_title(
+    points: Points,
+    *,
+    agreed: Agreement | None = None,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+    quality: MapQuality | None = None,
+    layer: int = -1,
+) -> str:
+    """The finding as the chart's title, at most 80 characters; plain text, not Markdown.
+
+    Layer -1 is the pooler's output.
+    """
+    n = points.n_points
+    if n < FEW:
+        return say("map.title.few", n=n)
+    if column is not None and agreed is not None:
+        state = labels_state(points, column, agreed)
+        if state in {"separate", "partly", "unclear", "not"}:
+            return _labels_title(column, agreed, state, layer)
+    if column is None and clusters is not None:
+        n_groups = len(np.unique(clusters[clusters >= 0]))
+        return say("map.title.groups", n=n_groups) if n_groups else say("map.title.no_groups")
+    if quality is None:
+        return say("map.title.plain", n=n)
+    if quality.is_flat:
+        return say("map.title.flat", n=n)
+    return say("map.title.recall", recall=quality.recall)
+
+
+def _labels_title(column: str, agreed: Agreement, state: str, layer: int) -> str:
+    place = say("map.title.pooler") if layer < 0 else say("map.title.layer", layer=layer)
+    for longest in (24, 12, 6, 4):
+        title = say(
+            f"map.title.labels.{state}",
+            place=place,
+            Place=place[:1].upper() + place[1:],
+            column=shortened(column, longest),
+            n=agreed.n,
+            share=agreed.share,
+            baseline=agreed.baseline,
+        )
+        if len(title) <= _MAX_TITLE:
+            return title
+    return title
+
+
+def map_claims(
+    points: Points,
+    neighbors: Neighbors | None,
+    *,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+) -> MapClaims:
+    """The finding of a map: on its labels, else on its groups, else on its closest points.
+
+    Args:
+        points: the points on the map.
+        neighbors: the nearest points of each in the full space; None if there are too few.
+        column: the labels to describe; None for a map without labels.
+        clusters: (n_points,) the group of each point on the map, -1 for none.
+    """
+    if neighbors is None or not neighbors.indices.size:
+        return MapClaims([claim("map.reading.one_point")], [])
+    if column is not None:
+        return _labelled(points, column, neighbors)
+    if clusters is not None and (clusters >= 0).any():
+        return _grouped(points, clusters, neighbors)
+    none = [claim("map.groups.none")] if points.n_points >= FEW else []
+    return MapClaims([*none, _closest(points, neighbors)], [])
+
+
+def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapClaims:
+    agreed = label_agreement(points, column, neighbors)
+    state = labels_state(points, column, agreed)
+    if agreed is None or state not in {"separate", "partly", "unclear", "not"}:
+        label = next(filter(None, points.labels.get(column, ())), "")
+        why = claim(f"map.untested.{state}", column=quoted(column), label=quoted(label))
+        is_plain = state in {"none", "one"}
+        closest = _closest(points, neighbors)
+        if is_plain:
+            return MapClaims([closest, why], [])
+        return MapClaims([closest], [why, *_copies(points)])
+    finding = claim(
+        f"map.labels.{state}",
+        column=quoted(column),
+        share=agreed.share,
+        n=agreed.n,
+        commonest=quoted(agreed.commonest),
+        baseline=agreed.baseline,
+    )
+    sure = [_interval(agreed), claim("map.sure.nearest"), *_copies(points)]
+    n_left = sum(1 for label in points.labels[column] if label) - agreed.n
+    if n_left:
+        sure.append(claim("map.sure.left_out", n=n_left))
+    ends = agreed.ends(_LABEL_POINTS)
+    if ends is not None:
+        best, worst = ends
+        shares = {"best_share": best.share, "worst_share": worst.share}
+        names = {"best": quoted(best.name), "worst": quoted(worst.name)}
+        sure.append(claim("map.sure.ends", **names, **shares))
+    return MapClaims([finding], sure)
+
+
+def _interval(agreed: Agreement) -> Claim:
+    low, high = agreed.interval
+    return claim("map.sure.interval", low=low, high=high)
+
+
+def _grouped(points: Points, clusters: IntArray, neighbors: Neighbors) -> MapClaims:
+    inside = clusters >= 0
+    n, share = len(np.unique(clusters[inside])), float(inside.mean())
+    claims = [claim("map.groups.some", n=n, share=share)]
+    numbers = [str(number) if number >= 0 else "" for number in clusters.tolist()]
+    agreed = agreement(numbers, points.distinct_text, neighbors.indices, neighbors.distances)
+    is_alone = len(np.unique(points.distinct_text[inside])) < 2
+    if is_alone or agreed is None or not 0 < agreed.chance < 1:
+        return MapClaims(claims, [claim("map.sure.groups"), *_copies(points)])
+    state, chance = _state(agreed, agreed.chance), agreed.chance
+    claims.append(claim(f"map.groups.{state}", share=agreed.share, chance=chance))
+    return MapClaims(claims, [_interval(agreed), claim("map.sure.groups"), *_copies(points)])
+
+
+def _copies(points: Points) -> list[Claim]:
+    n, total = points.n_copies, len(np.unique(points.sentence))
+    return [claim("map.sure.copies", n=n, total=total)] if n else []
+
+
+def _closest(points: Points, neighbors: Neighbors) -> Claim:
+    """Two points that are as close as any in the full space."""
+    row = int(neighbors.distances[:, 0].argmin())
+    distance = float(neighbors.distances[row, 0])
+    names = [points.names[row], points.names[int(neighbors.indices[row, 0])]]
+    case = "two" if names[0] != names[1] else "same"
+    a, b = (quoted(name, _LONGEST) for name in names)
+    n = count_equal(neighbors)
+    measure = "equal" if n else neighbors.metric
+    numbers = {"similarity": 1 - distance, "distance": distance}
+    return claim(f"map.closest.{measure}.{case}", n=n, total=points.n_points, a=a, b=b, **numbers)

@@ -1,16 +1,13 @@
-"""The parts of the Map page: toolbar, chart, files, a second map, tabs, and the wait for a map."""
+"""The Map page: toolbar, the wait for a map, chart, panels beside it, files, a second map, tabs."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
-import numpy as np
 import streamlit as st
-from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.baseline import Band
@@ -19,360 +16,68 @@ from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
-from contextlens.core.errors import BusyError, RequestError
+from contextlens.core.errors import JobError, RequestError
+from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.map import controls, looks
-from contextlens.features.map import marks as map_marks
-from contextlens.features.map.compute import (
-    MapDisplay,
-    MapRecipe,
+from contextlens.features.map import controls, finding, groups, methods, trust
+from contextlens.features.map.chart import HEIGHT, notes_of, plays
+from contextlens.features.map.display import MapDisplay, linked_points, map_display
+from contextlens.features.map.identity import name_of
+from contextlens.features.map.methods import layers_claims
+from contextlens.features.map.point import picked_point, pinned_pair, short_name
+from contextlens.features.map.request import (
     RequestedMap,
-    linked_points,
+    by_chosen_words,
+    corpus_of,
+    max_points,
+    request_of,
+)
+from contextlens.features.map.selection import PointSelection
+from contextlens.features.map.table import (
+    PICTURE,
     map_arrays,
-    map_display,
     map_shapes,
     map_table,
-    vectors_snippet,
+    redraw_snippet,
 )
-from contextlens.features.map.drawing import Order, draw_map, plays
-from contextlens.features.map.explain import FORMULA
-from contextlens.features.map.figures import MAX_SVG, MapMarks, above
-from contextlens.features.map.finding import once
-from contextlens.features.map.group_names import (
-    MAX_NAME,
-    MAX_TEXT,
-    GroupName,
-    pack,
-    renamed,
-    unpack,
+from contextlens.features.map.vectors import vectors_snippet
+from contextlens.features.map.widgets import (
+    CHART,
+    OTHER_CHART,
+    OWN_FILE,
+    SELECTION,
+    card_list,
+    check_webgl,
+    clear_selection,
+    group_fields,
+    has_webgl,
+    kept_panel,
+    map_chart,
+    mark,
+    open_point,
+    points_table,
 )
-from contextlens.features.map.layer_figures import (
-    MAX_TRAILS,
-    selected_points,
-)
-from contextlens.features.map.marks import PointSelection
-from contextlens.features.map.reading import frame_claims
-from contextlens.features.map.request import by_chosen_words, most_points, request_of
-from contextlens.features.map.snippet import PICTURE, redraw_snippet
-from contextlens.features.map.widgets import OWN_FILE, kept_panel
 from contextlens.jobs import Job
-from contextlens.maps.engine import LARGE_SECONDS, last_layer
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method, changes
 from contextlens.maps.result import MapResult
+from contextlens.maps.stability import Stability
 from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
+from contextlens.ui.models.services import service
+from contextlens.ui.models.waiting import Latest, WaitingTexts
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
-from contextlens.ui.widgets.component import component
+from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-# --- The map as a chart with click and selection
-
-CHART = "map_chart"
-OTHER_CHART = f"{CHART}_other"
-HEIGHT = 560
-_PHONE_WIDTH = 342
-_PHONE_HEIGHTS = 320, 440
-_LEGEND_HEIGHT = 48
-_CONFIG = {
-    "displaylogo": False,
-    "displayModeBar": True,
-    "scrollZoom": True,
-    # Keep only pan, box and lasso selection, zoom, and reset.
-    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
-}
-
-
-@dataclass(frozen=True, eq=False)
-class MapChart:
-    """A figure, the points of each of its traces, and its approximate memory."""
-
-    figure: Figure
-    order: Order
-    nbytes: int
-
-
-def map_chart(
-    display: MapDisplay,
-    *,
-    key: str = CHART,
-    linked: tuple[int, ...] | None = None,
-    half: bool = False,
-) -> None:
-    """A map that supports clicks and selection.
-
-    Args:
-        display: the map.
-        key: the key of its chart.
-        linked: points that are selected in the other map.
-        half: True if it takes half of the page.
-    """
-    drawing = _drawing(display, key)
-    marks, room = display.marks(drawing, linked=linked), _room(display, half=half)
-    trails = _trails(display) if plays(display.result) else []
-    options = (tuple(sorted(values.items())) for values in (marks.labels, room))
-    # Cached outside the session; rebuilt only if it would differ.
-    chart = once(
-        display.result,
-        "drawing",
-        *(drawing, marks.chosen, tuple(trails), *options),
-        compute=lambda: _chart(display, marks, trails, room),
-    )
-    n, order = display.drawn.n_points, chart.order
-
-    def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
-        return sorted({point % n for point in selected_points(points, order)})
-
-    kit.chart(
-        chart.figure,
-        key=key,
-        config=_CONFIG,
-        on_select=map_marks.on_select(map_marks.name_of(display.result), key, drawing, read),
-        selection_mode=("points", "box", "lasso"),
-        alt=say("map.alt", title=display.title, n=n),
-    )
-    if n < display.points.n_points:
-        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
-    if display.result.request.settings.n_components == 3:
-        st.caption(say("map.in_3d"))
-
-
-def _room(display: MapDisplay, *, half: bool) -> dict[str, Any]:
-    """The `narrow` and `height` of a map; on a phone it is no higher than its frames need."""
-    if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
-        return {"narrow": half, "height": HEIGHT}
-    shapes = [
-        (top - bottom) / (right - left) for (left, right), (bottom, top), *_ in display.frames
-    ]
-    top = above(subtitle=bool(display.sampled), narrow=True)
-    least, most = _PHONE_HEIGHTS
-    height = round(_PHONE_WIDTH * max(shapes)) + top + _LEGEND_HEIGHT
-    return {"narrow": True, "height": min(max(height, least), most)}
-
-
-def _chart(
-    display: MapDisplay, marks: MapMarks, trails: list[int], room: dict[str, Any]
-) -> MapChart:
-    figure, order = draw_map(
-        display.result,
-        display.row,
-        display.finding,
-        n_drawn=display.most_drawn,
-        marks=display.drawn_marks(marks),
-        trails=trails,
-        stale=display.is_stale,
-        **room,
-    )
-    return MapChart(figure, order, len(figure.to_json()))
-
-
-def _drawing(display: MapDisplay, key: str) -> str:
-    """A name for everything that decides how the map looks, except the selection."""
-    marked = display.marked
-    parts = (
-        *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
-        display.most_drawn,
-        *(marked.point, marked.pin_a, marked.pin_b),
-    )
-    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _trails(display: MapDisplay) -> list[int]:
-    """The points with a trail: the chosen and pinned ones, and matches and selections if few."""
-    marked = display.marked
-    trails = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
-    for more in (
-        display.matches or (),
-        () if marked.selection is None else marked.selection.points,
-    ):
-        if len(more) <= MAX_TRAILS:
-            trails += more
-    return list(dict.fromkeys(trails))[:MAX_TRAILS]
-
-
-def layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
-    """The layer bar; on a map of one layer it requests another map, and does not play."""
-    if display.layer < 0:
-        st.caption(say("map.no_layers"))
-        return
-    job = None if display.is_stale else _missing_layers(display.result.request, card)
-    if job is not None:
-        waiting.follow(job, _place("map"))
-        return
-    has_frames = plays(display.result)
-    framed = [CHART, OTHER_CHART] if has_frames else ()
-    layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
-
-
-# --- A browser without WebGL
-
-_NO_WEBGL = "map_no_webgl"
-
-
-def drawable(view: ViewState) -> ViewState:
-    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
-    return view if _has_webgl() else controls.DIMS.put(view, "2-D")
-
-
-def _has_webgl() -> bool:
-    return session.kept(_NO_WEBGL) is None
-
-
-def webgl_check(view: ViewState, display: MapDisplay) -> None:
-    """Ask the browser for WebGL if the map needs it; say so if it has none."""
-    in_space = controls.DIMS.of(view) == "3-D"
-    if not _has_webgl():
-        if in_space:
-            st.caption(say("map.no_webgl.flat"))
-        return
-    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
-    if in_space or n_drawn > MAX_SVG:
-        component(
-            "contextlens.features.map",
-            "webgl",
-            {},
-            key="map_webgl",
-            on_pick=lambda answer: session.keep(_NO_WEBGL, answer),
-        )
-
-
-# --- The reading below a map
-
+PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
+"""The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
-_MOST_ROWS = 5_000
-
-
-def words(display: MapDisplay) -> None:
-    """What is behind the title's claim, and how layers belong together, folded."""
-    finding, drawn = display.finding, display.result.map
-    sure = [" ".join(finding.reading), *finding.sure]
-    frame = frame_claims(drawn.moved, display.result.layers, drawn.method)
-    if frame and display.points.n_points > 1 and not finding.every_layer:
-        sure.append(" ".join(map(str, frame)))
-    kit.reading([], sure=sure)
-
-
-def notes(display: MapDisplay) -> None:
-    """A caption on the mapped points and those left out."""
-    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
-    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
-    if display.sampled:
-        parts.append(display.sampled)
-    if display.result.map.reason:
-        parts.append(escape(display.result.map.reason))
-    if gathered.n_cut:
-        settings = {} if gathered.passport is None else gathered.passport.settings
-        limit = settings.get("max_length")
-        key = "cut" if limit is None else "cut_at"
-        parts.append(say(f"map.notes.{key}", n=gathered.n_cut, limit=limit))
-    if points.n_points > 1:
-        parts.append(say("map.notes.near"))
-    if display.matches is not None:
-        parts.append(say("map.notes.found", n=len(display.matches)))
-    st.caption(" · ".join([*parts, *(escape(note) for note in corpus.notes)]))
-
-
-_MOST_NAMED = 12  # groups, as many as have names on the map
-
-
-def group_fields(display: MapDisplay) -> None:
-    """A field for each group's name."""
-    labels = display.finding.group_labels[:_MOST_NAMED]
-    if not labels or display.is_stale:
-        return
-    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
-        st.caption(say("map.group_names.about"))
-        for label in labels:
-            number, before = label.cluster + 1, display.finding.own_names.get(label.cluster)
-            name = "" if before is None else before.name
-            point = int(np.flatnonzero(display.finding.groups == label.cluster)[0])
-            key = session.bind(f"map_group_{number}", name)
-            st.text_input(
-                say("map.group_names.field", number=number, n=label.n_points),
-                name,
-                max_chars=MAX_NAME,
-                placeholder=label.text or None,
-                key=key,
-                on_change=_name_group,
-                args=(key, map_marks.name_of(display.result), before, display.layer, point),
-            )
-
-
-def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
-    if not session.is_shown(key):
-        return
-    view, control = session.current(), controls.GROUP_NAMES
-    name = str(session.value(key) or "")
-    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
-    if len(packed) > MAX_TEXT:
-        session.remember(say("map.group_names.full"))
-        return
-    session.write(control.put(view, packed))
-
-
-def explain(display: MapDisplay, card: ModelCard) -> None:
-    """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
-
-
-def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
-    passport, recipe = display.result.passport, MapRecipe.of(display)
-    view, source = session.current(), display.result.request.source
-    by_words = by_chosen_words(view)
-    texts = None if source == "sentences" else controls.SOURCE.options[source]
-    if texts and by_words:
-        texts = f"{texts}: {controls.word_of().of(view)}"
-    with kit.downloads(
-        place,
-        export.caption(passport),
-        page="map",
-        texts=texts,
-        unused=["only"] if by_words else ["word"],
-        chart=CHART,
-        name=_FILE,
-        snippets=[*_snippets(display, card), ("", PICTURE)],
-    ):
-        kit.download_files(
-            _FILE,
-            passport,
-            rows=lambda: map_table(recipe.display()).to_dict("records"),
-            arrays=lambda: map_arrays(recipe.display()),
-        )
-
-
-def _numbers(display: MapDisplay) -> None:
-    kit.table(map_table(display, _MOST_ROWS), key="map_table")
-    n = display.points.n_points
-    if n > _MOST_ROWS:
-        st.caption(say("map.first_rows", shown=_MOST_ROWS, n=n))
-
-
-def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
-    result = display.result
-    one_layer = len(result.layers) == 1
-    kit.under_the_hood(
-        formula=[
-            FORMULA,
-            f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
-            *([] if one_layer else [say("map.methods.linked")]),
-        ],
-        snippet=_snippets(display, card),
-        passport=result.passport,
-        shapes=kit.shapes(map_shapes(display), key="map_shapes"),
-    )
-
-
-def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
-    return [
-        (say("map.vectors_snippet"), vectors_snippet(display, card)),
-        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
-    ]
-
 
 # --- Above the map: the mapped texts
 
@@ -405,13 +110,8 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)
-    inputs.select(view, controls.AT_MOST.among(_point_numbers()))
-
-
-def _point_numbers() -> dict[str, str]:
-    """The available maximum numbers of points, with their titles."""
-    every = controls.AT_MOST.options
-    return {n: title for n, title in every.items() if int(n) <= most_points()}
+    limits = {n: title for n, title in controls.AT_MOST.options.items() if int(n) <= max_points()}
+    inputs.select(view, controls.AT_MOST.among(limits))
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:
@@ -435,184 +135,58 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
 
 # --- The map on screen
 
-_MOST_TIMES = 3
-"""The maximum number of automatic redraws of an evicted map: two maps side by side may evict each
-other from a small store."""
 
-
-def current_map(
+def _drawn(
     request: MapRequest | None,
     corpus: Corpus | None,
     card: ModelCard,
     *,
-    slot: str,
-    height: int,
-    first: MapRequest | None = None,
-) -> tuple[MapResult | None, bool]:
-    """Return the requested map, or the last one, if any; and whether it is stale.
-
-    Shows the progress and the cost of the requested map.
+    place: str,
+    shows_last_layer: bool = False,
+) -> Latest:
+    """The requested map; until it is drawn, its progress or its cost, and the last map.
 
     Args:
-        request: None if something must be chosen first: the last map then stays, as a stale one.
+        request: None if something must be chosen first.
         corpus: its texts.
         card: the model's card.
-        slot: the name of the map's place on the page.
-        height: of the map, in pixels; its space is reserved while the first one is drawn.
-        first: the part of the map that is shown until all of it is there; None for no part.
+        place: one of the two places.
+        shows_last_layer: True if a map of all layers shows the last one until the others are there.
     """
-    # Created in every run: otherwise the browser would see the next element as a new one and redraw
-    # it. The run that shows the map empties it first, so the map never appears below old progress.
-    place = st.empty()
-    last = _last(slot)
-    if request is None or corpus is None:
-        return _stale(last, say("map.waiting.not_mapped"))
-    if last is not None and last.request == request:
-        return last, False
-    try:
-        job = _job(request, corpus, card, slot)
-    except BusyError as exc:
-        _failed(exc, request, slot)
-        return _older(last, request)
-    if job is None:
-        return _older(last, request)
-    if not waiting.shortly(job):
-        part = _finished(first)
-        if part is not None:  # `layer_control` follows the job
-            session.keep(slot, first)
-            return part, False
-        with place.container():
-            older = _older(last, request)
-            waiting.follow(job, _place(slot), until=lambda: _finished(first) is not None)
-            if older[0] is None:
-                waiting.room(say("map.place"), height=height)
-        return older
-    error = job.exception()
-    if error is not None and not job.was_stopped:
-        _failed(error, request, slot)
-        return _older(last, request)
-    result = maps().result(request)
-    if result is None:  # stopped or evicted since `_job` looked it up
-        return current_map(request, corpus, card, slot=slot, height=height, first=first)
-    session.keep(slot, request)
-    return result, False
+    task, cost, seconds = None, "", None
+    if request is not None and corpus is not None:
+        plan = maps().plan(request, corpus, card)
+        task, cost, seconds = maps().task(request, corpus, card), _cost(plan), plan.seconds
 
+    def on_stale(last: MapResult) -> None:
+        why = say("map.waiting.changed_something")
+        if request is None or task is None:
+            why = say("map.waiting.not_mapped")
+        elif changed := changes(last.request, request):
+            why = say("map.waiting.changed", what=", ".join(changed))
+        corpus, settings = last.corpus.name, last.request.in_words(last.map.method)
+        stale = say("map.waiting.stale", corpus=escape(corpus), settings=escape(settings))
+        st.warning(f"{stale} {why}", icon=":material/history:")
 
-def _last(slot: str) -> MapResult | None:
-    """The last map on screen; None if it is no longer cached."""
-    return _finished(session.kept(slot))
-
-
-def _finished(request: MapRequest | None) -> MapResult | None:
-    """The finished map of a request; None if there is no request, or no such map."""
-    return None if request is None else maps().result(request)
-
-
-def _missing_layers(shown: MapRequest, card: ModelCard) -> Job | None:
-    """The job that draws the other layers, if the last one is shown until they are there."""
-    awaited: MapRequest | None = session.kept(_awaited("map"))
-    if awaited is None or awaited.layer is not None or last_layer(awaited, card) != shown:
-        return None
-    return maps().find(awaited)
-
-
-def _place(slot: str) -> str:
-    return f"{slot}_progress"
-
-
-def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
-    waiting.failed(error, f"{slot}_again", partial(session.keep, _wanted(slot), request.key))
-
-
-def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
-    """The job of a map if it has run, is running, cheap or requested; else show its cost."""
-    job, key = maps().find(request), request.key
-    state = None if job is None else job.look(waiting.current_visitor(_place(slot))).state
-    is_wanted = session.kept(_wanted(slot)) == key
-    if job is not None and (state == "done" or (state == "failed" and not is_wanted)):
-        return job
-    plan = maps().plan(request, corpus, card)
-    n_times = _n_times(slot, key)
-    is_cheap = plan.seconds <= LARGE_SECONDS and state != "cancelled" and n_times < _MOST_TIMES
-    if is_wanted or is_cheap or state in {"waiting", "running"}:
-        job = _begin(request, corpus, card, slot)
-        session.keep(_wanted(slot), None)
-        if state not in {"waiting", "running"}:
-            session.keep(_times(slot), (key, 0 if is_wanted else n_times + 1))
-        return job
-    st.info(_in_words(plan, _why(slot, request, state)), icon=":material/timer:")
-    st.button(
-        say("map.waiting.draw"),
-        icon=":material/play_arrow:",
-        type="primary",
-        key=f"{slot}_draw",
-        on_click=session.keep,
-        args=(_wanted(slot), key),
+    return waiting.latest_of(
+        task,
+        cost,
+        place=place,
+        height=HEIGHT,
+        texts=WaitingTexts(
+            begin=say("map.waiting.draw"),
+            picture=say("map.place"),
+            stopped=say("map.waiting.was_stopped"),
+            dropped=say("map.waiting.was_dropped"),
+        ),
+        seconds=seconds,
+        shows_first=shows_last_layer and request is not None and request.layer is None,
+        on_stale=on_stale,
     )
-    return None
 
 
-def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job:
-    """Draw a map; release an earlier job of this slot that nobody else waits for."""
-    visitor = waiting.current_visitor(_place(slot))
-    job = maps().draw(request, corpus, card, visitor)
-    before: MapRequest | None = session.kept(_awaited(slot))
-    session.keep(_awaited(slot), request)
-    other = None if before in (None, request) else maps().find(before)
-    if other is not None:  # not earlier: both may need the same points
-        other.drop(visitor)
-    return job
-
-
-def _wanted(slot: str) -> str:
-    """The session key for the key of the map that the visitor requested with a click."""
-    return f"{slot}_wanted"
-
-
-def _awaited(slot: str) -> str:
-    """The session key for the request of the current or last awaited map."""
-    return f"{slot}_awaited"
-
-
-def _times(slot: str) -> str:
-    """The session key for the number of automatic redraws, with the map's key."""
-    return f"{slot}_times"
-
-
-def _n_times(slot: str, key: str) -> int:
-    of, n = session.kept(_times(slot)) or ("", 0)
-    return int(n) if of == key else 0
-
-
-def _why(slot: str, request: MapRequest, state: str | None) -> str:
-    """The reason why a map that was started or drawn before is missing."""
-    if state in {"stopped", "cancelled"}:
-        return say("map.waiting.was_stopped") + " "
-    if session.kept(slot) == request:
-        return say("map.waiting.was_dropped") + " "
-    return ""
-
-
-def _older(last: MapResult | None, request: MapRequest) -> tuple[MapResult | None, bool]:
-    if last is None:
-        return None, False
-    changed = ", ".join(changes(last.request, request))
-    case = "changed" if changed else "changed_something"
-    return _stale(last, say(f"map.waiting.{case}", what=changed))
-
-
-def _stale(last: MapResult | None, why: str) -> tuple[MapResult | None, bool]:
-    if last is not None:
-        names = {
-            "corpus": escape(last.corpus.name),
-            "settings": escape(last.request.in_words(last.map.method)),
-        }
-        st.warning(f"{say('map.waiting.stale', **names)} {why}", icon=":material/history:")
-    return last, True
-
-
-def _in_words(plan: Plan, why: str) -> str:
-    return why + say(
+def _cost(plan: Plan) -> str:
+    return say(
         "map.waiting.cost",
         duration=duration(plan.seconds),
         megabytes=max(1, round(plan.n_bytes / 1e6)),
@@ -628,6 +202,11 @@ _OWN_CHOICE_HEIGHT = 72
 """The height in pixels of the row above each of two maps, so that the maps align."""
 
 
+def drawable(view: ViewState) -> ViewState:
+    """The view of a map that this browser can draw: without WebGL it has two dimensions."""
+    return view if has_webgl() else controls.DIMS.put(view, "2-D")
+
+
 def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapDisplay | None:
     """The page's map as shown, or None if there is none yet."""
     if requested.problem:
@@ -636,52 +215,56 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
         OWN_FILE.panel(view, requested.corpus)
     if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
         kept_panel(view)
-    request, first = requested.request, None
-    if request is not None and request.layer is None and view.layer in {None, card.n_layers}:
-        first = last_layer(request, card)
-    result, is_stale = current_map(
-        request, requested.corpus, card, slot="map", height=HEIGHT, first=first
+    latest = _drawn(
+        requested.request,
+        requested.corpus,
+        card,
+        place=PLACE,
+        shows_last_layer=view.layer in {None, card.n_layers},
     )
-    return (
-        None
-        if result is None
-        else map_display(view, result, is_stale=is_stale, has_webgl=_has_webgl())
+    return _display(view, latest)
+
+
+def _display(
+    view: ViewState, latest: Latest, *, order: tuple[str, ...] = (), layer: int | None = None
+) -> MapDisplay | None:
+    if latest.result is None:
+        return None
+    return map_display(
+        view,
+        latest.result,
+        service=service(),
+        selection=session.kept(SELECTION),
+        is_stale=latest.is_stale,
+        rest=latest.rest,
+        order=order,
+        layer=layer,
+        has_webgl=has_webgl(),
     )
 
 
 def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> None:
-    """The map with its reading and panel, or beside another one with both below."""
+    """The map with its claims and panel, or beside another one with both below."""
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
-        words(display)
-        notes(display)
-        layer_control(view, display, card)
-        webgl_check(session.current(), display)
-        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
+        _claims(display)
+        st.caption(notes_of(display))
+        _layer_control(view, display, card)
+        check_webgl(display)
+        _panel(view, display, card)
         return
     left, right = st.columns([2, 1], gap="medium")
     with left:
         map_chart(display)
-        layer_control(view, display, card)
-        notes(display)
+        _layer_control(view, display, card)
+        st.caption(notes_of(display))
         group_fields(display)
-        webgl_check(session.current(), display)
+        check_webgl(display)
     with right, st.container(key="map_closer"):
-        words(display)
-        looks.panel(view, display, *_yardsticks(display, card), chart=CHART)
-
-
-def _yardsticks(display: MapDisplay, card: ModelCard) -> tuple[Band | None, Ruler | None]:
-    """Cosines of random pairs of words, pooled as on the map, and of labelled ones for two pins."""
-    baseline = runtime.baseline(card)
-    pooling = display.result.request.pooling
-    if baseline is None or pooling not in POOLINGS:
-        return None, None
-    band = baseline.band(pooling, centred=False)
-    has_two = None not in (display.marked.pin_a, display.marked.pin_b)
-    return band, runtime.ruler(card, baseline) if has_two else None
+        _claims(display)
+        _panel(view, display, card)
 
 
 def _two(
@@ -730,13 +313,8 @@ def _other(
             request = replace(first, settings=_other_settings(view, first.settings))
     if request is None:
         return None
-    result, is_stale = current_map(request, corpus, card, slot="map_other", height=HEIGHT)
-    if result is None:
-        return None
-    order = display.finding.color.order
-    return map_display(
-        view, result, is_stale=is_stale, order=order, layer=layer, has_webgl=_has_webgl()
-    )
+    latest = _drawn(request, corpus, card, place=OTHER_PLACE)
+    return _display(view, latest, order=display.finding.color.order, layer=layer)
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
@@ -765,3 +343,315 @@ def _of_another_model(
     except RequestError as exc:
         st.info(escape(str(exc)))
         return card, None
+
+
+# --- The chart, and what stands under it
+
+
+def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
+    """The layer bar; on a map of one layer it requests another map, and does not play."""
+    if display.layer < 0:
+        st.caption(say("map.no_layers"))
+    elif display.rest is not None:
+        waiting.follow(display.rest, PLACE)
+    else:
+        has_frames = plays(display.result)
+        framed = [CHART, OTHER_CHART] if has_frames else ()
+        layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
+
+
+def _claims(display: MapDisplay) -> None:
+    """The finding behind the title, and how layers belong together, folded."""
+    finding, drawn = display.finding, display.result.map
+    sure = [" ".join(finding.claims), *finding.sure]
+    layers = layers_claims(drawn.moved, display.result.layers, drawn.method)
+    if layers and display.points.n_points > 1 and not finding.every_layer:
+        sure.append(" ".join(map(str, layers)))
+    kit.reading([], sure=sure)
+
+
+# --- The panels beside the map
+
+
+def _panel(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
+    """Draw the chosen panel; a click or a selection on the map opens the panel for it."""
+    yardsticks = _yardsticks(display, card)
+    _PANELS[inputs.choice(view, controls.PANEL)](view, display, yardsticks)
+
+
+Yardsticks = tuple[Band | None, Ruler | None]
+"""Cosines of random pairs of words, pooled as on the map, and of labelled pairs for two pins."""
+
+
+def _yardsticks(display: MapDisplay, card: ModelCard) -> Yardsticks:
+    baseline = runtime.baseline(card)
+    pooling = display.result.request.pooling
+    if baseline is None or pooling not in POOLINGS:
+        return None, None
+    band = baseline.band(pooling, centred=False)
+    has_two = None not in (display.marked.pin_a, display.marked.pin_b)
+    return band, runtime.ruler(card, baseline) if has_two else None
+
+
+def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> None:
+    """The selected point, if any, and the pinned ones."""
+    of, point = name_of(display.result), display.point
+    if point is None:
+        st.caption(say("map.point_panel.empty"))
+    else:
+        picked = picked_point(display, point)
+        st.markdown(picked.title)
+        left, middle, right = st.columns(3, gap="small")
+        left.button(
+            say("map.point_panel.pin_a"),
+            key="map_to_pin_a",
+            width="stretch",
+            on_click=mark,
+            args=(of, {controls.PIN_A: point}, controls.POINT_PANEL),
+        )
+        middle.button(
+            say("map.point_panel.pin_b"),
+            key="map_to_pin_b",
+            width="stretch",
+            on_click=mark,
+            args=(of, {controls.PIN_B: point}, controls.POINT_PANEL),
+        )
+        clear = say("map.point_panel.clear")
+        right.button(clear, key="map_let_go", width="stretch", on_click=open_point, args=(of, None))
+        kit.reading(picked.claims(), key="reading_point")
+        st.caption(say("map.point_panel.full"))
+        kit.table(picked.near_full, height=180, columns=_NEAR_COLUMNS, key="map_near_full")
+        st.caption(say("map.point_panel.here"))
+        kit.table(picked.near_here, height=180, columns=_NEAR_COLUMNS, key="map_near_here")
+    a, b = display.marked.pin_a, display.marked.pin_b
+    if a is not None and b is not None:
+        pair = pinned_pair(display, a, b, *yardsticks)
+        if pair.on_ruler is not None:
+            names = {"a": short_name(display, a), "b": short_name(display, b)}
+            st.caption(say("map.point_panel.pins", **names))
+        kit.reading(pair.claims(), key="reading_pinned")
+        if pair.on_ruler is not None:
+            lowest = min(kind.low for kind in pair.on_ruler.ranges)
+            drawing.ruler(pair.on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
+    elif a is not None or b is not None:
+        one = short_name(display, a if a is not None else cast("int", b))
+        st.caption(say("map.point_panel.one_pin", name=one))
+    if (a, b) != (None, None):
+        st.button(
+            say("map.point_panel.unpin"),
+            key="map_unpin",
+            on_click=mark,
+            args=(of, {controls.PIN_A: None, controls.PIN_B: None}, controls.POINT_PANEL),
+        )
+
+
+_NEAR_COLUMNS = {
+    "": st.column_config.TextColumn(width=28),
+    "on map": st.column_config.TextColumn(width=56),
+    "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
+}
+
+
+def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
+    """Points near a typed text; else all points, or those found, of the selected ones if any."""
+    inputs.text(view, controls.FIND)
+    inputs.text(view, controls.NEAR)
+    near, selection = display.near, display.marked.selection
+    if near is not None and near.problem:
+        st.info(near.problem)
+    elif near is not None:
+        kit.reading(near.claims(), key="reading_near")
+        card_list(display, near.point_ids, cosines=near.cosines)
+        return
+    rows: Sequence[int] = range(display.points.n_points)
+    if display.matches is not None:
+        rows, n = display.matches, len(display.matches)
+        found = say("map.selection_panel.found", n=n)
+        st.caption(found if n else say("map.selection_panel.not_found"))
+    elif selection is None:
+        st.caption(say("map.selection_panel.empty"))
+    if selection is not None:
+        matching = set(rows)
+        rows = [row for row in selection.points if row in matching]
+        kit.reading(display.selected_in_words(), key="reading_selection")
+    card_list(display, rows)
+    if selection is not None:
+        _selection_buttons(display, selection.points)
+
+
+def _table_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
+    """The points as rows, and what can be done with a selection of them."""
+    points_table(display)
+    if display.marked.selection is not None:
+        _selection_buttons(display, display.marked.selection.points)
+
+
+def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
+    left, right = st.columns(2, gap="small")
+    left.download_button(
+        say("map.selection_panel.download"),
+        partial(_csv, _map_again(display), rows, display.result.passport),
+        file_name="map-selection.csv",
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        width="stretch",
+        key="map_selection_csv",
+    )
+    right.button(
+        say("map.selection_panel.clear"),
+        icon=":material/close:",
+        width="stretch",
+        key="map_clear",
+        on_click=clear_selection,
+    )
+
+
+def _csv(again: Callable[[], MapDisplay], rows: tuple[int, ...], passport: Passport) -> bytes:
+    return export.to_csv(again().points.rows(rows), passport)
+
+
+_CHECK_PLACE = "map_stability"
+"""The name under which a visitor waits for the maps of two more seeds."""
+_CHECK_WANTED = f"{_CHECK_PLACE}_wanted"
+_MEASURE_COLUMNS = {
+    "0 to 1": st.column_config.ProgressColumn(
+        format="%.4f", min_value=0.0, max_value=1.0, width=128
+    ),
+    "measure": st.column_config.TextColumn(width=112),
+}
+
+
+def _trust_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
+    """The trust that the map deserves, and the redrawing that shows if it is stable."""
+    visitor = waiting.current_visitor(_CHECK_PLACE)
+    name = (display.result.request.key, display.layer)  # small: the session keeps a button's args
+    is_wanted = session.kept(_CHECK_WANTED) == name
+    session.keep(_CHECK_WANTED, None)
+    job = maps().find_check(display.result, display.layer)
+    if is_wanted:
+        job = maps().check(display.result, display.layer, visitor)
+    state = None if job is None else job.look(visitor).state
+    stability = _stability(job) if job is not None and state in {"done", "failed"} else None
+    result = trust.trust_of(
+        display.quality,
+        stability,
+        n_points=display.points.n_points,
+        n_equal=trust.count_equal(display.neighbors),
+    )
+    kit.reading(result.claims(), sure=result.sure(), key="reading_trust")
+    if result.rows():
+        kit.table(result.rows(), columns=_MEASURE_COLUMNS, key="map_honesty")
+    if job is not None and state in {"waiting", "running"}:
+        waiting.follow(maps().check(display.result, display.layer, visitor), _CHECK_PLACE)
+    elif stability is None and display.quality is not None:
+        st.button(
+            say("map.trust_panel.check"),
+            icon=":material/casino:",
+            key="map_check",
+            help=say("map.trust_panel.check_help"),
+            on_click=session.keep,
+            args=(_CHECK_WANTED, name),
+        )
+
+
+def _stability(job: Job) -> Stability | None:
+    with errors.boundary(again=False):
+        stability: Stability = job.result()
+        return stability
+    return None
+
+
+_PANELS: Mapping[str, Callable[[ViewState, MapDisplay, Yardsticks], None]] = {
+    controls.FIND_SELECT: _find_panel,
+    controls.POINT_PANEL: _point_panel,
+    controls.TABLE_PANEL: _table_panel,
+    controls.TRUST: _trust_panel,
+}
+
+
+# --- Below the map: tabs, files
+
+_REDRAW_SECONDS = 60.0
+_FORMULA = "\n\n".join([methods.FORMULA, trust.FORMULA, finding.FORMULA, groups.FORMULA])
+
+
+def explain(display: MapDisplay, card: ModelCard) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
+
+
+def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport, again = display.result.passport, _map_again(display)
+    view, source = session.current(), display.result.request.source
+    by_words = by_chosen_words(view)
+    texts = None if source == "sentences" else controls.SOURCE.options[source]
+    if texts and by_words:
+        texts = f"{texts}: {controls.word_of().of(view)}"
+    with kit.downloads(
+        place,
+        export.caption(passport),
+        page="map",
+        texts=texts,
+        unused=["only"] if by_words else ["word"],
+        chart=CHART,
+        name=_FILE,
+        snippets=[*_snippets(display, card), ("", PICTURE)],
+    ):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: map_table(again()).to_dict("records"),
+            arrays=lambda: map_arrays(again()),
+        )
+
+
+def _numbers(display: MapDisplay) -> None:
+    kit.table(map_table(display, controls.MAX_TABLE_ROWS), key="map_table")
+    n = display.points.n_points
+    if n > controls.MAX_TABLE_ROWS:
+        st.caption(say("map.first_rows", shown=controls.MAX_TABLE_ROWS, n=n))
+
+
+def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
+    result = display.result
+    one_layer = len(result.layers) == 1
+    kit.under_the_hood(
+        formula=[
+            _FORMULA,
+            f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
+            *([] if one_layer else [say("map.methods.linked")]),
+        ],
+        snippet=_snippets(display, card),
+        passport=result.passport,
+        shapes=kit.shapes(map_shapes(display), key="map_shapes"),
+    )
+
+
+def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    return [
+        (say("map.vectors_snippet"), vectors_snippet(display, card)),
+        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
+    ]
+
+
+def _map_again(display: MapDisplay) -> Callable[[], MapDisplay]:
+    """Return a function that returns this map; it is small, and draws an evicted map again.
+
+    It raises a ContextlensError if the map cannot be drawn again.
+    """
+    view, request = session.current(), display.result.request
+    visitor = waiting.current_visitor("map_again")
+
+    def again() -> MapDisplay:
+        result = maps().result(request)
+        if result is None:
+            corpus = corpus_of(view)
+            if corpus is None or corpus.key != request.corpus:
+                raise JobError(say("map.waiting.again"))
+            card = service().load(request.model)
+            result = maps().draw(request, corpus, card, visitor).result(_REDRAW_SECONDS)
+        return map_display(view, result)
+
+    return again

@@ -1,23 +1,30 @@
-"""The map that a view asks for."""
+"""From a view to the requested map: its texts, its settings, and the choices that they allow."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 from contextlens.core import ModelCard
+from contextlens.core.errors import CorpusError
 from contextlens.core.settings import DEMO_POINTS
+from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map.coloring import color_choice
 from contextlens.features.map.controls import (
     ALL_WORDS,
     AT_MOST,
     DIMS,
     EFFORT,
     EVERY_WORD,
+    FILE,
+    KEPT,
     METHOD,
     METRIC,
     MIN_DIST,
-    MOST,
     NEIGHBORS,
     ONLY,
+    POINT_LIMITS,
     SEED,
     SOURCE,
     SPECIAL,
@@ -30,12 +37,75 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
+from contextlens.ui.corpora.texts import own_sentences, stored_texts
+from contextlens.ui.files import uploads
+from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.models.services import settings
+from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.view import ViewState
 
 
+@dataclass(frozen=True, eq=False)
+class RequestedMap:
+    """The map that a view asks for.
+
+    Attributes:
+        corpus: the texts; None if a file must be chosen first, or if there is a problem.
+        request: the requested map; None without texts.
+        color: the options for its colours.
+        pooling: the options for the vectors of its words or sentences; None for tokens.
+        recipe: the model's own recipe in words, for a map of sentences; else "".
+        problem: the reason why the texts cannot be used, or "".
+    """
+
+    corpus: Corpus | None
+    request: MapRequest | None
+    color: Choice
+    pooling: Choice | None
+    recipe: str
+    problem: str = ""
+
+
+def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
+    """Return the texts and the map that a view asks for."""
+    problem, corpus = "", None
+    try:
+        corpus = corpus_of(view)
+    except CorpusError as exc:
+        problem = str(exc)
+    request = request_of(view, card, "" if corpus is None else corpus.key)
+    color = color_choice(request, corpus)
+    unit = request.unit
+    return RequestedMap(
+        corpus,
+        None if corpus is None else request,
+        color,
+        None if unit == "tokens" else pooling_of(unit, card),
+        recipe_of(card) if unit == "sentences" else "",
+        problem,
+    )
+
+
+def corpus_of(view: ViewState) -> Corpus | None:
+    """Return the texts that a view names; None if a file or a corpus must be chosen first.
+
+    Raises:
+        CorpusError: the texts cannot be used.
+    """
+    source = SOURCE.of(view)
+    if source == "sentences":
+        return own_sentences(view.sentences)
+    if source == "kept":
+        name = KEPT.asked(view)
+        return stored_texts(name) if name else None
+    if source != "file":
+        return ambiguous_corpus()
+    upload = uploads.shared(FILE.of(view))
+    return upload if isinstance(upload, Corpus) else None
+
+
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
-    """The map that a view asks for: all layers, or the shown one if their points are too many.
+    """Return the request for all layers, or for the shown one if their points are too many.
 
     Args:
         view: the current view.
@@ -44,8 +114,8 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit, card).of(view)
-    most = min(int(AT_MOST.of(view)), most_points())
-    has_all_layers = has_layers(pooling) and can_gather_all_layers(most, card)
+    limit = min(int(AT_MOST.of(view)), max_points())
+    has_all_layers = has_layers(pooling) and can_gather_all_layers(limit, card)
     return MapRequest(
         model=view.model,
         corpus=corpus,
@@ -55,15 +125,15 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         only=_only(view),
         every_word=unit == "words" and EVERY_WORD.of(view),
         special=unit == "tokens" and SPECIAL.of(view),
-        most=most,
+        most=limit,
         layer=None if has_all_layers else _layer(view, card, pooling),
         settings=settings_of(view),
     )
 
 
-def most_points() -> int:
-    """The maximum number of points on a map here, whatever an address asks for."""
-    return DEMO_POINTS if settings().demo else max(MOST)
+def max_points() -> int:
+    """Return the maximum number of points on a map here, whatever an address asks for."""
+    return DEMO_POINTS if settings().demo else max(POINT_LIMITS)
 
 
 def by_chosen_words(view: ViewState) -> bool:
@@ -73,7 +143,7 @@ def by_chosen_words(view: ViewState) -> bool:
 
 
 def settings_of(view: ViewState) -> MapSettings:
-    """The view's settings for placing points."""
+    """Return the view's settings for placing points."""
     return MapSettings(
         method=cast("Method", METHOD.of(view)),
         n_components=3 if DIMS.of(view) == "3-D" else 2,

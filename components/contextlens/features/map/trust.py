@@ -1,4 +1,4 @@
-"""The quality of a map, from its measurements.
+"""The trust that a map deserves: a verdict on its measured quality, its claims and its table.
 
 Every measure is read beside that of a random map: a trustworthiness of 0.5 is not half right but
 worthless, and with few points a random map keeps many neighbours. The bounds are shares of the way
@@ -9,6 +9,7 @@ Verleysen (2013); trustworthiness and continuity (Venna and Kaski 2001) are resc
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,50 @@ from contextlens.content.language import Claim, claim
 from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors
 from contextlens.maps.stability import Stability
+from contextlens.ui.panel import Panel, Rows
+
+FORMULA = r"""
+**Trustworthiness** (Venna and Kaski 2001). Of $n$ points, let $U_k(i)$ be those among the $k$
+nearest of $i$ on the map but not in the full space, and $r(i, j)$ the rank of $j$ among the
+neighbours of $i$ in the full space, 1 for the nearest:
+
+$$T(k) = 1 - \frac{2}{n k (2n - 3k - 1)} \sum_{i=1}^{n} \sum_{j \in U_k(i)} (r(i, j) - k)$$
+
+**Continuity** is the same the other way round: $V_k(i)$ holds those among the $k$ nearest in the
+full space but not on the map, and $\hat r(i, j)$ is the rank on the map:
+
+$$C(k) = 1 - \frac{2}{n k (2n - 3k - 1)} \sum_{i=1}^{n} \sum_{j \in V_k(i)} (\hat r(i, j) - k)$$
+
+They need $k < n / 2$. Both are 1 for a perfect map and about one half, not 0, for a random one:
+
+$$T_{\mathrm{chance}} = 1 - \frac{(n - k)(n - 1 - k)}{(n - 1)(2n - 3k - 1)}$$
+
+**Neighbour recall.** With $N_k(i)$ the $k$ nearest in the full space and $M_k(i)$ those on the map:
+
+$$
+R(k) = \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap M_k(i)| \qquad
+R_{\mathrm{chance}} = \frac{k}{n - 1}
+$$
+
+Where distances are equal, it is open which points are the $k$ nearest and what a rank is. All three
+measures are then means over all orders of equals, on the map and in the full space: a point that
+ties with others for some of the last places among the $k$ counts in part, and a rank is averaged
+over the places that its equals share. A map gains nothing by ties, and where all distances are
+equal it is worth what chance gives. scikit-learn takes one such order; without ties its
+trustworthiness is the same. On the map Euclidean distances count.
+
+**The verdict** counts how far a measure $m$ gets from chance towards 1,
+$(m - m_{\mathrm{chance}}) / (1 - m_{\mathrm{chance}})$ (for recall this is $R_{NX}$ of Lee et al.
+2013). A map is to be trusted where the lower of trustworthiness and continuity gets 0.8 of the way
+and recall half of it; it is doubtful where the former stays below half, or the latter below a
+tenth; in between, and with fewer than 50 points, it asks for care. These bounds are a convention.
+
+**Procrustes disparity** of two maps $Y$ and $Z$ of the same points, each with its mean taken off
+and scaled to $\lVert Y \rVert_F = \lVert Z \rVert_F = 1$, is what is left when one of them is
+turned, mirrored and scaled onto the other, from 0 (the same) to 1:
+
+$$\min_{s, \; Q^\top Q = I} \lVert Y - s \, Z Q \rVert_F^2$$
+""".strip()
 
 TrustState = Literal["trust", "care", "doubt", "few", "flat"]
 
@@ -30,23 +75,45 @@ _HALF = 0.5
 _POOR = 0.1
 _MANY = 0.05
 """The share of points with ambiguous nearest neighbours from which a note says so."""
-_MOST_NOTES = 4
+_MAX_CAUTIONS = 4
 
 
-@dataclass(frozen=True)
-class Trust:
-    """The quality of a map.
+@dataclass(frozen=True, eq=False)
+class Trust(Panel):
+    """The trust that a map deserves.
 
     Attributes:
         state: "trust", "care" or "doubt"; "few" if there is too little to measure, "flat" if all
             distances are equal.
         claim: the finding with its numbers.
-        notes: cautions for reading nearness off the map.
+        cautions: for reading nearness off the map.
+        quality: the measurements; None if there were too few points.
     """
 
     state: TrustState
     claim: Claim
-    notes: tuple[Claim, ...] = ()
+    cautions: tuple[Claim, ...] = ()
+    quality: MapQuality | None = None
+
+    def claims(self) -> Sequence[Claim]:
+        """Return the finding."""
+        return (self.claim,)
+
+    def sure(self) -> Sequence[Claim]:
+        """Return the cautions."""
+        return self.cautions
+
+    def rows(self) -> Rows:
+        """Return the measures, each from 0 to 1."""
+        quality = self.quality
+        if quality is None:
+            return ()
+        measures = {
+            "trustworthiness": quality.trustworthiness,
+            "continuity": quality.continuity,
+            f"recall of {quality.k}": quality.recall,
+        }
+        return [{"measure": name, "0 to 1": value} for name, value in measures.items()]
 
 
 def chance_recall(n: int, k: int) -> float:
@@ -93,9 +160,10 @@ def trust_of(
         n_equal: the number of points at distance 0 from another one.
     """
     if quality is None or n_points < FEW or not 0 < quality.k < n_points / 2:
-        return Trust("few", claim("map.trust.few", n=n_points), _equal_note(n_equal))
+        few = claim("map.trust.few", n=n_points)
+        return Trust("few", few, _equal_note(n_equal), quality)
     if quality.is_flat:
-        return Trust("flat", claim("map.trust.flat", n=n_points))
+        return Trust("flat", claim("map.trust.flat", n=n_points), quality=quality)
     state = _level(quality, n_points)
     if state == "trust" and (n_points < SMALL or _wavers(stability, n_points, quality.k)):
         state = "care"
@@ -105,14 +173,14 @@ def trust_of(
         recall=quality.recall,
         chance=chance_recall(n_points, quality.k),
     )
-    notes = (
+    cautions = (
         *_steady(stability),
         *_weaker(quality, n_points),
         *_measured(quality, n_points),
         *_equal_note(n_equal),
         *_tied(quality),
     )
-    return Trust(state, finding, notes[:_MOST_NOTES])
+    return Trust(state, finding, cautions[:_MAX_CAUTIONS], quality)
 
 
 def _above(value: float, chance: float) -> float:

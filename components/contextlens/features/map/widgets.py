@@ -1,15 +1,47 @@
-"""The panels to choose the mapped texts: a file, pasted texts, or a stored corpus."""
+"""The page's own widgets: its texts, a chart, cards and a table that select points, group names.
+
+Their callbacks mark points in the view, or keep a selection in the session.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from contextlens.content.language import say
+from contextlens.features.map import controls
+from contextlens.features.map.cards import cards_of
+from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
 from contextlens.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT, UNIT
+from contextlens.features.map.display import MapDisplay, with_marks
+from contextlens.features.map.frame import MAX_LABELS
+from contextlens.features.map.groups import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
+from contextlens.features.map.identity import name_of
+from contextlens.features.map.scatter import MAX_SVG, selected_points
+from contextlens.features.map.selection import TABLE, PointSelection, table_selection
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
 from contextlens.ui.frame import navigation
+from contextlens.ui.state import session
+from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import inputs, kit
+from contextlens.ui.widgets.chips import visible
+from contextlens.ui.widgets.component import component, css_class
+
+CHART = "map_chart"
+OTHER_CHART = f"{CHART}_other"
+SELECTION = "map_selection"
+"""The session key for the selected points."""
+_TABLE_TURN = "map_table_turn"
+"""The session key for the number of the table's widget; a new one has no selected rows."""
+
+# --- The choice of texts
 
 
 def _as_sentences(view: ViewState) -> ViewState:
@@ -30,3 +62,249 @@ def kept_panel(view: ViewState) -> None:
         else:
             st.markdown(say("map.kept.none"))
         navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))
+
+
+# --- The marks of points
+
+
+def mark(of: str, marks: Mapping[Number, int | None], panel: str = "") -> None:
+    """Mark points of the points with this name, and show a panel."""
+    session.write(with_marks(session.current(), of, marks, panel=panel))
+
+
+def open_point(of: str, point: int | None) -> None:
+    """Open a point of the points with this name; None deselects it."""
+    mark(of, {controls.POINT: point}, controls.POINT_PANEL)
+
+
+def clear_selection() -> None:
+    """Clear the selection, and that of the table: a new table has no selected rows."""
+    session.keep(SELECTION, None)
+    session.keep(_TABLE_TURN, (session.kept(_TABLE_TURN) or 0) + 1)
+
+
+# --- The chart
+
+_CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "scrollZoom": True,
+    # Keep only pan, box and lasso selection, zoom, and reset.
+    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
+}
+
+
+def map_chart(
+    display: MapDisplay,
+    *,
+    key: str = CHART,
+    linked: tuple[int, ...] | None = None,
+    half: bool = False,
+) -> None:
+    """Draw a map that supports clicks and selection.
+
+    Args:
+        display: the map.
+        key: the key of its chart.
+        linked: points that are selected in the other map.
+        half: True if it takes half of the page.
+    """
+    name, is_phone = drawing_of(display, key), "Mobi" in st.context.headers.get("User-Agent", "")
+    height = phone_height(display) if is_phone else HEIGHT
+    chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
+    n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
+
+    def selected() -> None:  # the session keeps it, so it must not refer to the map
+        event = session.value(key)
+        if event is None:
+            return
+        event = event["selection"]
+        points = sorted({point % n for point in selected_points(event["points"], order)})
+        if event["box"] or event["lasso"]:
+            session.keep(SELECTION, PointSelection(of, key, name, tuple(points)))
+            session.write(controls.PANEL.put(session.current(), controls.FIND_SELECT))
+        elif points:
+            open_point(of, points[0])
+        else:
+            clear_selection()
+
+    kit.chart(
+        chart.figure,
+        key=key,
+        config=_CONFIG,
+        on_select=selected,
+        selection_mode=("points", "box", "lasso"),
+        alt=say("map.alt", title=display.title, n=n),
+    )
+    if n < display.points.n_points:
+        st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
+    if display.result.request.settings.n_components == 3:
+        st.caption(say("map.in_3d"))
+
+
+# --- Points as cards
+
+_CARDS_AT_ONCE = 20
+_FIRST_CARD = "map_cards_start"
+"""The session key for the shown part of the list: the list's name and its first card."""
+_TEXTS: tuple[Literal["before", "marked", "after", "label"], ...]
+_TEXTS = ("before", "marked", "after", "label")
+
+
+def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[float] = ()) -> None:
+    """Draw some points as cards, a part of them at once.
+
+    A click, or an arrow key that rests on a card, selects its point; Enter or a double click opens
+    it. The browser shows the card that has the focus on the map's chart.
+
+    Args:
+        display: the map.
+        rows: the points, in order.
+        cosines: a similarity for each of them; none by default.
+    """
+    if not rows:
+        return
+    of, n = name_of(display.result), len(rows)
+    name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
+    before = session.kept(_FIRST_CARD)
+    start = before[1] if before is not None and before[0] == name else 0
+    part = slice(start, start + _CARDS_AT_ONCE)
+    cards = cards_of(display, rows[part], [f"{cosine:.2f}" for cosine in cosines[part]])
+    known = {card["point"] for card in cards}
+
+    def receive(message: object) -> None:
+        if not isinstance(message, Mapping):
+            return
+        point, action = message.get("point"), message.get("wish")
+        if type(point) is int and point in known:  # `type`, because True is an int too
+            if action == "choose":
+                mark(of, {controls.POINT: point})
+            elif action == "open":
+                open_point(of, point)
+
+    data = {
+        "name": say("map.cards.name"),
+        "chosen": -1 if display.point is None else display.point,
+        "chart": css_class(CHART),
+        "cards": [card | {text: visible(card[text]) for text in _TEXTS} for card in cards],
+    }
+    component("contextlens.features.map", "cards", data, key="map_cards", on_pick=receive)
+    if n > _CARDS_AT_ONCE:
+        inputs.steps(
+            "map_cards",
+            start,
+            n,
+            at_once=_CARDS_AT_ONCE,
+            on_step=lambda first: session.keep(_FIRST_CARD, (name, first)),
+        )
+
+
+# --- Points as rows
+
+_FIRST_COLUMNS = {"on map": 0, "sentence": 1}
+
+
+def points_table(display: MapDisplay) -> None:
+    """The points as rows: those selected on the map, or all; rows select points in turn."""
+    selection, of = display.marked.selection, name_of(display.result)
+    is_own = selection is not None and selection.chart == TABLE
+    filtered = None
+    if selection is not None:
+        filtered = selection.within if is_own else selection.points
+    n = display.points.n_points if filtered is None else len(filtered)
+    rows = tuple((range(n) if filtered is None else filtered)[: controls.MAX_LISTED_ROWS])
+    numbers = {"n": n, "total": display.points.n_points}
+    are_all = filtered is None
+    st.caption(
+        say("map.table_panel.all", **numbers) if are_all else say("map.table_panel.some", **numbers)
+    )
+    table = pd.DataFrame(display.points.rows(rows))
+    identity = (of, rows, session.kept(_TABLE_TURN) or 0)
+    key = f"map_rows_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
+    # A table that comes back marks the rows that it selected.
+    marked = set(selection.points) if selection is not None and is_own else set()
+    picked_rows = [i for i, row in enumerate(rows) if row in marked]
+
+    def chosen() -> None:
+        event = session.value(key)
+        picked = [] if event is None else event["selection"]["rows"]
+        session.keep(SELECTION, table_selection(of, CHART, rows, picked, are_all=are_all))
+
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=380,
+        column_order=sorted(table.columns, key=lambda name: _FIRST_COLUMNS.get(name, 2)),
+        column_config={"sentence": st.column_config.TextColumn(width=176)},
+        on_select=chosen,
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": picked_rows}},
+        key=key,
+    )
+    if n > len(rows):
+        st.caption(say("map.selection_panel.first_rows", shown=len(rows), n=n))
+
+
+# --- The names of groups
+
+
+def group_fields(display: MapDisplay) -> None:
+    """A field for each group's name."""
+    labels = display.finding.group_labels[:MAX_LABELS]
+    if not labels or display.is_stale:
+        return
+    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
+        st.caption(say("map.group_names.about"))
+        for label in labels:
+            number, before = label.cluster + 1, display.finding.groups.own_names.get(label.cluster)
+            name = "" if before is None else before.name
+            point = int(np.flatnonzero(display.finding.groups.numbers == label.cluster)[0])
+            key = session.bind(f"map_group_{number}", name)
+            st.text_input(
+                say("map.group_names.field", number=number, n=label.n_points),
+                name,
+                max_chars=MAX_NAME,
+                placeholder=label.text or None,
+                key=key,
+                on_change=_name_group,
+                args=(key, name_of(display.result), before, display.layer, point),
+            )
+
+
+def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: int) -> None:
+    if not session.is_shown(key):
+        return
+    view, control = session.current(), controls.GROUP_NAMES
+    name = str(session.value(key) or "")
+    packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
+    if len(packed) > MAX_TEXT:
+        session.remember(say("map.group_names.full"))
+        return
+    session.write(control.put(view, packed))
+
+
+# --- A browser without WebGL
+
+_NO_WEBGL = "map_no_webgl"
+
+
+def has_webgl() -> bool:
+    """Return False if the browser has answered that it has no WebGL."""
+    return session.kept(_NO_WEBGL) is None
+
+
+def check_webgl(display: MapDisplay) -> None:
+    """Ask the browser for WebGL if the map needs it; say so if it has none."""
+    in_space = controls.DIMS.of(session.current()) == "3-D"
+    n_drawn = display.points.n_points * (len(display.frames) if display.finding.every_layer else 1)
+    if not has_webgl():
+        if in_space:
+            st.caption(say("map.no_webgl.flat"))
+    elif in_space or n_drawn > MAX_SVG:
+        component(
+            "contextlens.features.map",
+            "webgl",
+            {},
+            key="map_webgl",
+            on_pick=lambda answer: session.keep(_NO_WEBGL, answer),
+        )

@@ -7,7 +7,9 @@ runs again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import say
 from contextlens.content.wording import escape
 from contextlens.core.errors import BusyError, JobError
-from contextlens.jobs import Job, Status, Task, Visitor, in_words
+from contextlens.jobs import Job, Status, StoppedError, Task, Visitor, in_words
 from contextlens.ui.frame import errors
 from contextlens.ui.models.background import jobs
 from contextlens.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
@@ -33,8 +35,11 @@ If they report no bytes, they get a line of text and no bar.
 """
 
 
-_MAX_TRIES = 3
-"""The most times that a page asks for a result that is evicted or stopped before it is taken."""
+_MAX_STARTS = 3
+"""The most times that a page starts work again by itself when its result was evicted or stopped.
+
+Two results side by side may evict each other from a small store.
+"""
 
 
 def current_visitor(place: str) -> Visitor:
@@ -94,6 +99,38 @@ def failed(error: BaseException, key: str, again: Callable[[], Any], **button: A
     st.button("Try again", icon=":material/refresh:", key=key, on_click=again, **button)
 
 
+@dataclass(frozen=True)
+class WaitingTexts:
+    """The sentences of one place where a visitor waits.
+
+    Attributes:
+        begin: the label of the button that begins large work.
+        picture: in the place of the first result until it is there.
+        stopped: the reason why work that was begun has no result.
+        dropped: the reason why a result that was shown is gone.
+    """
+
+    begin: str
+    picture: str
+    stopped: str
+    dropped: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Latest:
+    """What a place of a page shows of a task.
+
+    Attributes:
+        result: the task's result, or what stands in for it; None if there is nothing to show yet.
+        is_stale: True if it is the result of the task before.
+        rest: the task's job, if the result is only its first part.
+    """
+
+    result: Any | None = None
+    is_stale: bool = False
+    rest: Job | None = None
+
+
 def result_of(task: Task, cost: str, *, place: str, height: int) -> Any | None:
     """Return a task's result; until it is there, draw its progress or a button, and return None.
 
@@ -105,31 +142,78 @@ def result_of(task: Task, cost: str, *, place: str, height: int) -> Any | None:
         place: a name for the widgets, and for the place where this visitor waits.
         height: the picture's height in pixels, reserved while the work runs.
     """
-    area = st.empty()  # in every run, else the browser sees the next element as new
-    again_key = f"{place}_again"
-    for _ in range(_MAX_TRIES):
+    texts = WaitingTexts(
+        begin=say("page.waiting.begin"),
+        picture=say("page.waiting.picture"),
+        stopped=say("page.waiting.stopped"),
+    )
+    return latest_of(task, cost, place=place, height=height, texts=texts).result
+
+
+def latest_of(
+    task: Task | None,
+    cost: str,
+    *,
+    place: str,
+    height: int,
+    texts: WaitingTexts,
+    seconds: float | None = None,
+    shows_first: bool = False,
+    on_stale: Callable[[Any], None] | None = None,
+) -> Latest:
+    """Return a task's result, or what stands in for it; until it is there, do as `result_of`.
+
+    Args:
+        task: the work; None if something must be chosen first.
+        cost, place, height: as in `result_of`.
+        texts: the sentences of this place.
+        seconds: the expected duration of all of the work; None if it is the task's size.
+        shows_first: True if the result of the task that comes first is shown until all is there;
+            the caller then follows the rest.
+        on_stale: the last result of this place stays until another one is there, and this function
+            gets it to draw a note on it; None if it does not stay.
+    """
+
+    def last() -> Latest:
+        result = None if on_stale is None else _finished(session.kept(f"{place}_shown"))
+        if on_stale is None or result is None:
+            return Latest()
+        on_stale(result)
+        return Latest(result, is_stale=True)
+
+    # In every run, or the browser would take the next element for a new one. The run that has the
+    # result empties it first, so that the picture never appears below old progress.
+    area = st.empty()
+    first = task.after.key if shows_first and task is not None and task.after is not None else None
+    while task is not None:
+        again = f"{place}_again", partial(session.keep, f"{place}_wanted", task.key)
         try:
-            job = _job_of(task, cost, place)
+            job = _job_of(task, cost, place, texts, task.size if seconds is None else seconds)
         except BusyError as exc:
-            failed(exc, again_key, _request(place, task))
-            return None
+            failed(exc, *again)
+            break
         if job is None:
-            return None
+            break
         if not shortly(job):
+            part = _finished(first)
+            if part is not None:
+                session.keep(f"{place}_shown", first)
+                return Latest(part, rest=job)
             with area.container():
-                follow(job, place)
-                room(say("page.waiting.picture"), height=height)
-            return None
+                shown = last()
+                follow(job, place, until=lambda: _finished(first) is not None)
+                if shown.result is None:
+                    room(texts.picture, height=height)
+            return shown
         error = job.exception()
         if error is not None and not job.was_stopped:
-            failed(error, again_key, _request(place, task))
-            return None
-        try:
-            if not job.was_stopped:
-                return job.result()
-        except JobError:  # it was evicted at this moment
-            continue
-    return None
+            failed(error, *again)
+            break
+        with suppress(JobError, StoppedError):  # it was stopped or evicted at this moment
+            result = job.result()
+            session.keep(f"{place}_shown", task.key)
+            return Latest(result)
+    return last()
 
 
 def room(text: str, *, height: int) -> None:
@@ -143,7 +227,18 @@ def room(text: str, *, height: int) -> None:
         st.caption(text, width="content")
 
 
-def _job_of(task: Task, cost: str, place: str) -> Job | None:
+def _finished(key: Hashable) -> Any | None:
+    """Return the result of a task while it is kept, else None."""
+    job = None if key is None else jobs().get(key)
+    if job is None or job.state != "done":
+        return None
+    try:
+        return job.result()
+    except JobError:  # it was evicted at this moment
+        return None
+
+
+def _job_of(task: Task, cost: str, place: str, texts: WaitingTexts, seconds: float) -> Job | None:
     """Return the job that is done, running, cheap or requested; else draw the cost and a button."""
     visitor, requested = current_visitor(place), f"{place}_wanted"
     job = jobs().get(task.key)
@@ -151,30 +246,33 @@ def _job_of(task: Task, cost: str, place: str) -> Job | None:
     is_requested = session.kept(requested) == task.key
     if job is not None and (state == "done" or (state == "failed" and not is_requested)):
         return job
-    is_cheap = task.size <= task.kind.large_seconds and state != "cancelled"
-    if is_requested or is_cheap or state in {"waiting", "running"}:
+    starts_of, n_starts = session.kept(f"{place}_starts") or (None, 0)
+    n_starts = n_starts if starts_of == task.key else 0
+    is_cheap = seconds <= task.kind.large_seconds and n_starts < _MAX_STARTS
+    is_under_way = state in {"waiting", "running"}
+    if is_requested or is_under_way or (is_cheap and state != "cancelled"):
+        job = jobs().start(task, visitor)
         session.keep(requested, None)
-        awaited = f"{place}_awaited"
-        earlier = session.kept(awaited)
-        other = None if earlier in (None, task.key) else jobs().get(earlier)
-        if other is not None:
+        if not is_under_way:
+            session.keep(f"{place}_starts", (task.key, 0 if is_requested else n_starts + 1))
+        before = session.kept(f"{place}_awaited")
+        session.keep(f"{place}_awaited", task.key)
+        other = None if before in (None, task.key) else jobs().get(before)
+        if other is not None:  # not earlier: both may need the same work first
             other.drop(visitor)
-        session.keep(awaited, task.key)
-        return jobs().start(task, visitor)
-    was_stopped = f"{say('page.waiting.stopped')} " if state in {"cancelled", "stopped"} else ""
-    st.info(was_stopped + cost, icon=":material/timer:")
+        return job
+    was_shown = session.kept(f"{place}_shown") == task.key
+    reason = texts.stopped if state in {"cancelled", "stopped"} else texts.dropped * was_shown
+    st.info(f"{reason} {cost}".strip(), icon=":material/timer:")
     st.button(
-        say("page.waiting.begin"),
+        texts.begin,
         icon=":material/play_arrow:",
         type="primary",
         key=f"{place}_begin",
-        on_click=_request(place, task),
+        on_click=session.keep,
+        args=(requested, task.key),
     )
     return None
-
-
-def _request(place: str, task: Task) -> Callable[[], None]:
-    return partial(session.keep, f"{place}_wanted", task.key)
 
 
 def _places(below: bool) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -10,10 +10,11 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from contextlens.features.map.controls import PAGE
+from contextlens.features.map.page import PLACE
 from contextlens.maps.result import MapResult
 from contextlens.ui.corpora.own_file import share
 from contextlens.ui.files.uploads import keep, sheet_of
-from contextlens.ui.models.background import maps
+from contextlens.ui.models.background import jobs
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
@@ -37,10 +38,11 @@ def framed(view: ViewState | str = DEFAULT) -> AppTest:
     return settled(framed_on(view, PAGE))
 
 
-def picture(app: AppTest, slot: str = "map") -> MapResult:
+def picture(app: AppTest, place: str = PLACE) -> MapResult:
     """The map on screen, as the engine returned it."""
-    drawn = maps().result(app.session_state["_kept"][slot])
-    assert drawn is not None
+    job = jobs().get(app.session_state["_kept"][f"{place}_shown"])
+    assert job is not None
+    drawn: MapResult = job.result()
     return drawn
 
 

@@ -232,7 +232,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     # Begun, it can be stopped.
-    app = app.button(key="map_draw").click().run()
+    app = app.button(key="map_progress_begin").click().run()
     assert app.get("progress")
     assert "This is the previous map" in plainly_said(app)
     app = app.button(key="map_progress_cancel").click().run()
@@ -257,7 +257,7 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
     assert picture(app) is old
     assert "This is the previous map" in plainly_said(app)
     assert "Since that map was drawn, you changed which words." in plainly_said(app)
-    assert [b for b in app.button if b.key == "map_again"]
+    assert [b for b in app.button if b.key == "map_progress_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)
     assert picture(app).points.names == ("snake",)

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.core import EncoderService
 from contextlens.features.map.controls import PAGE, POINT_PANEL
-from contextlens.features.map.marks import name_of
+from contextlens.features.map.identity import name_of
 from contextlens.ui.files.uploads import forget_all
 from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
 from tests.support.fields import field

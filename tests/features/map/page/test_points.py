@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.byte_cache import shared_cache
-from contextlens.features.map import page
+from contextlens.features.map import chart
 from contextlens.features.map.controls import (
     FIND_SELECT,
     PAGE,
@@ -26,7 +26,8 @@ from contextlens.features.map.controls import (
     POINT_PANEL,
     TABLE_PANEL,
 )
-from contextlens.features.map.marks import name_of
+from contextlens.features.map.identity import name_of
+from contextlens.features.map.page import OTHER_PLACE
 from contextlens.maps.result import MapResult
 from contextlens.ui.models import runtime
 from tests.features.map.page.headless import (
@@ -207,7 +208,7 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     app = framed(map_view(beside="layer", other_layer=1, **QUICK))
     assert_whole(app)
     own = picture(app)
-    assert picture(app, "map_other") is own
+    assert picture(app, OTHER_PLACE) is own
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[6]))
     there = in_order(places(app, "map_chart_other"))
     np.testing.assert_array_equal(there, in_order(own.map.coordinates[1]))
@@ -273,7 +274,7 @@ def test_cards_and_rows_select_points_on_the_map() -> None:
 
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
     app = framed(map_view(beside="seed", other_seed=3, layer=2, **QUICK))
-    own, other = picture(app), picture(app, "map_other")
+    own, other = picture(app), picture(app, OTHER_PLACE)
     assert other.request.settings == replace(own.request.settings, seed=3)
     app = around(app, 5, 30, key="map_chart_other")
     assert_whole(app)
@@ -283,7 +284,7 @@ def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
 def test_another_method_stands_beside() -> None:
     app = framed(map_view(beside="method", other_method="tsne", other_layer=999, **QUICK))
     assert_whole(app)
-    assert picture(app, "map_other").map.method == "tsne"
+    assert picture(app, OTHER_PLACE).map.method == "tsne"
     assert len(places(app, "map_chart_other")) == 32
 
 
@@ -296,8 +297,8 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
         made.append(1)
         return figure_of_chart(*given)
 
-    figure_of_chart = page._chart
-    monkeypatch.setattr(page, "_chart", figure)
+    figure_of_chart = chart._chart
+    monkeypatch.setattr(chart, "_chart", figure)
     shared_cache.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
@@ -325,7 +326,7 @@ def test_another_model_s_map_stands_beside_and_is_linked(
         view = map_view(beside="model", other_model="folder:distilbert", layer=1, **QUICK)
         app = around(framed(view), 3, 17)
         assert_whole(app)
-        other = picture(app, "map_other")
+        other = picture(app, OTHER_PLACE)
         assert other.request.model == "folder:distilbert"
         assert other.points.spans.tolist() == picture(app).points.spans.tolist()
         row = other.index_of(1)

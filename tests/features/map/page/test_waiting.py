@@ -16,10 +16,10 @@ from contextlens.core.byte_cache import ByteCache
 from contextlens.features.map.controls import FIND_SELECT, PAGE
 from contextlens.jobs import Job, JobKind, Jobs, Task, Visitor
 from contextlens.maps.engine import MAPS, READINGS, Maps
-from contextlens.maps.result import MapResult
 from contextlens.ui.models.background import jobs, maps
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.features.map.page.headless import picture
 from tests.support.fields import field
 from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
@@ -46,12 +46,6 @@ def under_way() -> list[Job]:
     return [job for kind in (MAPS, READINGS) for job in jobs().under_way(kind)]
 
 
-def kept_map(app: AppTest) -> MapResult:
-    picture = maps().result(app.session_state["_kept"]["map"])
-    assert picture is not None
-    return picture
-
-
 def has_button(app: AppTest, key: str) -> bool:
     return any(button.key == key for button in app.button)
 
@@ -63,17 +57,17 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = on_map(map_view(**LONG))
     assert not under_way()
     assert "Drawing this map takes about **" in everything_said(app)
-    assert has_button(app, "map_draw")
+    assert has_button(app, "map_progress_begin")
     app = on_map(map_view(every_word=True, at_most="5000"))  # about ten seconds
     assert not under_way()
-    assert has_button(app, "map_draw")
+    assert has_button(app, "map_progress_begin")
     app = on_map(map_view(every_word=True, **QUICK))
-    small = kept_map(app)
+    small = picture(app)
     app = field(app.selectbox, f"{PAGE}_method").set_value("tsne").run()
     assert not under_way()
-    assert has_button(app, "map_draw")
-    assert kept_map(app) is small  # still shown, as an older one
-    app = app.button(key="map_draw").click().run()
+    assert has_button(app, "map_progress_begin")
+    assert picture(app) is small  # still shown, as an older one
+    app = app.button(key="map_progress_begin").click().run()
     assert under_way()
     app = settled(app.button(key="map_progress_cancel").click().run())
     assert "This map was stopped. Drawing this map takes about" in everything_said(app)
@@ -81,13 +75,13 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
 
 def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> None:
     app = on_map(map_view(**LONG, seed=1))
-    app = app.button(key="map_draw").click().run()
-    first = maps().find(app.session_state["_kept"]["map_awaited"])
+    app = app.button(key="map_progress_begin").click().run()
+    first = jobs().get(app.session_state["_kept"]["map_progress_awaited"])
     assert first is not None
     app = go(app, map_view(**LONG, seed=2))
     assert not first.is_unwanted()  # the visitor may come back, and has begun nothing else
-    app = app.button(key="map_draw").click().run()
-    second = maps().find(app.session_state["_kept"]["map_awaited"])
+    app = app.button(key="map_progress_begin").click().run()
+    second = jobs().get(app.session_state["_kept"]["map_progress_awaited"])
     assert second is not None
     assert second is not first
     assert first.wait(SECONDS)
@@ -114,30 +108,30 @@ def make_room() -> None:
 
 def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> None:
     app = on_map(map_view(**QUICK, seed=11))
-    first = kept_map(app)
+    first = picture(app)
     for _ in range(2):
         make_room()
         assert maps().result(first.request) is None
         app = settled(app.run())
-        assert kept_map(app) is not first
-        np.testing.assert_array_equal(kept_map(app).map.coordinates, first.map.coordinates)
+        assert picture(app) is not first
+        np.testing.assert_array_equal(picture(app).map.coordinates, first.map.coordinates)
     make_room()
     app = settled(app.run())
     assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
     assert not under_way()
-    app = settled(press(app, "map_draw"))
-    np.testing.assert_array_equal(kept_map(app).map.coordinates, first.map.coordinates)
-    assert not has_button(app, "map_draw")
+    app = settled(press(app, "map_progress_begin"))
+    np.testing.assert_array_equal(picture(app).map.coordinates, first.map.coordinates)
+    assert not has_button(app, "map_progress_begin")
 
 
 def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() -> None:
     app = on_map(map_view(**QUICK, seed=12))
-    own = app.session_state["_kept"]["map"]
+    own = picture(app).request
     large = map_view(**LONG)
     app = go(app, large)
-    app.session_state["_kept"]["map"] = replace(
-        own, every_word=True, only=(), settings=replace(own.settings, method="tsne", seed=0)
-    )
+    settings = replace(own.settings, method="tsne", seed=0)
+    request = replace(own, every_word=True, only=(), settings=settings)
+    app.session_state["_kept"]["map_progress_shown"] = ("map", request.key)
     app = settled(app.run())
     assert not under_way()
     assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
@@ -145,7 +139,7 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:
     app = on_map(map_view(**QUICK, seed=13, layer=2))
-    own = kept_map(app)
+    own = picture(app)
     table = files["map.csv"]()
     make_room()
     assert files["map.csv"]() == table
@@ -161,7 +155,7 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
     request: pytest.FixtureRequest,
 ) -> None:
     app = on_map(map_view(**QUICK, seed=21))
-    old = kept_map(app)
+    old = picture(app)
     go_on = threading.Event()
     request.addfinalizer(go_on.set)
     for i in range(MAPS.n_at_once + MAPS.n_waiting):
@@ -172,14 +166,14 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
     assert [re.sub(r"\\(.)", r"\1", error.value) for error in app.error] == [
         "This server has 50 maps waiting already, as many as it may have. Try again in a minute."
     ]
-    assert kept_map(app) is old
+    assert picture(app) is old
     assert "This is the previous map" in everything_said(app)
     go_on.set()
     for job in jobs().under_way(MAPS):
         assert job.wait(SECONDS)
-    app = settled(press(app, "map_again"))
+    app = settled(press(app, "map_progress_again"))
     assert not app.error
-    assert kept_map(app).request.settings.seed == 22
+    assert picture(app).request.settings.seed == 22
 
 
 # What a session holds
@@ -188,12 +182,12 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
 def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
     several = {"every_word": True, "at_most": "5000", "beside": "seed", **QUICK}
     app = on_map(map_view(panel=FIND_SELECT, **several))
-    for key in ("map_draw", "map_other_draw"):
+    for key in ("map_progress_begin", "map_other_progress_begin"):
         if has_button(app, key):
             app = settled(press(app, key))
-    picture = kept_map(app)
-    assert picture.points.n_points > 4_000
-    assert picture.nbytes > 50 * MB
+    drawn = picture(app)
+    assert drawn.points.n_points > 4_000
+    assert drawn.nbytes > 50 * MB
     assert len([c for c in app.get("plotly_chart") if "map_chart" in c.proto.id]) == 2
     held = reachable_bytes(app.session_state._state, files, shared=(Jobs, Job, Maps, ByteCache))
     assert held < 2 * MB
@@ -201,5 +195,5 @@ def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
     least = reachable_bytes(empty.session_state._state, shared=(Jobs, Job, Maps, ByteCache))
     assert held < least + MB
     assert {type(value).__name__ for value in app.session_state["_kept"].values()} <= {
-        "NoneType", "MapRequest", "str", "tuple", "bool", "int", "dict",
+        "NoneType", "str", "tuple", "bool", "int", "dict",
     }  # fmt: skip

@@ -1,18 +1,91 @@
-"""Names that a visitor gives to groups of a map, as one short text of the view.
+"""The groups on a map of one layer, and the names that a visitor gives to them.
 
-A group has no identity of its own: each layer is clustered anew. A name therefore keeps a layer and
-one of the group's points there, and applies at other layers to the group with mostly the same
-points. Names apply only to maps of the same points.
+A group has no identity of its own: each layer is clustered anew. A visitor's name therefore keeps a
+layer and one of the group's points there, and applies at other layers to the group with mostly the
+same points. Names apply only to maps of the same points, and are one short text of the view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from contextlens.core.schema import IntArray
+from contextlens.features.map.identity import once
+from contextlens.maps.clusters import ClusterLabel, cluster, cluster_labels
+from contextlens.maps.result import MapResult
+
+FORMULA = r"""
+**Cluster labels.** Groups are found on the map (HDBSCAN); a word's weight in group $c$ is its share
+$f_{w,c}$ of the words there times $\log(1 + A / f_w)$, with $A$ the average number of words in a
+group and $f_w$ the word's count in all of them (c-TF-IDF, Grootendorst 2022).
+""".strip()
+
+# --- The groups at one layer
+
+
+@dataclass(frozen=True, eq=False)
+class MapGroups:
+    """The groups on one layer's map.
+
+    Attributes:
+        numbers: (n_points,) each point's group, -1 for none.
+        labels: each group with its place and its words: the visitor's name, else typical words.
+        own_names: the visitor's names, by group.
+    """
+
+    numbers: IntArray
+    labels: tuple[ClusterLabel, ...]
+    own_names: Mapping[int, GroupName]
+
+    def names(self) -> tuple[str, ...]:
+        """The name of each point's group; "" for none."""
+        words = {label.cluster: ", ".join(label.words) for label in self.labels}
+        return tuple(
+            words.get(number, "") or ("" if number < 0 else f"group {number + 1}")
+            for number in self.numbers.tolist()
+        )
+
+
+def groups_of(result: MapResult, row: int, names: tuple[GroupName, ...] = ()) -> MapGroups:
+    """Return the groups on the map at a row of its layers.
+
+    Args:
+        result: the map.
+        row: the layer's row.
+        names: the visitor's names for groups of this map.
+    """
+
+    def numbers_at(layer: int) -> IntArray | None:
+        known = layer in result.layers
+        return _clusters(result, result.layers.index(layer))[0] if known else None
+
+    numbers, labels = _clusters(result, row)
+    own_names = apply(names, numbers, numbers_at)
+    labels = tuple(
+        replace(label, words=(own_names[label.cluster].name,))
+        if label.cluster in own_names
+        else label
+        for label in labels
+    )
+    return MapGroups(numbers, labels, own_names)
+
+
+def _clusters(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
+    """The number of each point's group at a row, and the typical words of each group."""
+
+    def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
+        positions = result.map.coordinates[row]
+        groups = cluster(positions)
+        return groups, cluster_labels(result.points, positions, groups)
+
+    return once(result, "groups", row, compute=compute)
+
+
+# --- A visitor's names
 
 MAX_NAME = 24
 MAX_TEXT = 200  # the most characters that an address accepts for one control

@@ -1,47 +1,28 @@
-"""The Map's claims on odd maps: each verdict and number against an independent oracle."""
+"""The finding on a map: each verdict and number against an independent oracle, and its title."""
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
-from contextlens.analysis.baseline import Band
 from contextlens.content.language import Claim
 from contextlens.content.wording import quoted
-from contextlens.features.map.reading import (
-    frame_claims,
-    label_agreement,
-    map_reading,
-    map_title,
-    near_claim,
-    neighbours_claim,
-    not_one_claim,
-    pinned_claim,
-    selection_claims,
-)
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map.finding import label_agreement, map_claims, map_title, sense_tests
 from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors, nearest
 from contextlens.maps.points import Points
 from contextlens.maps.vector_space import VectorSpace
-from tests.features.map.points import made
-from tests.support.odd import ODD_NAMES, Said, assert_plain, assert_said, odd_names
+from tests.features.map.points import ends_of, made, odd_map
+from tests.support.maps import QUICK, drawn_map, map_view
+from tests.support.odd import Said, assert_plain, assert_said
+from tests.support.pages import app_settings
 
 SAME = 1e-6
-
-
-# The truth, computed anew
-
-
-def ends_of(share: float, n: int, risk: float = 0.05) -> tuple[float, float]:
-    """Clopper and Pearson's interval, by the quantiles of the beta distribution."""
-    hits = share * n
-    low = 0.0 if hits <= 0 else float(beta.ppf(risk / 2, hits, n - hits + 1))
-    high = 1.0 if hits >= n else float(beta.ppf(1 - risk / 2, hits + 1, n - hits))
-    return min(low, share), max(high, share)
 
 
 def state_of(share: float, baseline: float, n: int) -> str:
@@ -102,58 +83,6 @@ def truth_of(labels: list[str], sentence: np.ndarray, near: Neighbors) -> Truth 
     )
 
 
-# Odd maps
-
-
-def odd_map(seed: int) -> tuple[Points, Neighbors]:
-    """Spread, equal, tied, zero or huge vectors; their labels follow them or do not."""
-    chance, rng = random.Random(seed), np.random.default_rng(seed)
-    n = 120 if seed % 32 == 0 else chance.choice((2, 3, 4, 8, 15, 20))
-    sentence = np.arange(n) if chance.random() < 0.4 else np.sort(rng.integers(n, size=n))
-    if seed % 17 == 0:
-        sentence = np.zeros(n, np.int64)
-    labels = odd_names(chance, n, few=chance.choice((None, 2)))
-    vectors = rng.normal(size=(n, 5))
-    how = rng.integers(7)
-    if how == 0:
-        vectors[:] = vectors[0]
-    elif how == 1:
-        vectors = vectors[rng.integers(max(1, n // 3), size=n)]
-    elif how == 2:
-        vectors = np.sign(vectors)  # many distances are equal
-    elif how == 3:
-        vectors[: n // 2] = 0
-    elif how == 4:
-        vectors *= 1e4
-    if n == 120 and seed % 64:  # one label in its own cluster, two mixed in another
-        labels = ["abc"[kind] for kind in (np.arange(n) * 3 // n).tolist()]
-        vectors = rng.normal(size=(n, 5)) + np.where(np.arange(n)[:, None] * 3 < n, 8, -8)
-        sentence = np.arange(n)
-    elif n == 120 and seed % 128:  # neighbours in pairs, with alternating labels
-        vectors = np.repeat(rng.normal(size=(n // 2, 5)), 2, axis=0)
-        vectors += rng.normal(size=vectors.shape) * 1e-2
-        labels, sentence = ["ab"[i % 2] for i in range(n)], np.arange(n)
-    elif chance.random() < 0.4:  # labels that the vectors follow
-        for i, label in enumerate(labels):
-            vectors[i] += 4 * np.sin(np.arange(5) * (1 + ODD_NAMES.index(label)))
-    if chance.random() < 0.3:
-        labels = [label if chance.random() < 0.6 else "" for label in labels]
-    if seed % 13 == 0:
-        labels = [""] * n
-    points = Points(
-        unit=chance.choice(("words", "tokens", "sentences")),
-        texts=tuple(f"text {i if seed % 5 else i // 3}" for i in range(n)),  # some are copies
-        sentence=sentence,
-        spans=np.zeros((n, 2), np.int64),
-        names=tuple(odd_names(chance, n)),
-        labels={"topic": tuple(labels)},
-    )
-    metric = chance.choice(("cosine", "euclidean"))
-    return points, nearest(
-        VectorSpace.of(vectors.astype(np.float32), metric), chance.choice((2, 15))
-    )
-
-
 def texts_of(points: Points) -> np.ndarray:
     return np.array([points.text(i) for i in range(points.n_points)])
 
@@ -171,7 +100,7 @@ def test_what_is_said_of_labels_is_so() -> None:
     for seed in range(800):
         points, near = odd_map(seed)
         labels = list(points.labels["topic"])
-        said = map_reading(points, near, column="topic")
+        said = map_claims(points, near, column="topic")
         claims = said_all([*said.claims, *said.sure])
         agreed = label_agreement(points, "topic", near)
         title = map_title(points, column="topic", agreed=agreed)
@@ -235,7 +164,7 @@ def test_what_is_said_of_groups_is_so() -> None:
             groups = rng.integers(-1, 3, n) if seed % 3 == 1 else np.zeros(n, np.int64)
         if seed % 11 == 0:
             groups[:] = -1
-        said = map_reading(points, near, clusters=groups)
+        said = map_claims(points, near, clusters=groups)
         claims = said_all([*said.claims, *said.sure])
         inside = groups[groups >= 0]
         if not len(inside):
@@ -254,102 +183,6 @@ def test_what_is_said_of_groups_is_so() -> None:
         state = state_of(truth.share, truth.chance, truth.n_apart)
         assert_said(claims, f"map.groups.{state}", share=truth.share, chance=truth.chance)
     said_all.assert_all("map.groups")
-
-
-def test_what_is_said_of_points_and_selections_is_so() -> None:
-    said_all = Said()
-    for seed in range(700):
-        chance = random.Random(seed)
-        points, _ = odd_map(seed)
-        n = points.n_points
-        k = min(chance.choice((0, 1, 3, 10)), n - 1)
-        true, near = (chance.sample(range(n), k) for _ in range(2))
-        claims = said_all([neighbours_claim(chance.choice(ODD_NAMES), true, near)])
-        if k > 1:
-            assert_said(claims, "map.point.kept", n=len(set(true) & set(near)), k=k)
-        else:
-            assert_said(claims, f"map.point.{'only' if k else 'alone'}")
-        a, b = odd_names(chance, 2)
-        cosine, layer = chance.uniform(-1, 1), chance.choice((None, 0, 1))
-        band = Band(np.full(2, -0.2), np.full(2, 0.1), np.full(2, 0.4), "words")
-        claims = said_all(
-            [pinned_claim(a, b, cosine, layer=layer, band=chance.choice((None, band)))]
-        )
-        assert claims[0].numbers["cosine"] == cosine
-        rows = [i for i in range(n) if chance.random() < chance.choice((0, 0.3, 1))]
-        labels = points.labels["topic"]
-        if seed % 3 == 0:  # drawn around one label
-            rows = [i for i, label in enumerate(labels) if label == labels[0]]
-        typical = odd_names(chance, chance.choice((0, 1, 4)))
-        claims = said_all(selection_claims(points, rows * 2, column="topic", typical=typical))
-        assert_selection(claims, points, rows)
-    said_all.assert_all("map.point", "map.pinned", "map.selection")
-
-
-def assert_selection(claims: list[Claim | str], points: Points, rows: list[int]) -> None:
-    n, labels = len(rows), points.labels["topic"]
-    if n in (0, points.n_points):
-        assert_said(claims, f"map.selection.{'all' if n else 'nothing'}")
-        assert len(claims) == 1
-        return
-    assert_said(claims, "map.selection.some", n=n, total=points.n_points, share=n / len(labels))
-    own, every = [labels[i] for i in rows if labels[i]], [label for label in labels if label]
-    if not own:
-        assert_said(claims, "map.selection.unlabelled")
-        return
-    if len(set(every)) < 2:
-        assert not [claim for claim in claims if claim.key.startswith("map.selection.label")]
-        return
-    shares = {
-        label: (own.count(label) / len(own), every.count(label) / len(every)) for label in set(own)
-    }
-    most = max(share - whole for share, whole in shares.values())
-    best = {label for label, (share, whole) in shares.items() if share - whole == most}
-    n_sentences = len({int(points.sentence[i]) for i in rows if labels[i]})
-    outstanding = {
-        label
-        for label in best
-        if round(100 * ends_of(shares[label][0], n_sentences, 0.05 / len(shares))[0])
-        > round(100 * shares[label][1])
-    }
-    named = [claim for claim in claims if claim.key == "map.selection.label"]
-    if named:
-        (label,) = [own for own in outstanding if quoted(own) == named[0].numbers["label"]][:1]
-        share, whole = shares[label]
-        assert_said(claims, "map.selection.label", share=share, whole=whole)
-    else:
-        assert outstanding != best
-        assert_said(claims, "map.selection.mixed", column="“topic”")
-
-
-def test_what_is_near_to_a_typed_text_is_told() -> None:
-    said = near_claim("a{0}", [0.9, 0.5, -0.004])
-    assert str(said) == (
-        r"The 3 points most similar to “a\{0\}” in the full space have similarities (cosine) from "
-        "**0.90** down to 0.00."
-    )
-    several = not_one_claim("words", "x", ["a", "b", "c", "d", "e", "f"])
-    assert str(several).startswith(
-        "Points here are single words, but your text has 6 of them: “a”, “b”, “c”"
-    )
-    none = not_one_claim("tokens", "??", [])
-    said_all = Said()
-    said_all([said, near_claim("a", [0.2]), several, none])
-    said_all([not_one_claim("words", "", []), not_one_claim("tokens", "a b", ["a", "b"])])
-    said_all.assert_all("map.near")
-
-
-def test_layers_that_share_a_frame_are_told_how() -> None:
-    said_all = Said()
-    assert frame_claims((), (6,), "umap") == []
-    linked, moved = said_all(frame_claims((0.02, 0.2, 0.05), (0, 1, 2, 3), "tsne"))
-    assert linked.key == "map.frame.linked"
-    assert str(moved) == (
-        "Half of the points move less than 5% of the map's diagonal from one layer to the next "
-        "(20% between layers 1 and 2)."
-    )
-    assert said_all(frame_claims((0.1,), (0, 1), "pca"))[0].key == "map.frame.pca"
-    said_all.assert_all("map.frame")
 
 
 @pytest.mark.parametrize(
@@ -383,7 +216,7 @@ def test_labels_are_told_as_they_are_read() -> None:
         15,
     )
     points = made(labels, 60)
-    said = map_reading(points, near, column="topic")
+    said = map_claims(points, near, column="topic")
     assert list(map(str, said.claims)) == [
         "The labels in “topic” are separate: for **100%** of 60 points, the nearest point of "
         "another text has the same label (always guessing “law”: 33%)."
@@ -395,10 +228,29 @@ def test_labels_are_told_as_they_are_read() -> None:
     title = map_title(points, column="topic", agreed=agreed, layer=6)
     assert title == "Layer 6 separates “topic”: 100% of neighbours share it (guessing: 33%)"
     noise = nearest(VectorSpace.of(rng.normal(size=(60, 16)).astype(np.float32), "cosine"), 15)
-    said = map_reading(points, noise, column="topic")
+    said = map_claims(points, noise, column="topic")
     assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")
     long = label_agreement(made(labels, 60), "topic", noise)
     title = map_title(made(labels, 60), column="topic", agreed=long)
     assert title == "We cannot tell from 60 points whether this vector separates “topic”"
-    one = map_reading(made(None, 1), None)
+    one = map_claims(made(None, 1), None)
     assert one.claims[0].key == "map.reading.one_point"
+
+
+# Senses
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app() -> Iterator[None]:
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        yield
+
+
+def test_a_split_column_tests_senses_on_the_map_as_on_senses(service: EncoderService) -> None:
+    texts = tuple(f"my python {word} {i}" for i in range(4) for word in ("sleeps", "compiles"))
+    labels = {"sense": ("animal", "language") * 4, "split": ("train",) * 4 + ("test",) * 4}
+    view = map_view(only="python", every_word=True, **QUICK)
+    points = drawn_map(service, view, Corpus("mine", texts, labels))
+    tests = sense_tests(points.points, points.vectors, points.layers)
+    assert tests is not None
+    assert (tests.trial.how, tests.curve[0].n) == ("split", 4)

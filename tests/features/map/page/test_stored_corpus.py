@@ -10,20 +10,14 @@ import pytest
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import split_words
 from contextlens.features.map.controls import KEPT, PAGE, SOURCE, kept_among
-from contextlens.features.map.corpora import corpus_of
+from contextlens.features.map.request import corpus_of
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
-from tests.support.pages import bundled_app, everything_said, framed, settled
+from tests.support.pages import everything_said, framed, settled
 
 CHOOSING = SOURCE.put(DEFAULT, "kept")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with bundled_app(tmp_path_factory):
-        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,13 @@
-"""The snippets, run as a reader would: vectors as the service has them, and a similar map."""
+"""The script of the vectors, run as a reader would, beside the service's own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial import procrustes
 
 from contextlens.analysis.similarity import cosine_matrix
 from contextlens.analysis.words import Pooling, word_vectors
@@ -17,32 +15,27 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding
 from contextlens.core.words import split_words
-from contextlens.features.map.compute import map_arrays, map_display
-from contextlens.features.map.snippet import (
-    PICTURE,
-    SENTENCE_POOLINGS,
+from contextlens.features.map.display import MapDisplay, map_display
+from contextlens.features.map.vectors import (
     MapText,
     map_vectors_snippet,
     recipe_snippet,
-    redraw_snippet,
+    vectors_snippet,
 )
-from contextlens.maps.vectors import recipe_rows
-from contextlens.ui.widgets.export import to_npz
-from tests.support.maps import TEXTS as FOUR_TEXTS
-from tests.support.maps import drawn_map, map_view
+from contextlens.maps.vectors import SENTENCE_POOLINGS, recipe_rows
+from contextlens.ui.state.view import ViewState
+from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.pages import app_settings
-from tests.support.snippets import drawn
 
 TEXTS = (
     "The unbelievability of it",
     'She said "python" {x} <b> 🐍 na\u00efve',
     "a bank\nof clouds",
 )
+
+
 MODELS = [BUNDLED_ID, "folder:roberta", "folder:albert"]
 """One for each kind of tokenizer: pieces of words, pieces of bytes, pieces with their blanks."""
-
-
-# The vectors
 
 
 def run(code: str, root: Path) -> dict[str, Any]:
@@ -132,18 +125,6 @@ def test_the_models_own_recipe(service: EncoderService, tmp_path: Path) -> None:
     np.testing.assert_allclose(asked, [made.vector for made in prompted], atol=1e-5)
 
 
-@pytest.mark.slow
-def test_the_pair_asked_for_is_compared(service: EncoderService, tmp_path: Path) -> None:
-    texts = [MapText(t) for t in TEXTS]
-    code = map_vectors_snippet(service.load(BUNDLED_ID), texts, "sentences", 6, pair=(2, 1))
-    vectors = np.stack(
-        [e.hidden[0].mean(axis=0) for e in service.encode(BUNDLED_ID, TEXTS, layers=[6])]
-    )
-    assert float(run(code, tmp_path)["cosine"]) == pytest.approx(
-        cosine_matrix(vectors)[2, 1], abs=1e-5
-    )
-
-
 def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
     card = service.load(BUNDLED_ID)
     with pytest.raises(RequestError, match="has 0 to 6"):
@@ -154,59 +135,30 @@ def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
         map_vectors_snippet(card, [MapText("a")], "sentences", 1, pooling="last")
 
 
-# A similar map
-
-CASES: dict[str, dict[str, Any]] = {
-    "all layers": {"neighbors": 10},
-    "all layers, PCA": {"method": "pca"},
-    "all layers, t-SNE": {"method": "tsne", "neighbors": 40, "metric": "euclidean"},
-    "all layers, PCA in 3-D": {"method": "pca", "metric": "euclidean", "dims": "3-D"},
-    "one layer": {"at_most": "50000", "layer": 3, "neighbors": 200, "effort": "full"},
-    "one layer, t-SNE": {"at_most": "50000", "method": "tsne", "neighbors": 5},
-    "few points": {"only": "python"},
-    "one point": {"only": "coding"},
-}  # fmt: skip
+# Those of a map
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_a_library_alone_draws_a_similar_map_from_the_download(
-    service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    view = map_view(*FOUR_TEXTS, **CASES[name])
+@pytest.fixture(scope="module", autouse=True)
+def _app() -> Iterator[None]:
     with app_settings(ALLOW_DOWNLOADS="0"):
-        picture = drawn_map(service, view)
-        arrays = map_arrays(map_display(view, picture))
-    (tmp_path / "map.npz").write_bytes(to_npz(arrays, picture.passport))
-    monkeypatch.chdir(tmp_path)
-    trace = drawn(PICTURE, {"numpy": np}).data[0]
-    np.testing.assert_array_equal(np.stack([trace.x, trace.y], 1), arrays["coordinates"][:, :2])
-    code = redraw_snippet(picture, file=str(tmp_path / "map.npz"))
-    found = run(code, tmp_path)
-    page, places = found["page"], found["places"]
-    assert places.shape == page.shape
-    assert np.isfinite(places).all()
-    assert ("similar map, not the same points" in code) == (picture.map.method != "pca")
-    assert ("own optimiser" in code) == (picture.map.method == "umap")
-    if picture.map.method == "pca" and picture.points.n_points > 2:
-        assert max(procrustes(*pair)[2] for pair in zip(page, places, strict=True)) < 1e-6
-    measured = [quality.trustworthiness for quality in picture.map.quality if quality]
-    if measured:
-        theirs, ours = np.array(found["trusted"])
-        # Layer 0 has equal vectors, whose order scikit-learn and the page take differently.
-        assert theirs[-1] == pytest.approx(measured[-1], abs=1e-6)
-        assert (ours > theirs - 0.1).all()
-    else:
-        assert "trusted" not in found
+        yield
 
 
-def test_a_map_that_was_measured_on_a_sample_is_not_measured_by_the_script(
-    service: EncoderService,
+def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
+    return map_display(view, drawn_map(service, view))
+
+
+FEW = ("I love my pet python", "I love coding in python", "The snake sleeps")
+
+
+@pytest.mark.parametrize("layer", [0, 6])
+def test_the_snippet_computes_the_vectors_of_the_first_sentences(
+    service: EncoderService, layer: int
 ) -> None:
-    """scikit-learn would need the square of the number of points in memory."""
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        picture = drawn_map(service, map_view(*FOUR_TEXTS, method="pca"))
-    assert "trustworthiness" in redraw_snippet(picture)
-    quality = [replace(own, n_measured=9) for own in picture.map.quality if own is not None]
-    sampled = replace(picture, map=replace(picture.map, quality=tuple(quality)))
-    assert "trustworthiness" not in redraw_snippet(sampled)
+    shown = shown_of(service, map_view(*FEW, *FEW, layer=layer, **QUICK))
+    names: dict = {}
+    exec(vectors_snippet(shown, service.load(BUNDLED_ID)), names)
+    n = len(names["names"])
+    assert names["names"] == list(shown.points.names[:n])
+    assert n == sum(shown.points.sentence < 3)
+    np.testing.assert_allclose(names["vectors"], shown.vectors[:n], atol=2e-5)

@@ -1,44 +1,40 @@
-"""A map of one layer as a figure, and a map of all layers as an animated figure."""
+"""A map of all layers as an animated figure: a frame for each layer, and points' trails."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import FloatArray, IntArray
-from contextlens.features.map.figures import (
-    NO_MARKS,
+from contextlens.core.schema import FloatArray
+from contextlens.features.map.coloring import UNCOLORED, Coloring, groups
+from contextlens.features.map.frame import (
     STALE,
-    UNCOLORED,
-    Coloring,
-    MapMarks,
     Ranges,
     axes_of,
     cluster_notes,
     font_of,
-    groups,
-    kind_of,
     map_layout,
     map_ranges,
-    mark_rows,
+    sides,
+    write_above,
+)
+from contextlens.features.map.scatter import (
+    NO_MARKS,
+    MapMarks,
+    kind_of,
     mark_traces,
     point_size,
     point_traces,
-    shape_traces,
-    sides,
     trail_label,
-    write_above,
 )
 from contextlens.figures.frames import add_frames
 from contextlens.figures.theme import color_of, figure
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points
-
-# --- One map through all layers
 
 MAX_PLAYED_POINTS = 150_000
 """Maximum number of points in all frames together for playback: 1.6 MB."""
@@ -86,34 +82,34 @@ def layers_scatter(
         RequestError: the coordinates do not fit points and layers, the layer is not among them,
             or there are too many trails.
     """
-    places = _checked_layers(points, coordinates, layers, layer, trails)
+    positions = _checked_layers(points, coordinates, layers, layer, trails)
     row = list(layers).index(layer)
     inks = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
     strength = 0.5 if len(trails) or stale else 1.0
-    traces = point_traces(points, places[row], color, chosen=marks.chosen, strength=strength)
+    traces = point_traces(points, positions[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = [trail_label(marks, trail) for trail in trails]
-    every_range = [map_ranges(layer_places) for layer_places in places]
+    every_range = [map_ranges(layer_places) for layer_places in positions]
     ranges = every_range[row]
-    where = sides(places[row], marks.labels, ranges)
+    where = sides(positions[row], marks.labels, ranges)
     for trail, name, ink in zip(trails, names, inks, strict=True):
-        trail_traces = _trail(places[: row + 1, trail], name, ink, kind=kind, size=size)
+        trail_traces = _trail(positions[: row + 1, trail], name, ink, kind=kind, size=size)
         trail_traces[-1]["textposition"] = where.get(trail, "top center")
         traces += trail_traces
     if trails:
         traces[n_own + len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
-    traces += mark_traces(places[row], marks, kind=kind, size=size, frame=ranges)
+    traces += mark_traces(positions[row], marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" and n_own > 1
     layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
-    looks = dict(zip(layers, _looks(every_range), strict=True))
+    looks = dict(zip(layers, _axis_ranges(every_range), strict=True))
     layout["annotations"] = notes
     whole = figure(traces, layout, title=titles[row], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
     write_above(whole, subtitle=subtitle, narrow=narrow)
     if plays:
-        paths = {n: places[: i + 1] for i, n in enumerate(layers)}
+        paths = {n: positions[: i + 1] for i, n in enumerate(layers)}
         frames = {
             n: _frame(traces, points, paths[n], color, trails, marks, ranges)
             for n, ranges in zip(layers, every_range, strict=True)
@@ -129,11 +125,11 @@ def _checked_layers(
     layer: int,
     trails: Sequence[int],
 ) -> FloatArray:
-    places = np.asarray(coordinates, dtype=np.float32)
-    if places.shape != (len(layers), points.n_points, 2):
+    positions = np.asarray(coordinates, dtype=np.float32)
+    if positions.shape != (len(layers), points.n_points, 2):
         raise RequestError(
             f"{points.n_points} points at {len(layers)} layers need two coordinates for each; "
-            f"given was an array of shape {places.shape}."
+            f"given was an array of shape {positions.shape}."
         )
     if layer not in layers:
         raise RequestError(f"Layer {layer} is not on this map; it has {list(layers)}.")
@@ -142,10 +138,10 @@ def _checked_layers(
             f"At most {MAX_TRAILS} points can leave trails, and {len(trails)} were chosen. "
             "Choose fewer."
         )
-    return places
+    return positions
 
 
-def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
+def _axis_ranges(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
     """The part of the layout that belongs to one layer: the ranges of its axes."""
     return [{"xaxis": {"range": list(x)}, "yaxis": {"range": list(y)}} for x, y in every_range]
 
@@ -202,126 +198,21 @@ def _ends(path: FloatArray) -> dict[str, Any]:
 def _frame(
     traces: Sequence[dict[str, Any]],
     points: Points,
-    places: FloatArray,
+    positions: FloatArray,
     color: Coloring,
     trails: Sequence[int],
     marks: MapMarks,
     frame: Ranges,
 ) -> list[dict[str, Any]]:
     """The parts of the traces that move, at the last of these layers: coordinates, label sides."""
-    moving_parts = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
+    moving_parts = [axes_of(positions[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
-        path = places[:, trail]
+        path = positions[:, trail]
         moving_parts += [*(_part(path, first, last) for first, last, _ in _PARTS), _ends(path)]
     kind = kind_of(points.n_points, 2)
-    marked = mark_traces(places[-1], marks, kind=kind, size=0, frame=frame)
+    marked = mark_traces(positions[-1], marks, kind=kind, size=0, frame=frame)
     moving = ("x", "y", "textposition")
     moving_parts += [{name: trace[name] for name in moving if name in trace} for trace in marked]
     return [
         {"type": trace["type"], **moved} for trace, moved in zip(traces, moving_parts, strict=True)
     ]
-
-
-# --- Maps of words, tokens or sentences
-
-
-def map_scatter(
-    points: Points,
-    coordinates: FloatArray,
-    *,
-    color: Coloring = UNCOLORED,
-    shapes: Coloring = UNCOLORED,
-    clusters: Sequence[ClusterLabel] = (),
-    marks: MapMarks = NO_MARKS,
-    title: str,
-    subtitle: str = "",
-    frame: Ranges | None = None,
-    stale: bool = False,
-    narrow: bool = False,
-    height: int = 560,
-) -> go.Figure:
-    """A map, with each point where the projection put it.
-
-    Args:
-        points: the points.
-        coordinates: (n_points, 2 or 3) of a projection, without a unit, so the axes have none.
-        color: the column behind the colours.
-        shapes: a second column, drawn as shapes: for example, the senses of one word.
-        clusters: names to write on the map; those that would touch a larger cluster's are left out.
-        marks: highlighted points.
-        title: the finding.
-        subtitle: a line below the title; "" for none.
-        frame: the ranges of the axes; by default they hold all points.
-        stale: True if the settings have changed since; the map is then paler, with a note.
-        narrow: True if it has a phone's width: fewer names, chosen to fit there.
-        height: in pixels.
-
-    Raises:
-        RequestError: the number of coordinates or values differs from that of the points.
-    """
-    places = _checked_layer(points, coordinates)
-    strength = 0.5 if stale else 1.0
-    traces = point_traces(
-        points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
-    )
-    kind, size = kind_of(*places.shape), point_size(*places.shape)
-    ranges = map_ranges(places) if frame is None else frame
-    traces += mark_traces(places, marks, kind=kind, size=size, frame=ranges)
-    traces += shape_traces(shapes, kind)
-    has_legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
-    legend = (color.title if color.kind == "category" else "") if has_legend else None
-    layout = map_layout(ranges, legend=legend)
-    notes = [STALE] if stale else []
-    if places.shape[1] == 2:
-        notes += cluster_notes(clusters, ranges, narrow=narrow)
-    else:
-        layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
-    layout["annotations"] = notes
-    whole = figure(traces, layout, title=title, height=height, narrow=narrow)
-    write_above(whole, subtitle=subtitle, narrow=narrow)
-    return whole
-
-
-def map_order(color: Coloring, n_points: int, marks: MapMarks = NO_MARKS) -> tuple[IntArray, ...]:
-    """The points of each non-empty trace of `map_scatter`, for `selected_points`."""
-    return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
-
-
-def selected_points(
-    event_points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]
-) -> list[int]:
-    """The points that a reader selected on the map: unique indices, ascending.
-
-    Args:
-        event_points: `selection.points` of Streamlit's chart: each has its `curve_number` and its
-            `point_index`; points that the map does not have are ignored.
-        order: `map_order` of the same map.
-    """
-    ends = np.cumsum([0, *(len(rows) for rows in order)])
-    pairs = [(p.get("curve_number", -1), p.get("point_index", -1)) for p in event_points]
-    curves, indices = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    is_known = (curves >= 0) & (curves < len(order)) & (indices >= 0)
-    curves, indices = curves[is_known], indices[is_known]
-    within = indices < (ends[1:] - ends[:-1])[curves]
-    every = np.concatenate([*order, np.zeros(0, dtype=np.int64)])
-    chosen: list[int] = np.unique(every[(ends[curves] + indices)[within]]).tolist()
-    return chosen
-
-
-def _checked_layer(points: Points, coordinates: FloatArray) -> FloatArray:
-    places = np.asarray(coordinates, dtype=np.float32)
-    if places.ndim != 2 or places.shape[1] not in (2, 3) or len(places) != points.n_points:
-        raise RequestError(
-            f"A map of {points.n_points} points needs 2 or 3 coordinates for each; "
-            f"given was an array of shape {places.shape}."
-        )
-    return places
-
-
-def _notes_in_space(
-    clusters: Sequence[ClusterLabel], ranges: Sequence[tuple[float, float]]
-) -> list[dict[str, Any]]:
-    """The cluster names in three dimensions that do not touch when seen from above."""
-    notes = cluster_notes(clusters, ranges[:2])
-    heights = {label.place[:2]: label.place[2] for label in clusters}
-    return [{**note, "z": heights[note["x"], note["y"]]} for note in notes]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlens.features.map.group_names import (
+from contextlens.features.map.groups import (
     MAX_NAME,
     GroupName,
     apply,

@@ -15,7 +15,7 @@ from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.readers import read
 from contextlens.features.map.controls import PAGE
-from contextlens.features.map.corpora import corpus_of
+from contextlens.features.map.request import corpus_of
 from contextlens.features.map.widgets import OWN_FILE
 from contextlens.ui.corpora.own_file import places, share
 from contextlens.ui.files.uploads import forget_all, keep, sheet_of

@@ -1,0 +1,230 @@
+"""A map as the page draws it: one layer with a frame for each, or all layers at once.
+
+No streamlit, and no visitor: a script draws the same map.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from contextlens.content.language import say
+from contextlens.content.wording import escape
+from contextlens.core.schema import IntArray
+from contextlens.features.map.coloring import LAYER, coloring
+from contextlens.features.map.display import MapDisplay
+from contextlens.features.map.finding import Finding
+from contextlens.features.map.frame import above, map_ranges
+from contextlens.features.map.identity import once
+from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
+from contextlens.features.map.scatter import (
+    MAX_SVG,
+    NO_MARKS,
+    MapMarks,
+    add_density,
+    map_order,
+    map_scatter,
+)
+from contextlens.maps.points import Points
+from contextlens.maps.result import MapResult
+
+HEIGHT = 560
+_PHONE_WIDTH = 342
+_PHONE_HEIGHTS = 320, 440
+_LEGEND_HEIGHT = 48
+Order = tuple[IntArray, ...]
+"""The points of each trace of a figure."""
+
+
+@dataclass(frozen=True, eq=False)
+class MapChart:
+    """A figure, the points of each of its traces, and its approximate memory."""
+
+    figure: go.Figure
+    order: Order
+    nbytes: int
+
+
+def chart_of(
+    display: MapDisplay,
+    drawing: str,
+    *,
+    linked: tuple[int, ...] | None = None,
+    narrow: bool = False,
+    height: int = HEIGHT,
+) -> MapChart:
+    """Return the chart of a map; it is drawn again only if it would differ.
+
+    Args:
+        display: the map.
+        drawing: its name, from `drawing_of`.
+        linked: points that are selected in the other map.
+        narrow: True if it has a phone's width.
+        height: in pixels.
+    """
+    marks = display.marks(drawing, linked=linked)
+    trails = _trails(display) if plays(display.result) else []
+    size = {"narrow": narrow, "height": height}
+
+    def compute() -> MapChart:
+        return _chart(display, marks, trails, size)
+
+    options = (tuple(sorted(values.items())) for values in (marks.labels, size))
+    given = (drawing, marks.chosen, tuple(trails), *options)
+    return once(display.result, "drawing", *given, compute=compute)
+
+
+def drawing_of(display: MapDisplay, key: str) -> str:
+    """Return a name for everything that decides how the chart looks, except the selection."""
+    marked = display.marked
+    parts = (
+        *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
+        display.max_drawn,
+        *(marked.point, marked.pin_a, marked.pin_b),
+    )
+    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def phone_height(display: MapDisplay) -> int:
+    """Return the height of a map on a phone, no more than its frames need."""
+    shapes = [
+        (top - bottom) / (right - left) for (left, right), (bottom, top), *_ in display.frames
+    ]
+    rows = above(subtitle=bool(sampled_note(display.result)), narrow=True)
+    lowest, highest = _PHONE_HEIGHTS
+    height = round(_PHONE_WIDTH * max(shapes)) + rows + _LEGEND_HEIGHT
+    return min(max(height, lowest), highest)
+
+
+def _chart(
+    display: MapDisplay, marks: MapMarks, trails: list[int], size: dict[str, Any]
+) -> MapChart:
+    figure, order = draw_map(
+        display.result,
+        display.row,
+        display.finding,
+        n_drawn=display.max_drawn,
+        marks=display.drawn_marks(marks),
+        trails=trails,
+        stale=display.is_stale,
+        **size,
+    )
+    return MapChart(figure, order, len(figure.to_json()))
+
+
+def _trails(display: MapDisplay) -> list[int]:
+    """The points with a trail: the chosen and pinned ones, and matches and selections if few."""
+    marked = display.marked
+    trails = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
+    selected = () if marked.selection is None else marked.selection.points
+    for more in (display.matches or (), selected):
+        if len(more) <= MAX_TRAILS:
+            trails += more
+    return list(dict.fromkeys(trails))[:MAX_TRAILS]
+
+
+def plays(result: MapResult) -> bool:
+    """True if a map has a frame for each layer."""
+    layers, n, dims = result.map.coordinates.shape
+    return bool(layers > 1 and dims == 2 and layers * n <= MAX_PLAYED_POINTS)
+
+
+def draw_map(
+    result: MapResult,
+    row: int,
+    finding: Finding,
+    *,
+    n_drawn: int | None = None,
+    marks: MapMarks = NO_MARKS,
+    trails: Sequence[int] = (),
+    **options: Any,
+) -> tuple[go.Figure, Order]:
+    """Return the figure of a map, and the points of each of its traces.
+
+    Args:
+        result: the map.
+        row: the shown layer's row in its arrays.
+        finding: the finding at this layer.
+        n_drawn: the number of points that are drawn, the first ones; None for all.
+        marks: marks of drawn points.
+        trails: the points whose path through the layers is drawn.
+        options: `stale`, `narrow` and `height` of `layers_scatter` and `map_scatter`.
+    """
+    n_points = result.points.n_points
+    n = n_points if n_drawn is None else min(n_drawn, n_points)
+    points = result.points.take(range(n)) if n < n_points else result.points
+    color = replace(finding.color, values=finding.color.values[:n])
+    options |= {"color": color, "subtitle": sampled_note(result)}
+    if finding.every_layer:
+        return _every_layer(result, points, marks, options)
+    options |= {"clusters": finding.group_labels, "marks": marks}
+    coordinates = result.map.coordinates
+    frames = [map_ranges(positions) for positions in coordinates]
+    has_frames = plays(result)
+    if has_frames:
+        options |= {"layer": result.layers[row], "titles": finding.titles}
+        drawn_trails = [trail for trail in trails if trail < n]
+        positions = coordinates[:, :n]
+        figure = layers_scatter(points, positions, result.layers, trails=drawn_trails, **options)
+    else:
+        options |= {"title": finding.titles[row], "frame": frames[row]}
+        figure = map_scatter(points, coordinates[row, :n], **options)
+    if n_points > MAX_SVG and coordinates.shape[2] == 2:
+        rows = slice(None) if has_frames else slice(row, row + 1)
+        add_density(figure, coordinates[rows], frames[rows], row if has_frames else 0)
+    return figure, map_order(color, n)
+
+
+def _every_layer(
+    result: MapResult, drawn: Points, marks: MapMarks, options: Mapping[str, Any]
+) -> tuple[go.Figure, Order]:
+    """A figure with the points of all layers at once, and the points of each trace."""
+    layers, n = result.layers, drawn.n_points
+    rows = np.tile(np.arange(n), len(layers))
+    points = drawn.take(rows)
+    layer_of_point = np.repeat(np.array(layers, dtype=np.float32), n)
+    color = coloring(points, LAYER, extra={LAYER: layer_of_point})
+    chosen = None if marks.chosen is None else _at_all(marks.chosen, n, len(layers))
+    rings = {title: _at_all(ringed, n, len(layers)) for title, ringed in marks.rings.items()}
+    figure = map_scatter(
+        points,
+        result.map.coordinates[:, :n].reshape(len(rows), -1),
+        marks=MapMarks(chosen=chosen, rings=rings),
+        title=say("map.every_layer", first=layers[0], last=layers[-1]),
+        **{**options, "color": color},
+    )
+    return figure, map_order(color, len(rows))
+
+
+def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
+    return tuple(point + n * layer for layer in range(n_layers) for point in points)
+
+
+def sampled_note(result: MapResult) -> str:
+    """Return a note on how many of the texts are on a map; "" if all are."""
+    n, total, most = len(result.points.texts), result.n_able, result.request.most
+    return say("map.notes.sampled", n=n, total=total, most=most) if n < total else ""
+
+
+def notes_of(display: MapDisplay) -> str:
+    """Return notes in one line on the mapped points and those left out."""
+    points, corpus, gathered = display.points, display.result.corpus, display.result.gathered
+    parts = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
+    parts += filter(None, (sampled_note(display.result), escape(display.result.map.reason)))
+    if gathered.n_cut:
+        settings = {} if gathered.passport is None else gathered.passport.settings
+        limit = settings.get("max_length")
+        if limit is None:
+            parts.append(say("map.notes.cut", n=gathered.n_cut))
+        else:
+            parts.append(say("map.notes.cut_at", n=gathered.n_cut, limit=limit))
+    if points.n_points > 1:
+        parts.append(say("map.notes.near"))
+    if display.matches is not None:
+        parts.append(say("map.notes.found", n=len(display.matches)))
+    return " · ".join([*parts, *(escape(note) for note in corpus.notes)])

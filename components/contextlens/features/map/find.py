@@ -1,0 +1,130 @@
+"""Points by a typed text: those that have it, and those whose vectors are nearest to its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from contextlens.analysis.similarity import cosine_matrix
+from contextlens.content.language import Claim, claim
+from contextlens.content.wording import escape, quoted
+from contextlens.core import EncoderService
+from contextlens.core.errors import ContextlensError
+from contextlens.core.schema import FloatArray
+from contextlens.features.map.identity import once
+from contextlens.maps.points import Points, Unit
+from contextlens.maps.result import MapResult
+from contextlens.maps.vectors import TextRows, is_recipe, recipe_rows, rows_of
+from contextlens.ui.panel import Panel
+
+# --- The points that have the text
+
+
+def search(points: Points, wanted: str) -> tuple[int, ...]:
+    """The points with this name, or else all points of sentences that contain it, ignoring case."""
+    needle = wanted.strip().casefold()
+    if not needle:
+        return ()
+    hits = {i for i, text in enumerate(points.texts) if needle in text.casefold()}
+    exact = tuple(i for i, name in enumerate(points.names) if name.casefold() == needle)
+    return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
+
+
+def span_of(text: str, wanted: str) -> tuple[int, int] | None:
+    """The first place of a searched text in code points, ignoring case; None if it is not there.
+
+    A character may casefold to several, as "ß" does; a match that begins or ends within one of them
+    takes the whole character.
+    """
+    needle = wanted.strip().casefold()
+    at = text.casefold().find(needle) if needle else -1
+    if at < 0:
+        return None
+    owners = [i for i, character in enumerate(text) for _ in character.casefold()]
+    return owners[at], owners[at + len(needle) - 1] + 1
+
+
+# --- The points nearest to a typed text
+
+N_NEAREST = 10
+_MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class NearestPoints(Panel):
+    """The points nearest to a typed text.
+
+    Attributes:
+        name: the word, token or sentence that was used.
+        point_ids: the nearest points in the full space by cosine, nearest first.
+        cosines: the cosine of each of these points.
+        problem: the reason why there are none, as Markdown; "" if there are.
+    """
+
+    name: str
+    point_ids: tuple[int, ...]
+    cosines: tuple[float, ...]
+    problem: str = ""
+
+    def claims(self) -> Sequence[Claim]:
+        """Return the number of points, with the range of their full-space similarities."""
+        ends = {"high": self.cosines[0], "low": self.cosines[-1]}
+        n, name = len(self.cosines), quoted(self.name, 40)
+        return (claim("map.near.found", n=n, name=name, **ends),)
+
+
+def nearest_to(service: EncoderService, result: MapResult, row: int, text: str) -> NearestPoints:
+    """Return the points of a map nearest to a text at one of its layers; it is encoded once."""
+
+    def compute() -> NearestPoints:
+        return _nearest(service, result, row, text)
+
+    try:
+        return once(result, "near to", row, text, compute=compute)
+    except ContextlensError as exc:  # not cached: it may work next time
+        return NearestPoints("", (), (), escape(str(exc)))
+
+
+def _nearest(service: EncoderService, result: MapResult, row: int, text: str) -> NearestPoints:
+    candidates = _rows(service, result, row, text)
+    at = _chosen(result, candidates)
+    if at is None:
+        unit = result.points.unit
+        problem = str(not_one_claim(unit, text, candidates.names))
+        return NearestPoints("", (), (), problem)
+    vector: FloatArray = candidates.vectors[-1, at]
+    cosines = cosine_matrix(np.concatenate([vector[None], result.vectors[row]]))[0, 1:]
+    rows = np.argsort(-cosines, kind="stable")[:N_NEAREST]
+    return NearestPoints(candidates.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
+
+
+def _rows(service: EncoderService, result: MapResult, row: int, text: str) -> TextRows:
+    """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
+    request, layer = result.request, result.layers[row]
+    if is_recipe(request.pooling):
+        card = service.load(request.model)
+        return recipe_rows([text], card, service, request.pooling)[0][0]
+    layers = None if layer < 0 else [layer]
+    (encoding,) = service.encode(request.model, [text], layers=layers)
+    return rows_of(encoding, result.points.unit, request.pooling, None, set(), special=False)
+
+
+def _chosen(result: MapResult, candidates: TextRows) -> int | None:
+    """The index of the word or token that a text stands for; None if that is unclear."""
+    names = [name.casefold() for name in candidates.names]
+    if len(names) == 1:
+        return 0
+    on_map = {name.casefold() for name in result.points.names}
+    matches = [i for i, name in enumerate(names) if name in on_map]
+    return matches[0] if len({names[i] for i in matches}) == 1 else None
+
+
+def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
+    """The reason why a text is not one point on a map of words or tokens, with a suggestion."""
+    if not names:
+        return claim(f"map.near.no_{unit}", text=quoted(text, 40))
+    listed = ", ".join(quoted(name) for name in names[:_MAX_LISTED])
+    more = ", …" if len(names) > _MAX_LISTED else ""
+    return claim(f"map.near.several_{unit}", n=len(names), names=f"{listed}{more}")

@@ -1,0 +1,171 @@
+"""The colours of a map's points: the columns to choose from, and the points of each colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contextlens.core import EncoderService
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.map.coloring import (
+    GROUPS,
+    LAYER,
+    MAX_COLORED,
+    NOTHING,
+    Coloring,
+    color_choice,
+    coloring,
+    groups,
+)
+from contextlens.features.map.display import map_display
+from contextlens.features.map.request import requested_map
+from contextlens.features.map.scatter import map_scatter
+from contextlens.figures.theme import CATEGORICAL
+from contextlens.maps.result import MapResult
+from contextlens.ui.state.view import DEFAULT
+from tests.features.map.points import places_of, points_of
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
+from tests.support.pages import app_settings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app() -> Iterator[None]:
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def pythons(service: EncoderService) -> MapResult:
+    """The two pythons at all layers."""
+    return drawn_map(service, map_view(**QUICK))
+
+
+# The columns
+
+
+@pytest.mark.parametrize(
+    ("controls", "title"),
+    [
+        ({}, "sense"),
+        ({"color": "part of text"}, "part of text"),
+        ({"color": "position in the sentence"}, "position in the sentence"),
+        ({"color": GROUPS}, GROUPS),
+        ({"color": NOTHING}, ""),
+        ({"color": LAYER}, ""),
+        ({"color": "token"}, "sense"),  # what words do not have
+        ({"color": "no such"}, "sense"),
+    ],
+    ids=str,
+)
+def test_points_are_coloured_by_what_they_have(
+    pythons: MapResult, controls: dict[str, Any], title: str
+) -> None:
+    shown = map_display(map_view(**QUICK, **controls), pythons)
+    assert shown.finding.color.title == title
+    assert shown.finding.every_layer == (controls.get("color") == LAYER)
+    assert shown.finding.column == (title if title in pythons.points.labels else None)
+
+
+def test_every_colour_that_is_offered_is_one_that_the_points_have(service: EncoderService) -> None:
+    card = service.load(DEFAULT.model)
+    for unit in ("words", "tokens", "sentences"):
+        view = map_view(*TEXTS, unit=unit, **QUICK)
+        picture = drawn_map(service, view)
+        for name in requested_map(view, card).color.options:
+            color = map_display(map_view(*TEXTS, unit=unit, color=name, **QUICK), picture).finding
+            assert color.every_layer if name == LAYER else True
+            assert name in {"", LAYER, NOTHING} or color.color.title == name
+
+
+def test_a_label_named_like_a_column_of_the_points_can_be_chosen(service: EncoderService) -> None:
+    corpus = Corpus("mine", TEXTS, {"word": ("a", "b", "a", "b"), "same": ("x",) * 4})
+    view = map_view(*TEXTS, color="word (label)", **QUICK)
+    shown = map_display(view, drawn_map(service, view, corpus))
+    assert shown.finding.color.title == "word (label)"
+    view = map_view(*TEXTS, **QUICK)  # the first label of more than one kind
+    assert map_display(view, drawn_map(service, view, corpus)).finding.color.title == "word"
+
+
+def test_a_file_s_first_usable_label_colours_it() -> None:
+    n = 60
+    columns = {
+        "id": tuple(f"row {i}" for i in range(n)),
+        "source": ("web",) * n,
+        "sent": tuple(f"2024-03-{1 + i % 20:02}" for i in range(n)),
+        "score": tuple(str(i % 20 / 4) for i in range(n)),
+        "topic": tuple(("sport", "law", "music")[i % 3] for i in range(n)),
+    }
+    request = SimpleNamespace(only=(), unit="sentences")
+    texts = tuple(f"text {i}" for i in range(n))
+    color = color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert (color.default, color.of(DEFAULT)) == ("topic", "topic")
+    assert set(columns) < set(color.options)  # all others can be chosen
+    del columns["topic"]
+    color = color_choice(request, Corpus("file", texts, columns))  # type: ignore[arg-type]
+    assert color.default == GROUPS
+
+
+# The points of each colour
+
+
+def test_categories_keep_their_colours_on_another_map() -> None:
+    points = points_of(80, n_senses=6)
+    left = coloring(points, "sense")
+    rows = [i for i, sense in enumerate(points.labels["sense"]) if sense != left.order[0]]
+    right = coloring(points.take(rows), "sense", order=left.order)
+    colors = [
+        {g.name: g.color for g in groups(own, n)} for own, n in ((left, 80), (right, len(rows)))
+    ]
+    assert colors[1] == {name: c for name, c in colors[0].items() if name != left.order[0]}
+    assert len(colors[1]) == 6  # five senses, and one point without
+
+
+def test_the_most_frequent_get_colours_and_the_others_are_grey() -> None:
+    values = [f"c{i:02d}" for i in range(14) for _ in range(20 - i)]
+    color = Coloring("c", "category", values, order=tuple(dict.fromkeys(values)))
+    found = groups(color, len(values))
+    assert found[0].name == f"other ({14 - MAX_COLORED})"
+    assert found[0].color == CATEGORICAL[-1]
+    assert [g.name for g in found[1:]] == [f"c{i:02d}" for i in range(MAX_COLORED)]
+    assert [g.color for g in found[1:]] == list(CATEGORICAL[:MAX_COLORED])
+
+
+def test_categories_are_ordered_by_number_and_points_without_one_are_apart() -> None:
+    points = points_of(9)
+    given = ["b", "a", "a", "", "c", "c", "b", "c", ""]
+    color = coloring(points, "own", extra={"own": given})
+    assert color.order == ("c", "a", "b")
+    figure = map_scatter(points, places_of(9), color=color, title="T")
+    assert [(t.name, len(t.x)) for t in figure.data] == [
+        *[("no label", 2), ("c", 3), ("a", 2), ("b", 2)]
+    ]
+    assert figure.data[0].legendrank > figure.data[1].legendrank
+    assert figure.layout.showlegend
+
+
+def test_a_measure_has_a_bar_of_colours_and_what_has_none_is_grey() -> None:
+    points = points_of(30)
+    own = points.measures["norm"]
+    figure = map_scatter(points, places_of(30), color=coloring(points, "norm"), title="T")
+    grey, colored = figure.data
+    assert len(grey.x) == np.isnan(own).sum() == 3
+    np.testing.assert_array_equal(colored.marker.color, own[~np.isnan(own)])
+    assert (colored.marker.cmin, colored.marker.cmax) == (np.nanmin(own), np.nanmax(own))
+
+
+def test_dates_have_a_bar_with_dates() -> None:
+    points = points_of(40)
+    days = tuple(f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(40))
+    points = replace(points, labels={"sent": (*days[:-1], "")})
+    color = coloring(points, "sent")
+    assert (color.kind, color.dates) == ("measure", True)
+    figure = map_scatter(points, places_of(40), color=color, title="T")
+    (bar,) = [t.marker.colorbar for t in figure.data if t.marker.colorbar.ticktext]
+    assert (bar.ticktext[0], bar.ticktext[-1]) == (min(days[:-1]), max(days[:-1]))
+    assert sum(len(trace.x) for trace in figure.data) == 40  # the one without a date is grey
+    assert "sent: 2024-02-02" in figure.data[-1].hovertext[1]

@@ -1,0 +1,77 @@
+"""The hover text of a map's points: what it has, its lines, its size."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from contextlens.features.map.coloring import UNCOLORED, coloring
+from contextlens.features.map.hover import hover_texts
+from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
+from tests.features.map.points import SENTENCE, places_of, points_of
+
+
+def test_hover_has_name_sentence_with_the_word_marked_labels_and_value() -> None:
+    points = points_of(3)
+    lines = hover_texts(points, coloring(points, "norm"))[1].split("<br>")
+    assert lines[0] == "<b>python</b>"
+    assert "hungry <b>python</b> swallowed" in " ".join(lines[1:])
+    assert f"sense: {points.labels['sense'][1]}" in lines
+    assert "source: book" in lines
+    assert lines[-1] == f"norm: {points.measures['norm'][1]:.4f}"
+    assert max(len(re.sub("<.*?>", "", line)) for line in lines) <= 48
+    first = hover_texts(points, coloring(points, "norm"))[0]
+    assert "norm" not in first  # it has no value
+    assert "sense:" not in first  # nor a label
+
+
+def test_sentences_are_their_own_hover_and_long_ones_without_blanks_are_broken() -> None:
+    points = points_of(1, unit="sentences", sentence="語" * 100)
+    (text,) = hover_texts(points, UNCOLORED)
+    lines = text.split("<br>")
+    assert lines[0] == "語" * 48
+    assert "<b>" not in text
+    assert text.count("語") == 89  # cut, and marked as cut
+
+
+def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:
+    sentence = "x" * 44 + " python " + "y" * 30
+    points = points_of(1, sentence=sentence)
+    (text,) = hover_texts(points, UNCOLORED)
+    for line in text.split("<br>"):
+        assert line.count("<b>") == line.count("</b>")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sentence", "by"),
+    [
+        (SENTENCE, "sense"),
+        ("<&>/" * 40 + "python", "norm"),
+        ("蛇" * 60 + "python" + "蛇" * 90, "sense"),
+    ],
+)
+def test_fifty_thousand_points_are_under_8_mb(sentence: str, by: str) -> None:
+    points = points_of(50_000, n_senses=12, sentence=sentence)
+    marks = MapMarks(chosen=range(0, 50_000, 2))
+    color = coloring(points, by)
+    figure = map_scatter(points, places_of(50_000), color=color, marks=marks, title="T")
+    assert len(figure.to_json(validate=False)) < 8_000_000
+    assert all(trace.type == "scattergl" for trace in figure.data)
+    shown = figure.data[-1].hovertext[0]
+    assert re.search("[a-z蛇&]", shown)
+
+
+def test_few_points_are_svg_and_have_all_their_words() -> None:
+    points = points_of(MAX_SVG)
+    figure = map_scatter(points, places_of(MAX_SVG), title="T")
+    assert {trace.type for trace in figure.data} == {"scatter"}
+    assert "source: book" in figure.data[0].hovertext[-1]
+
+
+def test_a_budget_too_small_for_sentences_leaves_names() -> None:
+    points = points_of(100)
+    texts = hover_texts(points, UNCOLORED, budget=1_500)
+    assert texts == ["python"] * 100
+    assert hover_texts(points, UNCOLORED, budget=10) == [""] * 100
