@@ -6,7 +6,7 @@ from websockets import http11
 from contextlens.ui.access import oidc
 from contextlens.ui.corpora import exports
 from contextlens.ui.files import uploads
-from contextlens.ui.frame import errors
+from contextlens.ui.page import errors
 from contextlens.ui.server import document, health, hosts, startup
 
 # A browser sends all of its cookies in one line, and `websockets` does not answer a WebSocket with

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from contextlens.ui.access import sign_in
-from contextlens.ui.frame import errors, navigation, present, runs, shell, sidebar
+from contextlens.ui.frame import present, shell, sidebar
 from contextlens.ui.models import runtime
+from contextlens.ui.page import errors, navigation, runs
 from contextlens.ui.state import session
 
 shell.configure()

@@ -11,7 +11,7 @@ view = session.current()
 downloads = shell.header("anatomy", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
-with kit.room("anatomy", height=520):
+with kit.placeholder("anatomy", height=520):
     anatomy = anatomy_view(view, service, card, runtime.own_models())
 
 with kit.box():

@@ -12,7 +12,7 @@ from contextlens.ui.widgets import kit
 view = session.current()
 downloads = shell.header("attention", view)
 card = runtime.load(view.model, height=560)
-with kit.room("attention", height=560):
+with kit.placeholder("attention", height=560):
     attention = attention_view(view, runtime.service(), card)
 
 with kit.box():

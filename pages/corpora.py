@@ -11,7 +11,7 @@ from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(PAGE, view)
-with kit.room(PAGE, height=page.HEIGHT):
+with kit.placeholder(PAGE, height=page.HEIGHT):
     result = result_of(view)
 
 with kit.box():

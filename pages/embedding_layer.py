@@ -13,7 +13,7 @@ view = session.current()
 downloads = shell.header("embedding_layer", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
-with kit.room("embedding_layer", height=520):
+with kit.placeholder("embedding_layer", height=520):
     embedding = embedding_sum(view, service, card)
 
 with kit.box():

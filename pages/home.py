@@ -6,8 +6,9 @@ import streamlit as st
 
 from contextlens.features.home import page
 from contextlens.features.meaning.page import files, snippets
-from contextlens.ui.frame import errors, shell
+from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
+from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
@@ -32,7 +33,7 @@ with story, errors.boundary():
         headline.empty()  # so that its room is there
     drawing.chips(view)
     card = runtime.load(view.model, height=600)
-    with kit.room("home", height=600):
+    with kit.placeholder("home", height=600):
         baseline = runtime.baseline(card)
         ruler = runtime.ruler(card, baseline)
         meaning = compute.meaning_of(view, runtime.service(), card, baseline)

@@ -14,7 +14,7 @@ view = session.current()
 downloads = shell.header("layers", view)
 card = runtime.load(view.model, height=560)
 service = runtime.service()
-with kit.room("layers", height=560):
+with kit.placeholder("layers", height=560):
     baseline = runtime.baseline(card)
     states = hidden_states(view, service, card, baseline)
 

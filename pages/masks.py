@@ -17,7 +17,7 @@ places = page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
 service = runtime.service()
-with kit.room(PAGE, height=560):
+with kit.placeholder(PAGE, height=560):
     masks = masks_of(view, service, card)
 
 page.choose_text(masks, view, *places)

@@ -13,7 +13,7 @@ with kit.box():
     page.toolbar(view)
 
 card = runtime.load(view.model, height=480)
-with kit.room("meaning", height=480):
+with kit.placeholder("meaning", height=480):
     baseline = runtime.baseline(card)
     ruler = runtime.ruler(card, baseline)
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)

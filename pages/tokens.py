@@ -13,7 +13,7 @@ view = session.current()
 downloads = shell.header(controls.PAGE, view)
 model = runtime.load(view.model, height=420)
 service = runtime.service()
-with kit.room(controls.PAGE, height=420):
+with kit.placeholder(controls.PAGE, height=420):
     card = service.load_tokenizer(view.model)
     tokenized = tokenized_sentence(view, service, card)
 

@@ -14,7 +14,7 @@ downloads = shell.header(controls.PAGE, view)
 with kit.box():
     page.toolbar(view)
 card = runtime.load(view.model, height=HEIGHT)
-with kit.room(controls.PAGE, height=HEIGHT):
+with kit.placeholder(controls.PAGE, height=HEIGHT):
     score = score_of(view, runtime.service(), card)
     baseline = runtime.baseline(card)
     ruler = runtime.ruler(card, baseline)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.address import decode, from_json
 from contextlens.ui.state.controls import Control
 from tests.support.pages import bundled_app, framed, shown_view

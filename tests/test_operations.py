@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from contextlens.core import meters
-from contextlens.ui.server import readings
+from contextlens.ui.server import metrics
 from contextlens.ui.server.logs import FIELDS
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("_total",)}
 @pytest.fixture(scope="module")
 def families() -> dict[str, Any]:
     """All metrics of the app, by the name in the table: of a counter with its ending."""
-    readings.begin()
+    metrics.begin()
     found = {}
     for each in meters.REGISTRY.collect():
         found[each.name + ("_total" if each.type == "counter" else "")] = each

@@ -20,7 +20,7 @@ from contextlens.core.errors import ContextlensError, CorpusError, SettingsError
 
 if TYPE_CHECKING:
     from contextlens.core import Settings
-    from contextlens.corpus.sheet import Sheet
+    from contextlens.corpus.table import Table
     from contextlens.ui.state.view import ViewState
 
 __all__ = ["app", "main"]
@@ -189,7 +189,7 @@ def _on_file(view: ViewState, file: Path, text: str, labels: Sequence[str] | Non
     """The view of a file on the Map; its columns are kept in this process, as an upload's are."""
     from contextlens.features.map.widgets import OWN_FILE
     from contextlens.ui.corpora.own_file import share
-    from contextlens.ui.models.services import settings
+    from contextlens.ui.state.services import settings
 
     sheet = _sheet(file, settings())
     columns = _columns(sheet, text, labels)
@@ -197,7 +197,7 @@ def _on_file(view: ViewState, file: Path, text: str, labels: Sequence[str] | Non
     return OWN_FILE.opened(view, sheet, digest, *columns)
 
 
-def _sheet(file: Path, settings: Settings) -> Sheet:
+def _sheet(file: Path, settings: Settings) -> Table:
     from contextlens.corpus.readers import read
 
     if not file.is_file():
@@ -205,7 +205,7 @@ def _sheet(file: Path, settings: Settings) -> Sheet:
     return read(file.name, file.read_bytes(), max_bytes=settings.max_upload_bytes)
 
 
-def _columns(sheet: Sheet, text: str, labels: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:
+def _columns(sheet: Table, text: str, labels: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:
     """The column with the texts and those with labels: the named ones, else the guessed ones."""
     from contextlens.corpus.targets import label_columns
 
@@ -282,7 +282,7 @@ def _serve(host: str, port: int) -> None:
     from streamlit.web import cli as streamlit
 
     from contextlens.ui.app_files import app_folder
-    from contextlens.ui.models.services import settings
+    from contextlens.ui.state.services import settings
 
     options = {
         "server.port": port,

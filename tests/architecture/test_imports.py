@@ -68,13 +68,6 @@ UI = (
     *("frame", "server", "processes"),
 )
 """The packages and modules of `ui`: each may import those before it, so that there is no circle."""
-MOVES = {
-    "frame/errors.py": "page",
-    "frame/navigation.py": "page",
-    "frame/runs.py": "page",
-    "models/services.py": "state",
-}
-"""Modules of `ui` that already count as part of the package that they belong to."""
 DRAWS = {"page", "looks", "widgets"}
 """The files and folders of a feature that may import streamlit."""
 HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
@@ -158,13 +151,11 @@ def test_packages_of_ui_import_each_other_without_a_circle() -> None:
         for other, name, line in taken_modules(path)
         if part_of(other) == "ui" and place_in_ui(other) > place_in_ui(path)
     )
-    assert all((PACKAGE / "ui" / name).is_file() for name in MOVES)
 
 
 def place_in_ui(path: Path) -> int:
     """The place of a file's package in the order of `ui`."""
-    parts = parts_of(path)
-    return UI.index(MOVES.get(path.relative_to(PACKAGE / "ui").as_posix(), parts[1]))
+    return UI.index(parts_of(path)[1])
 
 
 def test_every_part_of_the_house_has_a_rule() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.controls import FRAME, Control
 from tests.architecture.source import (
     PACKAGE,

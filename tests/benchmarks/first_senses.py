@@ -50,8 +50,9 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     from contextlens.corpus.store.indexing import start
     from contextlens.features.senses.controls import WORD as WORD_CONTROL
     from contextlens.features.senses.senses import senses_in
-    from contextlens.ui.models import background, services
+    from contextlens.ui.models import background
     from contextlens.ui.server.startup import warm_up
+    from contextlens.ui.state import services
     from contextlens.ui.state.view import DEFAULT
 
     warm_up()  # as the server does

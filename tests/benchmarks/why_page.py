@@ -48,7 +48,8 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     from contextlens.features.why.controls import LOOK
     from contextlens.features.why.score import NoScore, score_of
     from contextlens.jobs import Visitor
-    from contextlens.ui.models import background, services
+    from contextlens.ui.models import background
+    from contextlens.ui.state import services
     from contextlens.ui.state.address import encode
     from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from contextlens.figures.theme import SMALLEST
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from tests.browser.screens import DESK, PHONE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from contextlens.features.layers.controls import SHOW
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT

@@ -9,7 +9,7 @@ import pytest
 
 from contextlens.core import caller as callers
 from contextlens.core.byte_cache import ByteCache
-from contextlens.core.caller import Caller, StoppedError, calling, current, otherwise
+from contextlens.core.caller import Caller, StoppedError, calling, current, set_default_caller
 from contextlens.core.errors import BusyError
 from contextlens.corpus.store.run import in_order
 
@@ -26,11 +26,11 @@ def test_it_is_known_inside_and_forgotten_outside() -> None:
 
 def test_another_one_is_asked_where_nobody_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(callers, "_otherwise", [])
-    otherwise(lambda: Caller("page"))
+    set_default_caller(lambda: Caller("page"))
     assert current() == Caller("page")
     with calling(Caller("job")):
         assert current() == Caller("job")
-    otherwise(lambda: None)
+    set_default_caller(lambda: None)
     assert current() == Caller()
 
 

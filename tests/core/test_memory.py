@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from contextlens.core.encoder.devices import set_aside
+from contextlens.core.encoder.devices import allocate_array
 
 GROWTH = """
 import gc, psutil, time, torch
@@ -46,7 +46,7 @@ def test_a_long_run_gives_its_memory_back() -> None:
 
 def test_what_is_set_aside_has_the_shape_asked_and_can_be_filled() -> None:
     for shape in ((3,), (7, 20, 32), (7, 200, 384), (0, 5)):
-        array = set_aside(*shape)
+        array = allocate_array(*shape)
         assert (array.shape, array.dtype) == (shape, np.float32)
         array[:] = 2.0
         assert array.sum() == 2.0 * array.size

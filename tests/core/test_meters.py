@@ -17,7 +17,7 @@ from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from contextlens.core import EncoderService, meters, readings
+from contextlens.core import EncoderService, meters, metrics
 from contextlens.core.byte_cache import CacheInfo
 from contextlens.core.errors import BusyError, TextError
 from contextlens.jobs import StoppedError
@@ -129,7 +129,7 @@ def samples(found: Iterator[Metric]) -> dict[tuple[str, ...], float]:
 
 def test_a_cache_s_numbers_are_its_own() -> None:
     info = CacheInfo(hits=5, misses=3, n_entries=2, n_bytes=700, max_bytes=1000)
-    assert samples(readings.of_cache(info)) == {
+    assert samples(metrics.of_cache(info)) == {
         ("contextlens_cache_hits_total",): 5,
         ("contextlens_cache_misses_total",): 3,
         ("contextlens_cache_entries",): 2,
@@ -140,7 +140,7 @@ def test_a_cache_s_numbers_are_its_own() -> None:
 
 @given(st.dictionaries(st.text(), st.integers(0, 10**12)), st.sets(st.sampled_from(["a", "b"])))
 def test_a_model_that_a_visitor_typed_is_no_label(sizes: dict[str, int], listed: set[str]) -> None:
-    found = samples(readings.of_models(sizes, listed))
+    found = samples(metrics.of_models(sizes, listed))
     assert {name for _, name in found} <= {*listed, "other"}
     assert sum(found.values()) == sum(sizes.values())
 
@@ -169,7 +169,7 @@ from starlette.requests import Request
 from contextlens.core import BUNDLED_ID, meters, open_service
 from contextlens.ui.server import health, readings
 meters.count_error(ValueError())
-readings.begin()
+metrics.begin()
 print(len(open_service().encode(BUNDLED_ID, ["pet python"])[0].tokens))
 answer = health._metrics(Request({"type": "http", "headers": []}))
 print(answer.status_code, answer.body.decode())

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 from tests.support.workbooks import HOME, excel, zipped
 
 MAX = 1_000_000
@@ -20,7 +20,7 @@ def packed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-def table(name: str, content: bytes) -> Sheet:
+def table(name: str, content: bytes) -> Table:
     return read(name, content, max_bytes=MAX)
 
 

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 
 MAX = 10_000_000
 
 
-def table(text: str | bytes, name: str = "a.csv") -> Sheet:
+def table(text: str | bytes, name: str = "a.csv") -> Table:
     return read(name, text.encode() if isinstance(text, str) else text, max_bytes=MAX)
 
 
-def column(sheet: Sheet, title: str) -> list[str | None]:
+def column(sheet: Table, title: str) -> list[str | None]:
     return list(sheet.columns[title])
 
 

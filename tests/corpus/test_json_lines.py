@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.json_lines import as_text
-from contextlens.corpus.readers import Sheet, read, to_corpus
+from contextlens.corpus.readers import Table, read, to_corpus
 
 VALUES = st.recursive(
     st.none()
@@ -24,11 +24,11 @@ VALUES = st.recursive(
 ROWS = st.lists(st.dictionaries(st.sampled_from(["text", "label", "n"]), VALUES), max_size=6)
 
 
-def lines(text: str | bytes, name: str = "a.jsonl") -> Sheet:
+def lines(text: str | bytes, name: str = "a.jsonl") -> Table:
     return read(name, text.encode() if isinstance(text, str) else text, max_bytes=10_000_000)
 
 
-def rows_of(sheet: Sheet) -> list[dict[str, str | None]]:
+def rows_of(sheet: Table) -> list[dict[str, str | None]]:
     return sheet.head(sheet.n_rows)
 
 

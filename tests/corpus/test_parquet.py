@@ -15,7 +15,7 @@ import pytest
 from pyarrow.parquet import encryption
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 
 MAX = 10_000_000
 
@@ -26,7 +26,7 @@ def written(table: pa.Table | dict[str, Any], **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def parquet(content: bytes, *, max_bytes: int = MAX) -> Sheet:
+def parquet(content: bytes, *, max_bytes: int = MAX) -> Table:
     return read("a.parquet", content, max_bytes=max_bytes)
 
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import FORMATS, Sheet, read, to_corpus
+from contextlens.corpus.readers import FORMATS, Table, read, to_corpus
 from contextlens.corpus.targets import guess_marks, targets_of
 
 MAX = 10_000_000
@@ -24,8 +24,8 @@ PACKED = {".parquet", ".xlsx", ".gz", ".zip"}
 TEXT_FORMATS = (*(own for own in FORMATS if own not in PACKED), ".ndjson", ".CSV")
 
 
-def sheet(**columns: list[str | None]) -> Sheet:
-    return Sheet("a.csv", "CSV", {title: tuple(own) for title, own in columns.items()})
+def sheet(**columns: list[str | None]) -> Table:
+    return Table("a.csv", "CSV", {title: tuple(own) for title, own in columns.items()})
 
 
 @cache
@@ -309,7 +309,7 @@ def test_the_python_of_the_page_makes_a_table_of_xml(
     assert row[0][slice(*span)] == row[3]
 
 
-def shown() -> list[Sheet]:
+def shown() -> list[Table]:
     tables = re.findall(r"```csv\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     return [read("shown.csv", table.encode(), max_bytes=10_000) for table in tables]
 

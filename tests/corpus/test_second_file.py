@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet, read, to_corpus
+from contextlens.corpus.readers import Table, read, to_corpus
 from contextlens.corpus.second_file import joined
-from contextlens.corpus.sheet import sheet_of
+from contextlens.corpus.table import table_of
 from contextlens.corpus.targets import label_columns
 
 LINES = "Walk more\nWe are late\n\nWhy would you say that?\nGot the job\n"
@@ -20,21 +20,21 @@ NAMES = "0\tanger\n1\tjoy\n2\toptimism\n"
 NAMED = ["optimism", "anger", "anger", "joy", "joy"]
 
 
-def texts(content: str = LINES) -> Sheet:
+def texts(content: str = LINES) -> Table:
     return read("texts.txt", content.encode(), max_bytes=10_000)
 
 
-def with_second(sheet: Sheet, content: str | bytes, name: str = "labels.txt") -> Sheet:
+def with_second(sheet: Table, content: str | bytes, name: str = "labels.txt") -> Table:
     raw = content if isinstance(content, bytes) else content.encode()
     return joined(sheet, name, raw, max_bytes=10_000, max_held=10**6)
 
 
-def numbered(*labels: str) -> Sheet:
+def numbered(*labels: str) -> Table:
     rows = {"column 1": labels, "column 2": [f"A text about things, number {i}" for i in labels]}
-    return sheet_of("news.csv", "CSV", rows)
+    return table_of("news.csv", "CSV", rows)
 
 
-def labels_of(sheet: Sheet, title: str = "label") -> list[str | None]:
+def labels_of(sheet: Table, title: str = "label") -> list[str | None]:
     return list(sheet.columns[title])
 
 
@@ -81,14 +81,14 @@ def test_lines_name_numbers_from_0_or_1_or_cannot_tell() -> None:
     classes = "World\nSports\nBusiness\n"
     assert labels_of(with_second(numbered("3", "1", "3", "2"), classes))[0] == "Business"
     assert labels_of(with_second(numbered("2", "0", "2", "1"), classes))[0] == "Business"
-    floats = sheet_of("mine.csv", "CSV", {"text": ["One text", "Two"], "label": ["2.0", "0.0"]})
+    floats = table_of("mine.csv", "CSV", {"text": ["One text", "Two"], "label": ["2.0", "0.0"]})
     assert labels_of(with_second(floats, NAMES)) == ["optimism", "anger"]
     with pytest.raises(CorpusError, match="cannot tell which number the first name has"):
         with_second(numbered("1", "2", "1", "1", "2"), classes)
 
 
 def test_labels_are_joined_by_id_in_any_order_and_missing_ones_are_said() -> None:
-    sheet = sheet_of("mine.json", "JSON", {"id": ["a.0", "a.1", "a.2"], "text": ["x", "y", "z"]})
+    sheet = table_of("mine.json", "JSON", {"id": ["a.0", "a.1", "a.2"], "text": ["x", "y", "z"]})
     gold = json.dumps([{"id": "a.2", "tag": "F"}, {"id": "a.0", "tag": "T"}])
     sheet = with_second(sheet, gold, "mine.gold")
     assert labels_of(sheet, "tag") == ["T", None, "F"]

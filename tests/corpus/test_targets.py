@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core.words import Span, find_words
-from contextlens.corpus.sheet import sheet_of
+from contextlens.corpus.table import table_of
 from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 
 TEXT = "I love my pet python, not Python."
@@ -188,7 +188,7 @@ def marks_of(titles: str, **cells: tuple[str, ...]) -> MarkColumns:
     """The guessed marks of a file with a text and columns of these titles."""
     roles = {title: title.strip().casefold() for title in titles.split(",") if title}
     columns = {title: cells.get(role, MARKS.get(role, TEXTS)) for title, role in roles.items()}
-    (found,) = guess_marks(sheet_of("mine.csv", "CSV", {"text": TEXTS, **columns}), "text")
+    (found,) = guess_marks(table_of("mine.csv", "CSV", {"text": TEXTS, **columns}), "text")
     return found
 
 
@@ -229,7 +229,7 @@ def test_numbers_that_agree_with_most_words_mark_other_forms_of_them_too() -> No
     """A check against the dictionary form would lose "went" for "go"."""
     texts = [f"They {'went' if i == 3 else 'go'} home {i}" for i in range(12)]
     columns = {"text": texts, "lemma": ["go"] * 12, "index": ["1"] * 12}
-    (marks,) = guess_marks(sheet_of("mine.csv", "CSV", columns), "text")
+    (marks,) = guess_marks(table_of("mine.csv", "CSV", columns), "text")
     assert marks == MarkColumns(index="index")
     assert targets_of(columns, texts, marks).n_missed == 0
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 from contextlens.corpus.second_file import joined
-from contextlens.corpus.sheet import counts_up, sheet_of
+from contextlens.corpus.table import counts_up, table_of
 from contextlens.corpus.targets import MarkColumns, label_columns
 from contextlens.features.corpora.compute import corpus_from, guess
 from contextlens.features.map.controls import SOURCE as MAP_SOURCE
@@ -58,12 +58,12 @@ def ends(texts: Sequence[str]) -> list[int]:
     return [text.index("bank") + len("bank") for text in texts]
 
 
-def sheet(columns: Columns) -> Sheet:
+def sheet(columns: Columns) -> Table:
     cells = {
         title: [None if cell is None else str(cell) for cell in column]
         for title, column in columns.items()
     }
-    return sheet_of("mine.csv", "CSV", cells)
+    return table_of("mine.csv", "CSV", cells)
 
 
 def untitled(*columns: Sequence[object]) -> Columns:

@@ -38,7 +38,7 @@ from contextlens.core.families import allowed_config, family_of, read_config
 from contextlens.core.registry import ModelFiles
 from contextlens.core.words import split_words
 from contextlens.corpus.readers import MAX_TEXTS, read, to_corpus
-from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows
+from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows
 from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
 from contextlens.ui.state.bounds import (
     MAX_BYTES,

@@ -30,7 +30,7 @@ def test_work_is_long_work_of_its_visitor_until_nobody_wants_it() -> None:
     assert begun.wait(SECONDS)
     (caller,) = callers
     assert (caller.name, caller.bulk) == ("ada", True)
-    job.look(visitor)
+    job.poll(visitor)
     assert not caller.is_cancelled()  # type: ignore[misc]
     job.cancel(visitor)
     with pytest.raises(StoppedError):

@@ -272,7 +272,7 @@ def test_a_job_that_asks_a_process_is_cancelled_at_once_and_the_process_kept(
     job = jobs.start(Task("a", JobKind("maps", n_at_once=1), draw), me)
     assert begun.wait(WAIT)
     job.cancel(me)
-    assert job.look(me).state == "cancelled"
+    assert job.poll(me).state == "cancelled"
     assert job.wait(WAIT)
     assert job.was_stopped
     assert pid_of(processes) == pid

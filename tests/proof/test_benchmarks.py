@@ -23,7 +23,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.readers import read
-from contextlens.corpus.sheet import Sheet
+from contextlens.corpus.table import Table
 from contextlens.proof import benchmarks
 from contextlens.proof.__main__ import main
 from contextlens.proof.benchmarks import BENCHMARKS, MAX_ROWS, expected_figure, measure, rows_from
@@ -40,7 +40,7 @@ def quiet(stage: str, share: float) -> None:
     pass
 
 
-def sheet(*rows: tuple[object, ...], name: str = "mine.csv") -> Sheet:
+def sheet(*rows: tuple[object, ...], name: str = "mine.csv") -> Table:
     out = io.StringIO()
     csv.writer(out, delimiter="\t" if name.endswith("tsv") else ",").writerows(rows)
     return read(name, out.getvalue().encode(), max_bytes=10_000_000)
@@ -66,7 +66,7 @@ def plain(bundled_folder: Path):
     return vector
 
 
-def measured(service: EncoderService, key: str, *sheets: Sheet) -> Check:
+def measured(service: EncoderService, key: str, *sheets: Table) -> Check:
     benchmark = BENCHMARKS[key]
     return measure(benchmark, rows_from(benchmark, *sheets), service, card(service), quiet)
 

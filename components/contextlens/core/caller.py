@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Caller", "StoppedError", "calling", "current", "otherwise"]
+__all__ = ["Caller", "StoppedError", "calling", "current", "set_default_caller"]
 
 
 class StoppedError(Exception):
@@ -48,7 +48,7 @@ def current() -> Caller:
     return _otherwise[-1]() or _NOBODY
 
 
-def otherwise(find: Callable[[], Caller | None]) -> None:
+def set_default_caller(find: Callable[[], Caller | None]) -> None:
     """Set the function that finds the caller when none is set, for example in a page's thread."""
     _otherwise[:] = [find]
 

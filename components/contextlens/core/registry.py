@@ -29,7 +29,7 @@ __all__ = [
     "FOLDER_PREFIX",
     "PRESETS",
     "ModelFiles",
-    "admit",
+    "allow_model",
     "bundled_folder",
     "check_model",
     "check_offered",
@@ -122,7 +122,7 @@ def is_open(address: str | None) -> bool:
         return (address or "").casefold() != "localhost"
 
 
-def admit(model: str) -> None:
+def allow_model(model: str) -> None:
     """Allow a model that an admin asked for, until this process ends."""
     _admitted.add(model)
 

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.sheet import named
+from contextlens.corpus.table import named
 
 __all__ = ["ARCHIVES", "MOST_ENTRIES", "n_entries", "unpacked"]
 

@@ -13,8 +13,8 @@ from contextlens.content.bundled_texts import ambiguous_words, sentiment_sentenc
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import find_words
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.readers import FORMATS, Sheet, read
-from contextlens.corpus.sheet import named
+from contextlens.corpus.readers import FORMATS, Table, read
+from contextlens.corpus.table import named
 
 __all__ = [
     "MOST_FILES",
@@ -109,7 +109,7 @@ def stored_name(file: Offered, model: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(given).digest())[:16].decode()
 
 
-def read_offered(file: Offered, *, max_bytes: int) -> Sheet:
+def read_offered(file: Offered, *, max_bytes: int) -> Table:
     """Return the content of a file.
 
     Raises:

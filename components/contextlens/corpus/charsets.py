@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.sheet import named
+from contextlens.corpus.table import named
 
 __all__ = ["Charset", "charset_of", "open_text"]
 

@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.json_lines import is_json, read_json
-from contextlens.corpus.sheet import (
+from contextlens.corpus.table import (
     LABEL_NAMES,
     MAX_COLUMNS,
     MAX_SCANNED,
     TEXT_NAMES,
     Form,
-    Sheet,
+    Table,
     cut_note,
     is_number,
     max_rows,
     named,
     nothing_fits,
-    sheet_of,
+    table_of,
     unique,
 )
 
@@ -64,7 +64,7 @@ _EVEN = 0.9  # of the rows have equally many cells
 _NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
 
 
-def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> Sheet:
+def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> Table:
     """Return JSON, or a table if the rows are even, else a sentence a line, as a person may say.
 
     Args:
@@ -101,7 +101,7 @@ def _is_even(sample: str, *, whole: bool) -> bool:
     return share == 1 and len(rows) > 2 and not is_spaced
 
 
-def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Sheet:
+def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Table:
     """Return one sentence a line; blank lines before the last one are empty cells.
 
     So line n is row n, and a second file may hold the label of each line. U+2028 ends no line.
@@ -122,12 +122,12 @@ def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Sheet:
     if n_left < 0 and not texts:
         raise nothing_fits(name, max_held)
     notes = [*charset.notes, *_cut_note(len(texts), max_held if n_left < 0 else 0, more=more)]
-    return sheet_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
+    return table_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
 
 
 def read_table(
     name: str, content: bytes, max_held: int, *, kind: str = "CSV", delimiters: str = _SEPARATORS
-) -> Sheet:
+) -> Table:
     """Return a table whose columns are separated by one of some delimiters.
 
     Raises:
@@ -136,7 +136,7 @@ def read_table(
     return _read(name, content, charset_of(name, content), kind, delimiters, max_held)
 
 
-def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Sheet:
+def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Table:
     """Return a table from CSV in UTF-8 of which every cell is quoted.
 
     Raises:
@@ -152,7 +152,7 @@ def _read(
     kind: str,
     delimiters: str | Dialect,
     max_held: int,
-) -> Sheet:
+) -> Table:
     csv.field_size_limit(_LARGEST_FIELD)
     form = _form(name, content, charset, delimiters)
     rows = _Rows(content, charset, form)
@@ -172,7 +172,7 @@ def _read(
     cut = _cut_note(n_rows, max_held if is_full else 0, more=is_full or rows.more)
     cells = dict(zip(form.titles, columns, strict=True))
     notes = (*charset.notes, *form.notes, *rows.notes, *_without_missing(cells), *cut)
-    return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
+    return table_of(name, kind, cells, encoding=charset.title, notes=notes)
 
 
 def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.archives import MOST_ENTRIES, n_entries
 from contextlens.corpus.parquet_process import TIMES_UNPACKED, main
-from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named
+from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named
 
 _TIMES_WRITTEN = 3  # the most text of a file, in uploads of the largest size
 _MAX_CELLS = 20_000_000  # empty ones included

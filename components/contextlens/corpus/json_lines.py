@@ -19,16 +19,16 @@ from typing import Any, TextIO
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
-from contextlens.corpus.sheet import (
+from contextlens.corpus.table import (
     MAX_COLUMNS,
     MAX_SCANNED,
-    Sheet,
+    Table,
     clean,
     cut_note,
     max_rows,
     named,
     nothing_fits,
-    sheet_of,
+    table_of,
 )
 
 __all__ = ["as_text", "is_json", "read_json", "read_json_lines"]
@@ -41,7 +41,7 @@ _REFERENCE = 8  # bytes
 _LINE = "line"
 
 
-def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
+def read_json_lines(name: str, content: bytes, max_held: int) -> Table:
     """Return the objects on lines or in a list as rows, or strings in a column "text".
 
     Raises:
@@ -51,7 +51,7 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
     return _sheet(name, charset, _items(content, charset), max_held)
 
 
-def read_json(name: str, content: bytes, max_held: int) -> Sheet:
+def read_json(name: str, content: bytes, max_held: int) -> Table:
     """Return a table from JSON: as `read_json_lines`, or the columns of one object.
 
     Raises:
@@ -125,7 +125,7 @@ def _is_many(value: object) -> bool:
     return isinstance(value, list | dict)
 
 
-def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Sheet:
+def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Table:
     table = _Table(name, max_held)
     for item in source:
         if table.is_full or not table.add(item):
@@ -140,7 +140,7 @@ def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Sheet:
         )
     notes = (*charset.notes, *source.notes, *table.notes)
     kind = "JSONL" if source.unit == _LINE else "JSON"
-    return sheet_of(name, kind, table.columns, encoding=charset.title, notes=notes)
+    return table_of(name, kind, table.columns, encoding=charset.title, notes=notes)
 
 
 def as_text(value: Any) -> str | None:

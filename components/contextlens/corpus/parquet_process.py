@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.json_lines import as_text
-from contextlens.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
+from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named, unique
 
 __all__ = ["REFUSED", "TIMES_UNPACKED", "main"]
 

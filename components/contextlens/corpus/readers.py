@@ -23,9 +23,9 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
 from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import REFUSED
-from contextlens.corpus.sheet import N_LABELS, Cells, Form, Sheet, named, sheet_of
+from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
 
-__all__ = ["FORMATS", "MAX_TEXTS", "Sheet", "read", "to_corpus"]
+__all__ = ["FORMATS", "MAX_TEXTS", "Table", "read", "to_corpus"]
 
 
 # --- Parquet and Excel files, each read in a process of its own
@@ -36,7 +36,7 @@ _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
 
 
-def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
+def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
     """Return the columns of a Parquet file.
 
     Args:
@@ -59,10 +59,10 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) ->
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
     cells, notes, left_out = _arrow(_in_child("Parquet", name, content, request))
-    return sheet_of(name, "Parquet", cells, notes=notes, left_out=left_out)
+    return table_of(name, "Parquet", cells, notes=notes, left_out=left_out)
 
 
-def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
+def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
     """Return the first sheet of an Excel file that has a cell.
 
     Args:
@@ -150,7 +150,7 @@ _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 _TEXTS = (".txt", ".data")
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
-_READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
+_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
     ".jsonl": read_json_lines,
@@ -161,7 +161,7 @@ _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
 
 def read(
     name: str, content: bytes, *, max_bytes: int, max_held: int | None = None, form: Form = ""
-) -> Sheet:
+) -> Table:
     """Return the table in a file, every value as text.
 
     Args:
@@ -212,7 +212,7 @@ def _ending(name: str) -> str:
 
 
 def to_corpus(
-    sheet: Sheet,
+    sheet: Table,
     text_column: str,
     label_columns: Sequence[str] = (),
     *,
@@ -272,7 +272,7 @@ def _once(texts: Sequence[str], change: Callable[[str], str]) -> tuple[str, ...]
     return tuple(changed[text] for text in texts)
 
 
-def _column(sheet: Sheet, title: str) -> Cells:
+def _column(sheet: Table, title: str) -> Cells:
     if title not in sheet.columns:
         columns = ", ".join(named(column) for column in list(sheet.columns)[:10])
         more = ", …" if len(sheet.columns) > 10 else ""

@@ -17,9 +17,9 @@ from contextlens.corpus.archives import unpacked
 from contextlens.corpus.charsets import charset_of, open_text
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.readers import read
-from contextlens.corpus.sheet import (
+from contextlens.corpus.table import (
     Cells,
-    Sheet,
+    Table,
     clean,
     is_number,
     is_numbered,
@@ -49,7 +49,7 @@ class _Second:
         return len(next(iter(self.columns.values())))
 
 
-def joined(sheet: Sheet, name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
+def joined(sheet: Table, name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
     """Return a table with the labels from a second file, or with the names that it gives to labels.
 
     It holds names if its keys, or the numbers of its lines, are the labels of a column. Labels are
@@ -146,7 +146,7 @@ def _cells(values: Any) -> Cells:
 # --- Names of labels
 
 
-def _names(sheet: Sheet, second: _Second) -> tuple[str, Mapping[str, str]] | None:
+def _names(sheet: Table, second: _Second) -> tuple[str, Mapping[str, str]] | None:
     """Return the column of labels that the second file names, and the names by label."""
     titles = sorted(label_columns(sheet), key=lambda title: label_rank(title) is None)
     for title in titles:
@@ -184,7 +184,7 @@ def _key(cell: str | None) -> str:
     return plain.removesuffix(".0") if is_number(plain) else plain
 
 
-def _renamed(sheet: Sheet, second: _Second, title: str, names: Mapping[str, str]) -> Sheet:
+def _renamed(sheet: Table, second: _Second, title: str, names: Mapping[str, str]) -> Table:
     cells = tuple(names.get(_key(cell), cell) for cell in sheet.columns[title])
     shown = unique([*sheet.columns, _LABEL])[-1] if is_numbered(title) else title
     columns = {
@@ -197,7 +197,7 @@ def _renamed(sheet: Sheet, second: _Second, title: str, names: Mapping[str, str]
 # --- Labels of rows
 
 
-def _ids(sheet: Sheet, second: _Second) -> tuple[str, str] | None:
+def _ids(sheet: Table, second: _Second) -> tuple[str, str] | None:
     """Return the columns of ids of both files: the same values, each of them once."""
     labels = label_columns(sheet)
     for own, ids in second.columns.items():
@@ -214,7 +214,7 @@ def _ids(sheet: Sheet, second: _Second) -> tuple[str, str] | None:
     return None
 
 
-def _joined_by_id(sheet: Sheet, second: _Second, title: str, own: str) -> Sheet:
+def _joined_by_id(sheet: Table, second: _Second, title: str, own: str) -> Table:
     place = {key: i for i, key in enumerate(second.columns[own])}
     rows = [place.get(cell, -1) for cell in sheet.columns[title]]
     added = {
@@ -227,7 +227,7 @@ def _joined_by_id(sheet: Sheet, second: _Second, title: str, own: str) -> Sheet:
     return _added(sheet, added, f"Labels come from {named(second.name)}, joined by id.{more}")
 
 
-def _joined_by_line(sheet: Sheet, second: _Second) -> Sheet:
+def _joined_by_line(sheet: Table, second: _Second) -> Table:
     columns, n = dict(second.columns), second.n_rows
     if n == sheet.n_rows + 1:  # the first line may be the title
         heads = {cells[0] or title: cells[1:] for title, cells in columns.items()}
@@ -242,7 +242,7 @@ def _joined_by_line(sheet: Sheet, second: _Second) -> Sheet:
     return _added(sheet, columns, f"Labels come from {named(second.name)}, joined line by line.")
 
 
-def _added(sheet: Sheet, added: Mapping[str, Sequence[str | None]], note: str) -> Sheet:
+def _added(sheet: Table, added: Mapping[str, Sequence[str | None]], note: str) -> Table:
     titles = unique([*sheet.columns, *(_LABEL if is_numbered(t) else t for t in added)])
     columns = {**sheet.columns}
     columns |= {t: tuple(c) for t, c in zip(titles[len(columns) :], added.values(), strict=True)}

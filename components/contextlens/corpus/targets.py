@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from contextlens.core.words import Span, find_words, split_words
-from contextlens.corpus.sheet import Cells, Sheet, counts_up, named, text_pair
+from contextlens.corpus.table import Cells, Table, counts_up, named, text_pair
 
 __all__ = [
     "MarkColumns",
@@ -110,7 +110,7 @@ class Targets:
 # --- The columns that mark words
 
 
-def guess_marks(sheet: Sheet, *texts: str) -> tuple[MarkColumns, ...]:
+def guess_marks(sheet: Table, *texts: str) -> tuple[MarkColumns, ...]:
     """Return the columns that mark a word in each column of texts, all empty or all of one kind.
 
     Columns are found by their titles, and by their contents if these leave no doubt. Numbers are
@@ -141,21 +141,21 @@ def guess_marks(sheet: Sheet, *texts: str) -> tuple[MarkColumns, ...]:
     return _by_content(sheet, texts, others) or (MarkColumns(),) * len(texts)
 
 
-def example_of(sheet: Sheet, text: str, marks: MarkColumns) -> tuple[int, str] | None:
+def example_of(sheet: Table, text: str, marks: MarkColumns) -> tuple[int, str] | None:
     """Return the first row, from 1, whose word can be placed, and the word; None for none."""
     sample = _Sample(sheet, text)
     found = zip(sample.rows, sample.texts, sample.spans(marks), strict=True)
     return next(((row + 1, t.strip()[slice(*span)]) for row, t, span in found if span), None)
 
 
-def titled_marks(sheet: Sheet) -> tuple[str, ...]:
+def titled_marks(sheet: Table) -> tuple[str, ...]:
     """Return the columns that are titled as if they marked the place of a word."""
     titles = list(sheet.columns)
     found = set[str]().union(*(_titled(titles, side).numbers for side in _SIDES))
     return tuple(title for title in titles if title in found)
 
 
-def label_columns(sheet: Sheet) -> tuple[str, ...]:
+def label_columns(sheet: Table) -> tuple[str, ...]:
     """Return the columns that are likely labels, without those that mark the places of words."""
     pair = text_pair(sheet)
     marks = guess_marks(sheet, *(pair if all(pair) else (sheet.text_column,)))
@@ -196,7 +196,7 @@ def _of_one_side(own: MarkColumns, other: MarkColumns, shared: MarkColumns) -> M
 class _Sample:
     """The first rows of a file that have a text in one column, to try marks on."""
 
-    def __init__(self, sheet: Sheet, text: str, side: int = 0, n: int = _N_TRIED) -> None:
+    def __init__(self, sheet: Table, text: str, side: int = 0, n: int = _N_TRIED) -> None:
         cells = sheet.columns[text]
         filled = (i for i, cell in enumerate(cells) if cell and not cell.isspace())
         self.rows = list(islice(filled, n))
@@ -248,7 +248,7 @@ class _Sample:
 
 
 def _by_content(
-    sheet: Sheet, texts: Sequence[str], others: Sequence[str]
+    sheet: Table, texts: Sequence[str], others: Sequence[str]
 ) -> tuple[MarkColumns, ...]:
     """Return marks in columns without usual titles, as in WiC, if nearly every text agrees."""
     glances, samples = (
@@ -292,7 +292,7 @@ def _all_match(pattern: re.Pattern[str], cells: Sequence[str | None]) -> bool:
     return any(cells) and all(pattern.fullmatch(cell) for cell in cells if cell)
 
 
-def _runs(sheet: Sheet, titles: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+def _runs(sheet: Table, titles: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
     """Yield every n of these columns that stand side by side."""
     every = list(sheet.columns)
     for i in range(len(every) - n + 1):

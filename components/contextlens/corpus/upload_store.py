@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from contextlens.core.errors import BusyError, CorpusError
-from contextlens.corpus.sheet import named
+from contextlens.corpus.table import named
 
 __all__ = ["FileKey", "Inbox", "UploadStore"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.analysis.ruler import Range
-from contextlens.figures.room import beside, width
+from contextlens.figures.margins import beside, width
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, SMALLEST, figure
 
 __all__ = ["Stretch", "line_ruler", "ruler_figure"]

@@ -8,7 +8,7 @@
 
     me = Visitor("session 1")
     job = jobs.start(task, me)          # the same key while under way: the same job
-    in_words(job.look(me))              # "Reading 600 texts…"; each look renews the wait
+    in_words(job.poll(me))              # "Reading 600 texts…"; each look renews the wait
     job.cancel(me)                      # returns at once; points that others want go on
     job.result()                        # once job.done()
 

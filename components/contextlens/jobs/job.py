@@ -100,7 +100,7 @@ class Job:
 
     # For waiting callers
 
-    def look(self, visitor: Visitor | None = None) -> Status:
+    def poll(self, visitor: Visitor | None = None) -> Status:
         """Return the progress, and renew the visitor's wait."""
         with self._office.lock:
             if visitor in self._leases:
@@ -270,7 +270,7 @@ class Job:
     def _status(self) -> Status:
         split = self._split
         if self.state == "waiting" and self.after is not None and self.given is None:
-            first = self.after.look()
+            first = self.after.poll()
             return replace(first, share=split * first.share)
         status = self._meter.status(self.state, self.kind.silence)
         share = 1.0 if self.state == "done" else split + (1 - split) * status.share

@@ -88,7 +88,7 @@ class MapResult:
         )
 
     @cached_property
-    def spots(self) -> list[tuple[str, int, int, str]]:
+    def point_ids(self) -> list[tuple[str, int, int, str]]:
         """Each point by its text, span and name, which identify it in another map."""
         points = self.points
         return [

@@ -17,7 +17,7 @@ from contextlens.core.errors import ContextlensError, CorpusError
 from contextlens.core.registry import locate
 from contextlens.corpus.readers import read
 from contextlens.corpus.second_file import joined
-from contextlens.corpus.sheet import Sheet
+from contextlens.corpus.table import Table
 from contextlens.proof.benchmarks import BENCHMARKS, measure, rows_from
 from contextlens.proof.checks import Check, ready_checks, rows_of
 
@@ -73,7 +73,7 @@ def _checks(options: argparse.Namespace) -> tuple[Check, ...]:
     return ready_checks(service, card, folder, _quiet)
 
 
-def _sheet(file: Path, labels: Path | None, settings: Settings) -> Sheet:
+def _sheet(file: Path, labels: Path | None, settings: Settings) -> Table:
     most = settings.max_upload_bytes
     sheet = read(file.name, file.read_bytes(), max_bytes=most)
     if labels is None:

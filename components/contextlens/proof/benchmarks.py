@@ -21,7 +21,7 @@ from contextlens.core.recipe import pool
 from contextlens.core.schema import TEST, TRAIN, FloatArray, IntArray, ModelCard
 from contextlens.core.service import EncoderService
 from contextlens.core.words import Span
-from contextlens.corpus.sheet import Cells, Sheet, is_number, label_rank, named, text_pair
+from contextlens.corpus.table import Cells, Table, is_number, label_rank, named, text_pair
 from contextlens.corpus.targets import MarkColumns, guess_marks, targets_of, two_sides
 from contextlens.proof.checks import WEIGHTS, Check, Step
 
@@ -132,7 +132,7 @@ class Rows:
         return digest.hexdigest()
 
 
-def rows_from(benchmark: Benchmark, sheet: Sheet, train: Sheet | None = None) -> Rows:
+def rows_from(benchmark: Benchmark, sheet: Table, train: Table | None = None) -> Rows:
     """Return the rows of a benchmark's file, and of the one with training rows if there is one.
 
     Raises:
@@ -185,7 +185,7 @@ class _Reader:
     """One file of a benchmark, its columns guessed by title, then by content."""
 
     def __init__(
-        self, benchmark: Benchmark, sheet: Sheet, names: tuple[dict[str, int], dict[str, int]]
+        self, benchmark: Benchmark, sheet: Table, names: tuple[dict[str, int], dict[str, int]]
     ) -> None:
         self._benchmark, self._sheet = benchmark, sheet
         self._labels, self._words = names

@@ -50,7 +50,7 @@ def test_an_id_that_is_not_offered_is_refused_before_the_hub_is_asked(hub: HubSe
 
 def test_what_an_admin_let_in_is_loaded(hub: HubServer, admitted: None) -> None:
     settings = Settings(hub_endpoint=hub.endpoint)
-    registry.admit(TYPED)
+    registry.allow_model(TYPED)
     assert LocalService(settings, offered_only=True).load(TYPED).id == TYPED
     with pytest.raises(ContextlensError):
         LocalService(settings, offered_only=True).load("org/another")

@@ -61,7 +61,7 @@ def test_a_job_indexes_a_corpus_and_says_how_far_it_is(store: Store, jobs: Jobs)
     done = store.about(about.name)
     assert (done.state, done.n_texts_done, done.why) == ("done", 40, "")
     assert done.n_occurrences == rows_in(store, about.name).num_rows
-    assert job.look(ME).share == 1.0
+    assert job.poll(ME).share == 1.0
     start(jobs, store, service(), about.name, ME).result(20)  # once more: nothing happens
     assert store.about(about.name) == done
 
@@ -133,7 +133,7 @@ def test_one_visitors_corpora_take_turns_and_leave_room_for_anothers(
     with held(store, jobs, first.name):
         waiting = start(jobs, store, service(), second.name, ME)
         start(jobs, store, service(), other.name, YOU).result(20)
-        assert waiting.look().state == "waiting"
+        assert waiting.poll().state == "waiting"
     waiting.result(20)
 
 

@@ -14,7 +14,7 @@ from contextlens.content.language import say
 from contextlens.core import EncoderService
 from contextlens.features.anatomy.compute import measure
 from contextlens.features.anatomy.controls import ARRAY, PAGE, PART, SEARCH, TOKENS, WEIGHTS
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.features.anatomy.shown import on, seen, view_with
 from tests.support.fields import field

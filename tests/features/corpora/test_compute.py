@@ -15,7 +15,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index
 from contextlens.corpus.store.store import Store
@@ -35,7 +35,7 @@ SENSES = ["animal", "language"] * 4
 SPLITS = ["train", "train", "test", "train"] * 2
 
 
-def sheet(**columns: list[Any]) -> Sheet:
+def sheet(**columns: list[Any]) -> Table:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)

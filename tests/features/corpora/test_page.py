@@ -23,8 +23,8 @@ from contextlens.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
 from contextlens.ui.corpora import changing
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.models.services import service, settings
 from contextlens.ui.state.controls import MINE
+from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.fields import field

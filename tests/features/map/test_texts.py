@@ -18,7 +18,7 @@ from contextlens.features.map.controls import PAGE
 from contextlens.features.map.request import corpus_of
 from contextlens.features.map.widgets import OWN_FILE
 from contextlens.ui.corpora.own_file import places, share
-from contextlens.ui.files.uploads import forget_all, keep, sheet_of
+from contextlens.ui.files.uploads import forget_all, keep, table_of
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
@@ -53,7 +53,7 @@ def shared(
     visitor: str = ME,
 ) -> str:
     """The digest of a file's columns, the guessed ones by default."""
-    sheet = sheet_of(keep(visitor, name, content))
+    sheet = table_of(keep(visitor, name, content))
     assert sheet is not None
     own = sheet.label_columns if labels is None else labels
     return share(visitor, sheet, text or sheet.text_column, own)
@@ -99,12 +99,12 @@ def test_the_same_columns_of_the_same_file_have_the_same_digest() -> None:
 
 @pytest.mark.parametrize("digest", ["", "unknown", "../../etc/passwd", "0" * 32, "file "])
 def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
-    assert sheet_of(digest) is None
+    assert table_of(digest) is None
     assert corpus_of(view_of(source="file", file=digest)) is None
 
 
 def test_columns_are_guessed_and_named_by_their_place() -> None:
-    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
+    sheet = table_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
     assert columns_of(DEFAULT, sheet) == (sheet.text_column, sheet.label_columns)
     assert sheet.text_column == "text"
@@ -119,7 +119,7 @@ def test_columns_are_guessed_and_named_by_their_place() -> None:
 
 def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> None:
     cells = {"text": "I love my pet python", **{f"label {i}": "x" for i in range(150)}}
-    sheet = sheet_of(keep(ME, "mine.jsonl", lines(json.dumps(cells))))
+    sheet = table_of(keep(ME, "mine.jsonl", lines(json.dumps(cells))))
     assert sheet is not None
     titles = [f"label {i}" for i in range(150)]
     given = places(sheet, titles)
@@ -183,7 +183,7 @@ def test_other_columns_of_a_file_are_other_texts() -> None:
 
 
 def test_a_file_is_found_again_where_an_address_names_its_columns() -> None:
-    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
+    sheet = table_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
     digest = share(ME, sheet, "where", ["kind"])
     forget_all()
@@ -204,7 +204,7 @@ def test_a_column_without_text_is_said() -> None:
 def test_titles_longer_than_an_address_takes_can_be_chosen() -> None:
     long = "t" * 5_000
     content = lines(json.dumps({long: "I love my pet python", "b": "x"}))
-    sheet = sheet_of(keep(ME, "mine.jsonl", content))
+    sheet = table_of(keep(ME, "mine.jsonl", content))
     assert sheet is not None
     assert list(sheet.columns) == [long, "b"]
     assert columns_of(view_of(text=0, labels="1"), sheet) == (long, ("b",))

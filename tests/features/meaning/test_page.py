@@ -24,8 +24,8 @@ from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
-from contextlens.ui.frame.navigation import PAGES, SECTIONS
 from contextlens.ui.models import runtime, tasks
+from contextlens.ui.page.navigation import PAGES, SECTIONS
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, from_example
 from contextlens.ui.widgets.comparison.controls import POOLING

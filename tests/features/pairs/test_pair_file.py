@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet, read
-from contextlens.corpus.sheet import sheet_of
+from contextlens.corpus.readers import Table, read
+from contextlens.corpus.table import table_of
 from contextlens.features.pairs import pair_file
 from contextlens.features.pairs.pair_file import (
     PairColumns,
@@ -39,11 +39,11 @@ SPLITS = ["train", "test"]
 Columns = Mapping[str, Sequence[str | None]]
 
 
-def sheet(columns: Columns) -> Sheet:
-    return sheet_of("mine.csv", "CSV", columns)
+def sheet(columns: Columns) -> Table:
+    return table_of("mine.csv", "CSV", columns)
 
 
-def guessed_pairs(sheet: Sheet) -> PairSet:
+def guessed_pairs(sheet: Table) -> PairSet:
     return pairs_from(sheet, guess_columns(sheet))
 
 

@@ -42,14 +42,14 @@ class Machine(Account):
         if visitor is not None:
             own.until[visitor] = self.clock.now + LEASE
             own.cancelled.discard(visitor)
-            assert job.look(visitor).state in {"waiting", "running", "done"}
+            assert job.poll(visitor).state in {"waiting", "running", "done"}
         assert not job.was_stopped
 
     @rule(key=keys, visitor=places)
     def look(self, key: str, visitor: Visitor) -> None:
         if key in self.known:
             own = self.known[key]
-            status = own.job.look(visitor)
+            status = own.job.poll(visitor)
             if visitor in own.until:
                 own.until[visitor] = self.clock.now + LEASE
                 own.is_given_up, own.looked = False, self.clock.now
@@ -71,7 +71,7 @@ class Machine(Account):
             own.is_given_up = not self.is_waited_for(own)
             was_waiting = own.job.state == "waiting"
             own.job.cancel(visitor)
-            assert own.job.look(visitor).state == "cancelled"  # whatever the others do
+            assert own.job.poll(visitor).state == "cancelled"  # whatever the others do
             assert not (was_waiting and self.is_unwanted(own)) or own.job.was_stopped
 
     @rule(key=keys, visitor=places)
@@ -82,7 +82,7 @@ class Machine(Account):
             own.is_given_up = not self.is_waited_for(own)
             was_waiting = own.job.state == "waiting"
             own.job.drop(visitor)
-            assert (own.job.look(visitor).state == "cancelled") == (visitor in own.cancelled)
+            assert (own.job.poll(visitor).state == "cancelled") == (visitor in own.cancelled)
             assert not (was_waiting and self.is_unwanted(own)) or own.job.was_stopped
 
     @rule(seconds=st.sampled_from([1.0, 3.0, 6.0, 31.0]))
@@ -110,7 +110,7 @@ class Machine(Account):
         result = Result(str(own.job.key), nbytes)
         own.work.finish(result)
         assert own.job.wait(WAIT)
-        if own.job.look().state == "done":
+        if own.job.poll().state == "done":
             assert own.job.result() is result
 
     @precondition(lambda self: self.running())

@@ -140,7 +140,7 @@ def test_when_the_server_stops_so_does_all_work_and_nothing_begins(jobs: Jobs) -
     job = jobs.start(own, ANN)
     waiting = jobs.start(task("b", size=60), BOB)
     jobs.stop()
-    job.look(ANN)
+    job.poll(ANN)
     assert waiting.was_stopped
     assert not own.work.report()
     with pytest.raises(BusyError, match="shutting down"):

@@ -15,8 +15,8 @@ def test_cancel_answers_at_once_and_the_work_stops_when_it_next_reports(jobs: Jo
     own = task("a")
     job = jobs.start(own, ANN)
     job.cancel(ANN)
-    assert job.look(ANN).state == "cancelled"
-    assert job.look(BOB).state == "running"
+    assert job.poll(ANN).state == "cancelled"
+    assert job.poll(BOB).state == "running"
     assert not own.work.report()
     assert job.wait(WAIT)
     assert job.was_stopped
@@ -29,7 +29,7 @@ def test_who_cancels_stops_nothing_that_another_wants(jobs: Jobs) -> None:
     job = jobs.start(own, ANN)
     jobs.start(own, BOB)
     job.cancel(ANN)
-    assert job.look(ANN).state == "cancelled"
+    assert job.poll(ANN).state == "cancelled"
     assert own.work.report()
     finish(job)
     assert job.result() == Result("a")
@@ -42,12 +42,12 @@ def test_who_drops_it_stops_what_nobody_else_wants_and_is_not_told_of_a_cancel(
     job = jobs.start(own, ANN)
     jobs.start(own, BOB)
     job.drop(ANN)
-    assert job.look(ANN).state == "running"
+    assert job.poll(ANN).state == "running"
     assert own.work.report()
     job.drop(BOB)
     assert not own.work.report()
     assert job.wait(WAIT)
-    assert job.look(ANN).state == "stopped"
+    assert job.poll(ANN).state == "stopped"
 
 
 def test_what_was_cancelled_itself_stops_with_the_last_that_comes_after_it(jobs: Jobs) -> None:
@@ -76,7 +76,7 @@ def test_who_wants_it_again_before_it_stopped_finds_the_same_job(jobs: Jobs) -> 
     job = jobs.start(own, ANN)
     job.cancel(ANN)
     assert jobs.start(task("m", kind=LOADS), ANN) is job
-    assert job.look(ANN).state == "running"
+    assert job.poll(ANN).state == "running"
     assert own.work.report()
     job.cancel(ANN)
     assert not own.work.report()
@@ -150,7 +150,7 @@ def test_who_looks_goes_on_to_count(jobs: Jobs, clock: Clock) -> None:
     jobs.start(own, BOB)
     for _ in range(100):
         clock.now += 4
-        job.look(ANN)
+        job.poll(ANN)
         assert own.work.report()
     job.cancel(BOB)
     assert own.work.report()

@@ -21,8 +21,8 @@ def test_all_who_want_the_same_get_one_job_and_its_result_is_kept(jobs: Jobs) ->
     assert jobs.start(task("b"), ANN) is not job
     finish(job)
     assert job.result() == Result("a")
-    assert job.look(ANN).state == "done"
-    assert job.look(ANN).share == 1
+    assert job.poll(ANN).state == "done"
+    assert job.poll(ANN).share == 1
     assert jobs.start(task("a"), BOB) is job
     assert own.work.n_runs == 1
 
@@ -72,8 +72,8 @@ def test_two_maps_of_the_same_points_share_them_and_one_is_cancelled(jobs: Jobs)
     second_task = task("second", after=task("points", kind=POINTS))
     second = jobs.start(second_task, BOB)
     assert points.work.report("Reading 600 texts", 0.4)
-    assert first.look(ANN).stage == "Reading 600 texts"
-    assert second.look(BOB).share == pytest.approx(0.25 * 0.4)
+    assert first.poll(ANN).stage == "Reading 600 texts"
+    assert second.poll(BOB).share == pytest.approx(0.25 * 0.4)
     first.cancel(ANN)
     assert first.was_stopped
     assert points.work.report()
@@ -81,7 +81,7 @@ def test_two_maps_of_the_same_points_share_them_and_one_is_cancelled(jobs: Jobs)
     assert own is not None
     finish(own, Result("the points"))
     assert second_task.work.report("Placing the points", 0.5)
-    assert second.look(BOB).share == pytest.approx(0.25 + 0.75 * 0.5)
+    assert second.poll(BOB).share == pytest.approx(0.25 + 0.75 * 0.5)
     assert second_task.work.given == (Result("the points"),)
     finish(second)
     assert points.work.n_runs == 1

@@ -49,7 +49,7 @@ def test_a_small_map_does_not_wait_behind_another_visitor_s_large_ones(
     assert not begun & {corpus.name for corpus in larges[1:]}, "the small one came first"
     for job in jobs:
         job.cancel(ME)
-        assert job.look(ME).is_over, "at once"
+        assert job.poll(ME).is_over, "at once"
     gate.set()
     assert [type(job.exception(WAIT)) for job in jobs] == [StoppedError] * 5
 
@@ -82,11 +82,11 @@ def test_cancel_of_a_map_that_another_waits_for_too_answers_at_once_and_stops_no
     job = maps.draw(of_sentences(corpus), corpus, card, ME)
     assert maps.draw(of_sentences(corpus), corpus, card, YOU) is job
     job.cancel(ME)
-    assert job.look(ME).state == "cancelled"
-    assert not job.look(YOU).is_over
+    assert job.poll(ME).state == "cancelled"
+    assert not job.poll(YOU).is_over
     gate.set()
     assert job.result(WAIT).points.n_points == 5
-    assert job.look(ME).state == "cancelled"
+    assert job.poll(ME).state == "cancelled"
     assert counting.encoded[n:] == list(corpus.texts)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from contextlens.core.errors import CorpusError
 from contextlens.ui.files import uploads
-from contextlens.ui.files.uploads import forget_all, keep, keep_shared, shared, sheet_of
+from contextlens.ui.files.uploads import forget_all, keep, keep_shared, shared, table_of
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
@@ -32,7 +32,7 @@ def lines(*texts: str) -> bytes:
 
 def test_a_file_is_found_again_by_the_name_that_its_visitor_was_given() -> None:
     secret = keep(ME, "mine.csv", TABLE)
-    sheet = sheet_of(secret)
+    sheet = table_of(secret)
     assert sheet is not None
     assert sheet.name == "mine.csv"
     assert list(sheet.columns) == TITLES
@@ -55,12 +55,12 @@ def test_a_file_is_found_again_by_the_name_that_its_visitor_was_given() -> None:
 )
 def test_what_cannot_be_read_leaves_what_was_kept(name: str, content: bytes) -> None:
     secret = keep(ME, "mine.csv", TABLE)
-    before = sheet_of(secret)
+    before = table_of(secret)
     with pytest.raises(CorpusError) as caught:
         keep(ME, name, content)
     assert str(caught.value).endswith((".", "?"))
     assert before is not None
-    assert sheet_of(secret) is before
+    assert table_of(secret) is before
 
 
 def test_files_of_one_visitor_never_push_out_those_of_another() -> None:
@@ -68,9 +68,9 @@ def test_files_of_one_visitor_never_push_out_those_of_another() -> None:
     theirs = keep("another visit", "theirs.csv", TABLE)
     keep_shared("another visit", "a digest", "what they chose", 100)
     own = [keep("a third visit", f"{i}.txt", lines(f"text {i}")) for i in range(40)]
-    assert sheet_of(theirs) is not None
+    assert table_of(theirs) is not None
     assert shared("a digest") == "what they chose"
-    assert [sheet_of(secret) is not None for secret in own] == [False] * 24 + [True] * 16
+    assert [table_of(secret) is not None for secret in own] == [False] * 24 + [True] * 16
 
 
 def test_what_files_take_in_memory_is_counted_and_not_their_size() -> None:
@@ -78,12 +78,12 @@ def test_what_files_take_in_memory_is_counted_and_not_their_size() -> None:
     short = lines(*(f"{i:03}" for i in range(60_000)))
     assert len(short) < 400_000
     own = [keep(ME, f"{i}.txt", short) for i in range(4)]
-    assert [sheet_of(secret) is not None for secret in own] == [False, False, True, True]
+    assert [table_of(secret) is not None for secret in own] == [False, False, True, True]
 
 
 def test_a_file_that_would_take_more_is_read_as_far_as_it_goes_and_it_is_said() -> None:
     with app_settings(ALLOW_DOWNLOADS="0", MAX_UPLOAD_MB="1", FILES_MB="8"):
-        sheet = sheet_of(keep(ME, "short.txt", lines(*(f"{i:03}" for i in range(100_000)))))
+        sheet = table_of(keep(ME, "short.txt", lines(*(f"{i:03}" for i in range(100_000)))))
     assert sheet is not None
     assert sheet.n_rows < 100_000
     assert 3_900_000 < sheet.n_bytes <= 4_010_000
@@ -107,4 +107,4 @@ def test_one_file_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(8) as pool:
         own = list(pool.map(lambda i: keep(f"visit {i}", "mine.csv", TABLE), range(8)))
     assert most == 1
-    assert all(map(sheet_of, own))
+    assert all(map(table_of, own))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from contextlens.content.language import table
-from contextlens.ui.frame.navigation import PAGES, PageRow, neighbours
+from contextlens.ui.page.navigation import PAGES, PageRow, neighbours
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT

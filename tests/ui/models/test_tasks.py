@@ -79,10 +79,10 @@ def jobs(clock: Clock, steps: Steps) -> Iterator[Jobs]:
 def test_how_far_a_load_is_is_told_in_bytes(jobs: Jobs, steps: Steps) -> None:
     job = jobs.start(tasks.load("m", steps), ME)
     assert steps.begun.wait(SECONDS)
-    assert in_words(job.look(ME)) == "Fetching m: 12.3 of 441.0 MB"
+    assert in_words(job.poll(ME)) == "Fetching m: 12.3 of 441.0 MB"
     steps.go_on.set()
     assert job.result(SECONDS) == "the card of m"
-    assert job.look(ME).stage == "Loading m"
+    assert job.poll(ME).stage == "Loading m"
 
 
 def test_a_load_stops_where_the_hub_is_next_heard_of(jobs: Jobs, steps: Steps) -> None:

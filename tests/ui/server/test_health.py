@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from contextlens.core import BUNDLED_ID
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs
-from contextlens.ui.server import health, hosts, readings
+from contextlens.ui.server import health, hosts, metrics
 from contextlens.ui.server.health import Check, readiness
 from tests.support.pages import app_settings
 
@@ -133,7 +133,7 @@ def test_who_asks_often_makes_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def with_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    readings.begin()
+    metrics.begin()
     with server(monkeypatch, DATA_DIR=str(tmp_path), METRICS_TOKEN=TOKEN):
         yield
 

@@ -234,7 +234,7 @@ WAIT = 60.0
 def page_that_fails() -> None:
     import streamlit as st
 
-    from contextlens.ui.frame import errors, runs
+    from contextlens.ui.page import errors, runs
 
     page = type("Page", (), {"url_path": "tokens"})()
     with runs.counted(page), errors.boundary():  # type: ignore[arg-type]
@@ -276,7 +276,7 @@ def test_a_callback_that_fails_on_a_text(lines: Lines) -> None:
 def page_whose_fragment_fails() -> None:
     import streamlit as st
 
-    from contextlens.ui.frame import errors
+    from contextlens.ui.page import errors
 
     @st.fragment
     def fail() -> None:
@@ -302,7 +302,7 @@ def page_that_is_told_of_it() -> None:
     import streamlit as st
 
     from contextlens.core.errors import TextError
-    from contextlens.ui.frame import errors
+    from contextlens.ui.page import errors
 
     typed = st.query_params["typed"]
     assert errors.uncaught(ValueError(typed))

@@ -18,7 +18,7 @@ from contextlens.content.wording import escape
 from contextlens.core.errors import SettingsError
 from contextlens.ui.corpora import exports
 from contextlens.ui.files import uploads
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.server import health, startup
 from tests.support.pages import ROOT, app_settings
 from tests.ui.server.written_log import written
@@ -98,7 +98,7 @@ def start() -> None:
 
 def page_that_meets_one() -> None:
     from contextlens.core.errors import SettingsError
-    from contextlens.ui.frame import errors
+    from contextlens.ui.page import errors
 
     assert errors.uncaught(SettingsError("The service takes another token."))
 

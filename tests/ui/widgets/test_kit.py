@@ -16,7 +16,7 @@ def drawing() -> None:
 
     page = st.selectbox("page", ["tokens", "masks"], key="page")
     fails = st.toggle("fail", key="fail")
-    with kit.room(page, height=400):
+    with kit.placeholder(page, height=400):
         if fails:
             raise RuntimeError("nothing is drawn")
     st.caption("picture")

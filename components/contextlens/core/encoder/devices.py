@@ -36,6 +36,7 @@ __all__ = [
     "LONG_RUN",
     "Device",
     "Hardware",
+    "allocate_array",
     "choose",
     "detect_hardware",
     "device_of",
@@ -44,7 +45,6 @@ __all__ = [
     "machine",
     "needed_memory",
     "return_freed_memory",
-    "set_aside",
     "tidy_memory",
 ]
 
@@ -162,7 +162,7 @@ def _count(more: int) -> None:
             return_freed_memory()
 
 
-def set_aside(*shape: int) -> FloatArray:
+def allocate_array(*shape: int) -> FloatArray:
     """An uninitialised float32 array for a result."""
     n_bytes = 4 * math.prod(shape)
     if n_bytes >= _SYSTEM_PIECE:

@@ -14,8 +14,8 @@ from contextlens.core.encoder.devices import (
     CPU_TOKENS,
     LONG_RUN,
     Device,
+    allocate_array,
     device_of,
-    set_aside,
     tidy_memory,
 )
 from contextlens.core.encoder.inputs import Request, check_rows, network_inputs
@@ -200,10 +200,10 @@ def allocate_encoding(
     has_pooler = with_pooler and getattr(loaded.model, "pooler", None) is not None
     return Encoding(
         **{name: getattr(tokens, name) for name in _TOKEN_FIELDS},
-        hidden=set_aside(len(layers), n, card.n_dims),
+        hidden=allocate_array(len(layers), n, card.n_dims),
         layers=layers,
-        pooler_output=set_aside(card.n_dims) if has_pooler else None,
-        attentions=None if heads is None else set_aside(*heads, n, n),
+        pooler_output=allocate_array(card.n_dims) if has_pooler else None,
+        attentions=None if heads is None else allocate_array(*heads, n, n),
         passport=passport,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from contextlens.core.errors import ContextlensError, CorpusError
-from contextlens.corpus.sheet import named
+from contextlens.corpus.table import named
 
 __all__ = ["AWAY", "reading", "sentence_for", "writing"]
 

@@ -28,10 +28,10 @@ from contextlens.core.calls import check_checksum
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import Encoding, ModelCard
 from contextlens.core.threads import limit_threads
-from contextlens.corpus.sheet import named
 from contextlens.corpus.store.about import About, Indexing
 from contextlens.corpus.store.rows import Chunk, Target, numbered, rows_of
 from contextlens.corpus.store.store import Store
+from contextlens.corpus.table import named
 from contextlens.jobs import StoppedError, time_left
 
 __all__ = [

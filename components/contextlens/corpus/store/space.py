@@ -14,9 +14,9 @@ from pathlib import Path
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.sheet import named
 from contextlens.corpus.store.about import Indexing
 from contextlens.corpus.store.rows import words_of
+from contextlens.corpus.table import named
 
 __all__ = [
     "COMMIT_BYTES",

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from contextlens.core.errors import BusyError, CorpusError
 from contextlens.core.settings import Settings
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.sheet import named
 from contextlens.corpus.store.about import (
     About,
     Indexing,
@@ -56,6 +55,7 @@ from contextlens.corpus.store.rows import (
 from contextlens.corpus.store.space import COMMIT_BYTES, Space, estimated_bytes
 from contextlens.corpus.store.stored_corpus import StoredCorpus, export
 from contextlens.corpus.store.tables import N_PARTS, Answer, Part, Tables, checked_name, new_name
+from contextlens.corpus.table import named
 
 __all__ = ["Store", "open_store"]
 

@@ -26,7 +26,6 @@ from typing import Any, Literal, TypeVar, get_args
 import pyarrow as pa
 
 from contextlens.core.errors import BusyError, CorpusError
-from contextlens.corpus.sheet import named
 from contextlens.corpus.store.failures import AWAY, reading, sentence_for, writing
 from contextlens.corpus.store.lease import (
     Lease,
@@ -38,6 +37,7 @@ from contextlens.corpus.store.lease import (
     lease_lost,
     lease_table,
 )
+from contextlens.corpus.table import named
 
 __all__ = [
     "N_PARTS",

@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 from contextlens.content.language import say
 from contextlens.features.anatomy.measures import Node, WeightStatistics
 from contextlens.features.anatomy.reading import share_text
-from contextlens.figures.room import beside
+from contextlens.figures.margins import beside
 from contextlens.figures.theme import (
     CATEGORICAL,
     GROUND,

@@ -67,8 +67,8 @@ from contextlens.features.anatomy.snippet import (
     config_lines,
     weights_snippet,
 )
-from contextlens.ui.frame import navigation
 from contextlens.ui.models import runtime
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
@@ -108,10 +108,10 @@ def words(anatomy: AnatomyView) -> None:
     """The reading, with the search result before it."""
     tree, architecture = anatomy.tree, anatomy.architecture
     if anatomy.matches is not None:
-        kit.reading([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
+        kit.claims([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
     quoted = QUOTED_MILLIONS.get(architecture.id)
     claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
-    kit.reading(claims, sure=sure)
+    kit.claims(claims, sure=sure)
     for claim in absent_claims(tree, architecture, anatomy.subject_card):
         st.caption(str(claim))
 
@@ -266,7 +266,7 @@ def _models(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> N
     with st.container(width=260):
         inputs.number(view, TOKENS)
     rows = [comparison_row(architecture, n_tokens) for architecture in architectures]
-    kit.reading([models_claim(rows, n_tokens, references=_REFERENCES)], key="reading_models")
+    kit.claims([models_claim(rows, n_tokens, references=_REFERENCES)], key="reading_models")
     title = str(models_title(rows))
     names = [architecture.title for architecture in architectures]
     kit.chart(
@@ -307,7 +307,7 @@ def _weights(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> 
 
 def _measured(anatomy: AnatomyView, measured: Measured) -> None:
     stats, parameter, n_rows = measured.stats, measured.parameter, measured.n_rows
-    kit.reading(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
+    kit.claims(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
     if n_rows is not None:
         numbers = {"step": measured.step, "n_rows": n_rows, "n_values": n_values(parameter)}
         st.caption(say("anatomy.weights.sampled", **numbers))

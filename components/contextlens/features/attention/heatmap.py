@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 from contextlens.analysis.snippet_start import literal
 from contextlens.core.schema import FloatArray
 from contextlens.features.attention.grid import Grid
-from contextlens.figures.room import below, beside
+from contextlens.figures.margins import below, beside
 from contextlens.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
 _ANGLE = -50  # degrees, of the column names

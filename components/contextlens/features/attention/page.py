@@ -73,7 +73,7 @@ def picture(view: ViewState, attention: AttentionView) -> None:
 
 def words(attention: AttentionView) -> None:
     """Draw the reading, and notes on tokens that were hidden, padded, unknown or cut off."""
-    kit.reading(attention.claims(), sure=attention.sure())
+    kit.claims(attention.claims(), sure=attention.sure())
     if notes := attention.notes():
         st.caption(" ".join(map(str, notes)))
 

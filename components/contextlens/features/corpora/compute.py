@@ -17,13 +17,13 @@ from contextlens.core.schema import Passport
 from contextlens.core.words import Span
 from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.readers import Sheet, to_corpus
+from contextlens.corpus.readers import Table, to_corpus
 from contextlens.corpus.searchable import WordCount
-from contextlens.corpus.sheet import named
 from contextlens.corpus.store.about import Indexing, indexing_of
 from contextlens.corpus.store.rows import words_of
 from contextlens.corpus.store.run import word_seconds
 from contextlens.corpus.store.space import estimated_bytes
+from contextlens.corpus.table import named
 from contextlens.corpus.targets import (
     MarkColumns,
     Targets,
@@ -67,7 +67,7 @@ class FileChoice:
     marks: MarkColumns = field(default_factory=MarkColumns)
 
 
-def guess(sheet: Sheet) -> FileChoice:
+def guess(sheet: Table) -> FileChoice:
     """Guess the columns of a file from its titles and first rows."""
     text, titles = sheet.text_column, list(sheet.columns)
     (marks,) = guess_marks(sheet, text)
@@ -79,7 +79,7 @@ def guess(sheet: Sheet) -> FileChoice:
     return FileChoice(text, ordered, sheet.split_column, marks)
 
 
-def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
+def corpus_from(sheet: Table, chosen: FileChoice) -> Corpus:
     """The texts of a file with their labels and marked words.
 
     Rows whose word cannot be located are left out, with a note, because their labels would belong
@@ -105,7 +105,7 @@ def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
     return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
 
 
-def _rows_of(sheet: Sheet, rows: Sequence[int]) -> Sheet:
+def _rows_of(sheet: Table, rows: Sequence[int]) -> Table:
     if len(rows) == sheet.n_rows:
         return sheet
     columns = {title: tuple(cells[i] for i in rows) for title, cells in sheet.columns.items()}
@@ -145,7 +145,7 @@ def _left_out(n: int, why: str) -> str:
     return f"{n:,} {'row was' if n == 1 else 'rows were'} left out: {why}"
 
 
-def _none_placed(sheet: Sheet, targets: Targets) -> str:
+def _none_placed(sheet: Table, targets: Targets) -> str:
     first = targets.examples[0] if targets.examples else "No row has a text with a marked word."
     return (
         f"{named(sheet.name)}: no marked word could be placed in its text. {first} Choose other "

@@ -8,7 +8,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.features.corpora.search import Hit
-from contextlens.figures.room import beside
+from contextlens.figures.margins import beside
 from contextlens.figures.theme import CATEGORICAL, SMALLEST, figure, plain
 from contextlens.ui.corpora.words import WordRow
 

@@ -16,7 +16,7 @@ from contextlens.core import ModelCard
 from contextlens.core.errors import AccessError, ContextlensError, CorpusError, ModelError
 from contextlens.corpus.bundled import Offered, read_offered
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.readers import Sheet
+from contextlens.corpus.readers import Table
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.targets import MarkColumns
 from contextlens.features.corpora.compute import (
@@ -67,12 +67,12 @@ from contextlens.ui.corpora.catalogue import (
 )
 from contextlens.ui.corpora.exports import file_name
 from contextlens.ui.files import chooser
-from contextlens.ui.files.uploads import keep_shared, shared, sheet_of
-from contextlens.ui.frame import navigation
+from contextlens.ui.files.uploads import keep_shared, shared, table_of
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import store
-from contextlens.ui.models.services import is_for_one, service, settings
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.services import is_for_one, service, settings
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
 
@@ -318,7 +318,7 @@ def adding_panel(view: ViewState) -> None:
     if not session.kept(ADDING) or not guard.is_allowed(KEEP):
         return
     secret = str(session.kept(_PENDING) or "")
-    sheet = sheet_of(secret)
+    sheet = table_of(secret)
     with st.container(border=True, key="corpora_own_file"):
         chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
         if sheet is not None:
@@ -338,16 +338,16 @@ def _who_sees_it() -> str:
 
 def await_model(view: ViewState) -> None:
     """Load the model if its files are here, so that the sidebar shows it; the page needs none."""
-    if not runtime.is_loaded(view.model) and runtime.is_near(view.model):
+    if not runtime.is_loaded(view.model) and runtime.can_load_without_download(view.model):
         runtime.load(view.model)
 
 
-def _choose(secret: str, sheet: Sheet) -> None:
+def _choose(secret: str, sheet: Table) -> None:
     session.keep(_PENDING, secret)
     session.keep(_GUESSED, (secret, guess(sheet)))
 
 
-def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
+def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     chooser.file_head(sheet, secret, key="corpora_head", on_file=_choose)
     of, guessed = session.kept(_GUESSED) or ("", FileChoice(sheet.text_column))
     now = guessed if of == secret else guess(sheet)
@@ -369,7 +369,7 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
     _go_ahead(corpus, card, layers, chosen.split)
 
 
-def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
+def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
     """Return the columns chosen in the menus, where those of `now` are preselected.
 
     A file with one column has nothing to choose.
@@ -422,7 +422,7 @@ def _column(place: Any, label: str, titles: Sequence[str], now: str, key: str) -
     return options[chosen] if chosen else ""
 
 
-def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
+def _prepared(secret: str, sheet: Table, chosen: FileChoice) -> Corpus:
     """The corpus from the chosen columns, cached among the visitor's files.
 
     Raises:
@@ -526,7 +526,7 @@ def picture(result: CorpusResult) -> None:
 
 def _words(result: CorpusResult) -> None:
     if not result.words.n:
-        waiting.room(_nothing(result), height=HEIGHT)
+        waiting.placeholder(_nothing(result), height=HEIGHT)
         return
     rows, title = result.first, words_title(result.words, is_whole=result.is_whole)
     if rows:
@@ -538,7 +538,7 @@ def _words(result: CorpusResult) -> None:
         )
     else:
         st.info(title, icon=":material/info:")
-    kit.reading(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
+    kit.claims(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
 
 
 def _nothing(result: CorpusResult) -> str:
@@ -573,7 +573,7 @@ def found(view: ViewState) -> bool:
         title = search_title(result)
         figure = corpus_bars(result.found[:_MOST_BARS], title=title)
         kit.chart(figure, key="corpora_search_chart", alt=title)
-        kit.reading([search_claim(result)])
+        kit.claims([search_claim(result)])
     else:
         st.info(str(search_claim(result)), icon=":material/search_off:")
     for hit in result.found:

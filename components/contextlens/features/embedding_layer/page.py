@@ -53,7 +53,7 @@ def picture(embedding: EmbeddingSum) -> None:
     kit.chart(embedding.figure(), key=_CHART, alt=embedding.alt(), on_select=_follow)
     if notes := embedding.notes():
         st.caption(" ".join(map(str, notes)))
-    kit.reading(embedding.claims(), sure=embedding.sure())
+    kit.claims(embedding.claims(), sure=embedding.sure())
     st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
 
 
@@ -80,7 +80,7 @@ def _same_word(view: ViewState, embedding: EmbeddingSum, service: EncoderService
     with st.container(width=360):
         chosen = inputs.select(view, OTHER.among(titles))
     result = same_word(embedding, others[chosen], (letter(embedding.index), chosen), service)
-    kit.reading(result.claims(), key="reading_same")
+    kit.claims(result.claims(), key="reading_same")
     kit.chart(result.figure(), key="embedding_same", alt=result.alt())
     st.caption(f"{say('embedding_layer.equals')} {result.band.claim()}")
     kit.notes(result.notes())
@@ -96,7 +96,7 @@ def _neighbours(view: ViewState, embedding: EmbeddingSum, service: EncoderServic
     if result is None:
         st.info(say("embedding_layer.no_row", token=quoted(embedding.labels[position])))
         return
-    kit.reading(result.claims(), sure=result.sure(), key="reading_near")
+    kit.claims(result.claims(), sure=result.sure(), key="reading_near")
     bars, table = st.columns([3, 2], gap="medium")
     with bars:
         kit.chart(result.figure(), key="embedding_near", alt=result.alt())
@@ -111,7 +111,7 @@ def _positions(view: ViewState, embedding: EmbeddingSum, service: EncoderService
         st.info(escape(str(exc)))
         return
     inputs.choice(view, POSITIONS)
-    kit.reading(result.claims(), sure=result.sure(), key="reading_positions")
+    kit.claims(result.claims(), sure=result.sure(), key="reading_positions")
     left, right = st.columns(2, gap="medium")
     with left:
         kit.chart(result.figure(), key="embedding_positions", alt=result.alt())
@@ -125,7 +125,7 @@ def _segments(view: ViewState, embedding: EmbeddingSum, service: EncoderService)
     change = inputs.choice(view, change_in(0 if table is None else len(table)))
     other = next(iter(other_texts(view, embedding).values()))
     result = segments(embedding, other, service, table=table, change=change)
-    kit.reading(result.claims(), key="reading_segments")
+    kit.claims(result.claims(), key="reading_segments")
     kit.chart(result.figure(), key="embedding_moved", alt=result.alt())
     kit.notes(result.notes())
     strips = result.strips()
@@ -135,7 +135,7 @@ def _segments(view: ViewState, embedding: EmbeddingSum, service: EncoderService)
 
 def _learned(_: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
     result = learned(embedding, service)
-    kit.reading(result.claims(), key="reading_learned")
+    kit.claims(result.claims(), key="reading_learned")
     kit.notes(result.notes())
     numbers = {"numbers": st.column_config.NumberColumn(format="localized")}
     kit.table(result.rows(), columns=numbers, key="embedding_learned")

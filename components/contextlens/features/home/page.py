@@ -18,10 +18,10 @@ from contextlens.features.home.figures import DrawnWord, parting, thumbnail
 from contextlens.features.home.widgets import Card, gallery_cards
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
-from contextlens.ui.frame import navigation
 from contextlens.ui.models import download_requests, runtime
-from contextlens.ui.models.services import settings
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit
 from contextlens.ui.widgets.comparison import drawing

@@ -16,7 +16,7 @@ from contextlens.content.wording import two
 from contextlens.core.schema import FloatArray
 from contextlens.features.layers.measures import LayerSimilarity, Measure
 from contextlens.figures.frames import add_frames, spread
-from contextlens.figures.room import beside
+from contextlens.figures.margins import beside
 from contextlens.figures.similarity import cosine_range
 from contextlens.figures.theme import (
     CATEGORICAL,

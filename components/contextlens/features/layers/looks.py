@@ -69,7 +69,7 @@ def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Ar
     output = states.encoding.pooler_output
     if output is None:
         claims, _ = pooler_reading(states.card, None)
-        kit.reading(claims, key="reading_pooler")
+        kit.claims(claims, key="reading_pooler")
         return {}
     hand = by_hand(states, service)
     _output(states, hand, output)
@@ -88,7 +88,7 @@ def _output(states: HiddenStates, hand: ByHand, output: FloatArray) -> None:
     if hand.reason:
         st.caption(say("layers.pooler.not_computed", reason=escape(hand.reason)))
     claims, sure = pooler_reading(states.card, hand.difference(output))
-    kit.reading(claims, sure=sure, key="reading_pooler")
+    kit.claims(claims, sure=sure, key="reading_pooler")
     rows = steps(states, hand, output)
     title = say("layers.pooler.title")
     kit.chart(
@@ -151,7 +151,7 @@ def spread(states: HiddenStates, service: EncoderService) -> Arrays:
     n_words = len(sample.sample.keys)
     layers = states.encoding.layers
     claims = spread_reading(layers, states.layer, states.band, sample.shares, n_words)
-    kit.reading(claims, key="reading_spread")
+    kit.claims(claims, key="reading_spread")
     _lines(sample, states)
     with st.expander(say("layers.details")):
         kit.table(spread_table(states, sample.shares), after=1, key="layers_spread_table")
@@ -163,7 +163,7 @@ def spread(states: HiddenStates, service: EncoderService) -> Arrays:
 def _alike(compared: ComparedLayers) -> None:
     similarity, names, same = compared.alike, compared.names, compared.is_one
     claims, sure = alike_reading(similarity, names, same=same)
-    kit.reading(claims, sure=sure, key="reading_alike")
+    kit.claims(claims, sure=sure, key="reading_alike")
     if np.isfinite(similarity.cka).any():
         title = str(alike_title(similarity, same=same))
         kit.chart(
@@ -229,7 +229,7 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
     near = nearest_tokens(view, states, service)
     _strip(states)
     claims = nearest_reading(near.picked, near.names, near.neighbours, layers, states.chance)
-    kit.reading(claims, key="reading_nearest")
+    kit.claims(claims, key="reading_nearest")
     left, right = st.columns(2, gap="medium")
     with left:
         _vectors(states)
@@ -245,7 +245,7 @@ def token_pairs(states: HiddenStates) -> Arrays:
     pairs = pairs_of(states)
     average = None if states.chance is None else float(states.chance[states.layer])
     claims = pairs_reading(pairs, states.labels, states.own_mask, states.layer, average)
-    kit.reading(claims, key="reading_pairs")
+    kit.claims(claims, key="reading_pairs")
     _pairs(pairs, states)
     table = pairs_table(pairs, states.labels)
     if table is not None:

@@ -82,10 +82,10 @@ def reading(view: ViewState, states: HiddenStates) -> None:
     """Write the reading of the picture."""
     if SHOW.of(view) != ONE:
         of = states.measure, states.labels, states.layer, states.chance
-        kit.reading(layers_reading(*of, states.card.provenance.encoder))
+        kit.claims(layers_reading(*of, states.card.provenance.encoder))
         return
     claims, sure = reading_of_token(states)
-    kit.reading(claims, sure=sure)
+    kit.claims(claims, sure=sure)
 
 
 def _token(states: HiddenStates) -> None:

@@ -350,10 +350,10 @@ def linked_points(one: MapDisplay, other: MapDisplay, points: tuple[int, ...]) -
     """The other map's points for the same words of the same texts."""
 
     def compute() -> IntArray:
-        spots = one.result.spots
+        spots = one.result.point_ids
         chosen = {spots[i] for i in points if i < len(spots)}
         return np.array(
-            [i for i, spot in enumerate(other.result.spots) if spot in chosen], dtype=int
+            [i for i, spot in enumerate(other.result.point_ids) if spot in chosen], dtype=int
         )
 
     rows = once(other.result, "linked", one.result.request.key, points, compute=compute)

@@ -64,12 +64,12 @@ from contextlens.maps.request import MapRequest, MapSettings, Method, changes
 from contextlens.maps.result import MapResult
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora.catalogue import titles
-from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
-from contextlens.ui.models.services import service
 from contextlens.ui.models.waiting import Latest, WaitingTexts
+from contextlens.ui.page import errors
 from contextlens.ui.state import session
+from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
@@ -367,7 +367,7 @@ def _claims(display: MapDisplay) -> None:
     layers = layers_claims(drawn.moved, display.result.layers, drawn.method)
     if layers and display.points.n_points > 1 and not finding.every_layer:
         sure.append(" ".join(map(str, layers)))
-    kit.reading([], sure=sure)
+    kit.claims([], sure=sure)
 
 
 # --- The panels beside the map
@@ -418,7 +418,7 @@ def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> N
         )
         clear = say("map.point_panel.clear")
         right.button(clear, key="map_let_go", width="stretch", on_click=open_point, args=(of, None))
-        kit.reading(picked.claims(), key="reading_point")
+        kit.claims(picked.claims(), key="reading_point")
         st.caption(say("map.point_panel.full"))
         kit.table(picked.near_full, height=180, columns=_NEAR_COLUMNS, key="map_near_full")
         st.caption(say("map.point_panel.here"))
@@ -429,7 +429,7 @@ def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> N
         if pair.on_ruler is not None:
             names = {"a": short_name(display, a), "b": short_name(display, b)}
             st.caption(say("map.point_panel.pins", **names))
-        kit.reading(pair.claims(), key="reading_pinned")
+        kit.claims(pair.claims(), key="reading_pinned")
         if pair.on_ruler is not None:
             lowest = min(kind.low for kind in pair.on_ruler.ranges)
             drawing.ruler(pair.on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
@@ -460,7 +460,7 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
     if near is not None and near.problem:
         st.info(near.problem)
     elif near is not None:
-        kit.reading(near.claims(), key="reading_near")
+        kit.claims(near.claims(), key="reading_near")
         card_list(display, near.point_ids, cosines=near.cosines)
         return
     rows: Sequence[int] = range(display.points.n_points)
@@ -473,7 +473,7 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
     if selection is not None:
         matching = set(rows)
         rows = [row for row in selection.points if row in matching]
-        kit.reading(display.selected_in_words(), key="reading_selection")
+        kit.claims(display.selected_in_words(), key="reading_selection")
     card_list(display, rows)
     if selection is not None:
         _selection_buttons(display, selection.points)
@@ -531,7 +531,7 @@ def _trust_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
     job = maps().find_check(display.result, display.layer)
     if is_wanted:
         job = maps().check(display.result, display.layer, visitor)
-    state = None if job is None else job.look(visitor).state
+    state = None if job is None else job.poll(visitor).state
     stability = _stability(job) if job is not None and state in {"done", "failed"} else None
     result = trust.trust_of(
         display.quality,
@@ -539,7 +539,7 @@ def _trust_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
         n_points=display.points.n_points,
         n_equal=trust.count_equal(display.neighbors),
     )
-    kit.reading(result.claims(), sure=result.sure(), key="reading_trust")
+    kit.claims(result.claims(), sure=result.sure(), key="reading_trust")
     if result.rows():
         kit.table(result.rows(), columns=_MEASURE_COLUMNS, key="map_honesty")
     if job is not None and state in {"waiting", "running"}:

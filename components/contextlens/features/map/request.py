@@ -40,8 +40,8 @@ from contextlens.maps.vectors import has_layers
 from contextlens.ui.corpora.texts import own_sentences, stored_texts
 from contextlens.ui.files import uploads
 from contextlens.ui.models.recipes import recipe_of
-from contextlens.ui.models.services import settings
 from contextlens.ui.state.controls import Choice
+from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import ViewState
 
 

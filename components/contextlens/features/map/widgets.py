@@ -26,7 +26,7 @@ from contextlens.features.map.scatter import MAX_SVG, selected_points
 from contextlens.features.map.selection import TABLE, PointSelection, table_selection
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
-from contextlens.ui.frame import navigation
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import ViewState

@@ -104,7 +104,7 @@ def words(masks: Masks, view: ViewState) -> None:
     """The reading, and the meaning of the hatching."""
     selection = (*masks.batch, masks.layer)
     claims = reading.masks_reading(masks.batch[0], masks.cases, _case(view))
-    kit.reading(claims, sure=reading.masks_sure(*selection))
+    kit.claims(claims, sure=reading.masks_sure(*selection))
     if note := reading.padding_note(*selection):
         st.caption(str(note))
 

@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.similarity import Comparison
 from contextlens.core.schema import FloatArray
-from contextlens.figures.room import below, beside
+from contextlens.figures.margins import below, beside
 from contextlens.figures.theme import SEQUENTIAL, SMALLEST, figure, ink_on, plain, values
 
 _ANGLE = -35  # degrees, of the names below the matrix

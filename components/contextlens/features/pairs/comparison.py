@@ -18,7 +18,7 @@ from contextlens.features.pairs.threshold import Judgement, LabelledPairs, judge
 from contextlens.jobs import Report, Task, page_work
 from contextlens.ui.files import uploads
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import service
+from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
 
 PAIRS = page_work("pairs to compare", "Looking at the pairs")

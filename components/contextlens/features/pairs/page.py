@@ -13,8 +13,8 @@ from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.readers import Sheet
-from contextlens.corpus.sheet import named
+from contextlens.corpus.readers import Table
+from contextlens.corpus.table import named
 from contextlens.features.pairs.comparison import PairsResult, comparison_task, restored, seconds_of
 from contextlens.features.pairs.controls import (
     ALL,
@@ -55,11 +55,11 @@ from contextlens.features.pairs.roc import roc_curve_of
 from contextlens.features.pairs.similarities import Similarities
 from contextlens.features.pairs.threshold import THRESHOLD_FORMULA, LabelledPairs
 from contextlens.ui.files import chooser
-from contextlens.ui.files.uploads import sheet_of
+from contextlens.ui.files.uploads import table_of
 from contextlens.ui.models import waiting
 from contextlens.ui.models.background import maps
-from contextlens.ui.models.services import uncached
 from contextlens.ui.state import session
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
@@ -133,7 +133,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
         pairs: the compared pairs, if any.
     """
     secret = str(session.kept(_PENDING) or "")
-    sheet = sheet_of(secret)
+    sheet = table_of(secret)
     if pairs is not None and sheet is None and not session.kept(_CHANGING):
         _one_line(pairs)
         return
@@ -155,7 +155,7 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
 def columns(view: ViewState) -> None:
     """Draw the menus of the compared file's columns, for the visit that uploaded the file."""
     secret, current = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
-    sheet = sheet_of(secret)
+    sheet = table_of(secret)
     if sheet is None:
         st.caption(say("pairs.file.only_chosen"))
         return
@@ -183,7 +183,7 @@ def _close_panel() -> None:
     session.keep(_PENDING, None)
 
 
-def _choose_file(secret: str, sheet: Sheet) -> None:
+def _choose_file(secret: str, sheet: Table) -> None:
     session.keep(_PENDING, secret)
     view = session.current()
     if SOURCE.of(view) != "file" or not FILE.of(view):
@@ -194,7 +194,7 @@ def _choose_file(secret: str, sheet: Sheet) -> None:
         _close_panel()
 
 
-def _preview(sheet: Sheet, secret: str) -> None:
+def _preview(sheet: Table, secret: str) -> None:
     chooser.file_head(sheet, secret, key="pairs_head", on_file=_choose_file)
     guessed = guess_columns(sheet)
     preselected = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
@@ -215,7 +215,7 @@ def _preview(sheet: Sheet, secret: str) -> None:
     )
 
 
-def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
+def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
     """Draw the menus of columns with `current` preselected, and return the chosen columns."""
     titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
     meanings = _picked_meanings(sheet, current, titles["label"], key)
@@ -231,7 +231,7 @@ def _pickers(sheet: Sheet, current: PairColumns, key: str) -> PairColumns:
     return PairColumns(**titles, **marks, meanings=meanings)
 
 
-def _picked_meanings(sheet: Sheet, current: PairColumns, title: str, key: str) -> str:
+def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -> str:
     """Draw a menu for each label that does not say same or different; return their meanings."""
     cells = label_cells(sheet, title) if title else ()
     names = names_of(cells)
@@ -267,7 +267,7 @@ def _picked_meanings(sheet: Sheet, current: PairColumns, title: str, key: str) -
 
 
 def _picked_titles(
-    sheet: Sheet, current: PairColumns, roles: tuple[str, ...], key: str
+    sheet: Table, current: PairColumns, roles: tuple[str, ...], key: str
 ) -> dict[str, str]:
     titles = [_NONE, *sheet.columns]
     containers = st.columns(min(4, max(2, len(roles)))) if roles else []
@@ -284,7 +284,7 @@ def _picked_titles(
 
 
 def _use_columns(secret: str, chosen: PairColumns) -> None:
-    sheet = sheet_of(secret)
+    sheet = table_of(secret)
     if sheet is None:
         session.remember(say("pairs.file.not_in_memory"))
         return
@@ -335,23 +335,23 @@ def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) 
     if isinstance(at_layer, ScoredPairs):
         with left, st.container(key="pairs_whole", gap="small"):
             _scatter(at_layer, pair.number)
-            kit.reading(at_layer.claims(), sure=at_layer.sure())
+            kit.claims(at_layer.claims(), sure=at_layer.sure())
         with right, st.container(key="pairs_pair", gap="small"):
             _texts(pair)
-            kit.reading(pair.claims(), key="reading_pair")
+            kit.claims(pair.claims(), key="reading_pair")
             kit.notes(pair.unread_claims(uncached(), view.model))
             _remarks(at_layer)
         return
     with left, st.container(key="pairs_pair", gap="small"):
         _texts(pair)
         kit.chart(pair.figure(), key=RULER, alt=pair.alt())
-        kit.reading(pair.claims())
+        kit.claims(pair.claims())
         kit.notes(pair.unread_claims(uncached(), view.model))
     with right, st.container(key="pairs_whole", gap="small"):
         if isinstance(at_layer, LabelledPairs):
             st.caption(say("pairs.whole.title"))
             kit.chart(at_layer.share_figure(), key="pairs_right", alt=at_layer.share_alt())
-        kit.reading(at_layer.claims(), sure=at_layer.sure(), key="reading_whole")
+        kit.claims(at_layer.claims(), sure=at_layer.sure(), key="reading_whole")
         _remarks(at_layer)
 
 
@@ -460,7 +460,7 @@ def _roc(at_layer: PairsAtLayer) -> None:
     with left:
         kit.chart(curve.figure(), key=CHARTS[ROC], alt=curve.alt())
     with right:
-        kit.reading(curve.claims(), key="reading_roc")
+        kit.claims(curve.claims(), key="reading_roc")
 
 
 def _every_pair(at_layer: PairsAtLayer) -> None:

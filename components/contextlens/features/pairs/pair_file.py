@@ -11,8 +11,8 @@ from contextlens.core import schema
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import VALIDATION
 from contextlens.core.words import Span
-from contextlens.corpus.readers import Sheet
-from contextlens.corpus.sheet import Cells, is_number, is_numbered, label_rank, named, text_pair
+from contextlens.corpus.readers import Table
+from contextlens.corpus.table import Cells, is_number, is_numbered, label_rank, named, text_pair
 from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 from contextlens.features.pairs.controls import (
     COLUMNS,
@@ -107,7 +107,7 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 """The columns that identify the compared words, for each way to mark them."""
 
 
-def guess_columns(sheet: Sheet) -> PairColumns:
+def guess_columns(sheet: Table) -> PairColumns:
     """Guess the roles of a file's columns by their titles, then by their contents."""
     text1, text2 = text_pair(sheet)
     marks = dict[str, str]()
@@ -119,7 +119,7 @@ def guess_columns(sheet: Sheet) -> PairColumns:
     return PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
 
 
-def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
+def _guess_label(sheet: Table, titles: Sequence[str]) -> str:
     """Return the likely label of pairs: with a usual title if any has one, else by its values.
 
     Labels of two kinds come first, then grades, then others, such as entailment.
@@ -136,14 +136,14 @@ def _guess_label(sheet: Sheet, titles: Sequence[str]) -> str:
     return next((titles[0] for titles in (two_way, graded) if len(titles) == 1), "")
 
 
-def column_positions(sheet: Sheet, columns: PairColumns) -> str:
+def column_positions(sheet: Table, columns: PairColumns) -> str:
     """The columns' positions in the file, then the meanings, as the view stores them: "0,1,,2"."""
     titles = list(sheet.columns)
     positions = [str(titles.index(title)) if title else "" for title in columns.titles]
     return ",".join([*positions, *([columns.meanings] if columns.meanings else [])])
 
 
-def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
+def chosen_columns(sheet: Table, given: str) -> PairColumns:
     """The columns that a view names by position, or the guessed ones if it names none."""
     titles, parts = list(sheet.columns), given.split(",")
     if not 0 <= len(parts) - len(ROLES) <= 1:
@@ -156,12 +156,12 @@ def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
     return replace(columns, meanings=meanings if fits else "")
 
 
-def label_cells(sheet: Sheet, title: str) -> Cells:
+def label_cells(sheet: Table, title: str) -> Cells:
     """The cells of a column of labels, of as many pairs as are compared."""
     return sheet.columns[title][:MAX_PAIRS]
 
 
-def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
+def pairs_from(sheet: Table, columns: PairColumns) -> PairSet:
     """The pairs of a file.
 
     Raises:
@@ -235,7 +235,7 @@ def _chosen_rows(
     return rows, [f"{_pairs(len(usable) - len(rows))} left out, as you chose: {examples}{more}."]
 
 
-def _check(sheet: Sheet, columns: PairColumns) -> None:
+def _check(sheet: Table, columns: PairColumns) -> None:
     if len(sheet.columns) < 2:
         raise CorpusError(
             f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
@@ -457,7 +457,7 @@ def _unknown_labels(title: str, counts: Counter[str]) -> str:
 # --- The pairs of a file, for whoever has their digest
 
 
-def share_pairs(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
+def share_pairs(visitor: str, sheet: Table, columns: PairColumns) -> str:
     """Keep the pairs of a file's chosen columns for whoever has their digest, and return it.
 
     Raises:
@@ -469,7 +469,7 @@ def share_pairs(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
     return digest
 
 
-def share_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
+def share_again(visitor: str, view: ViewState, sheet: Table) -> PairColumns | None:
     """Return the columns of a file if it is the one that a view names, and share them again.
 
     A view names columns by position, so they are known only for a file that was just uploaded.

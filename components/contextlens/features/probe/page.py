@@ -27,11 +27,11 @@ from contextlens.features.probe.probing import probe_of, probe_task, seconds_of
 from contextlens.features.probe.try_sentence import try_sentence
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
-from contextlens.ui.frame import navigation
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps
-from contextlens.ui.models.services import uncached
+from contextlens.ui.page import navigation
 from contextlens.ui.panel import Panel
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
@@ -97,7 +97,7 @@ def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
 def picture(probe: Probe) -> None:
     """Draw the score at every layer, and what it says."""
     kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
-    kit.reading(probe.claims(), sure=probe.sure())
+    kit.claims(probe.claims(), sure=probe.sure())
     kit.notes(probe.notes())
 
 
@@ -129,7 +129,7 @@ def _chart(panel: Panel, name: str) -> None:
     figure = panel.figure()
     if figure is not None:
         kit.chart(figure, key=f"probe_{name}", alt=panel.alt())
-    kit.reading(panel.claims(), key=f"reading_{name}")
+    kit.claims(panel.claims(), key=f"reading_{name}")
     kit.notes(panel.notes())
 
 
@@ -139,7 +139,7 @@ def _try(view: ViewState, probe: Probe) -> None:
         st.caption(say("probe.try.empty"))
         return
     tried = try_sentence(sentence, probe, runtime.service())
-    kit.reading(tried.claims(), key="reading_try")
+    kit.claims(tried.claims(), key="reading_try")
     if rows := tried.rows():
         number = say("probe.try.column_chance")
         bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")

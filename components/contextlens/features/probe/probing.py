@@ -22,7 +22,7 @@ from contextlens.features.probe.learning_curve import learning_curve
 from contextlens.features.probe.text_vectors import OnProgress, text_vectors
 from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE
-from contextlens.ui.models.services import settings
+from contextlens.ui.state.services import settings
 
 PROBES = page_work("probes", "Looking at the texts", large_seconds=15.0)
 _READING, _LEARNING = 0.5, 0.55

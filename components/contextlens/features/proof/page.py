@@ -13,7 +13,7 @@ from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import ModelError
-from contextlens.corpus.readers import Sheet
+from contextlens.corpus.readers import Table
 from contextlens.features.proof import compute
 from contextlens.features.proof.compute import ProofResult
 from contextlens.features.proof.controls import READY, WHAT
@@ -23,12 +23,12 @@ from contextlens.proof.benchmarks import BENCHMARKS, Benchmark, Rows, expected_f
 from contextlens.proof.checks import BERT_BASE, TEXTS, rows_of
 from contextlens.proof.plain import plain_script
 from contextlens.ui.files import chooser
-from contextlens.ui.files.uploads import sheet_of
-from contextlens.ui.frame import errors
+from contextlens.ui.files.uploads import table_of
 from contextlens.ui.models import download_requests, runtime, waiting
 from contextlens.ui.models.background import maps
-from contextlens.ui.models.services import settings, uncached
+from contextlens.ui.page import errors
 from contextlens.ui.state import session
+from contextlens.ui.state.services import settings, uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
@@ -84,12 +84,12 @@ def _secrets() -> dict[tuple[str, str], str]:
     return dict(session.kept(_SECRETS) or {})
 
 
-def _keep(place: tuple[str, str], secret: str, _: Sheet) -> None:
+def _keep(place: tuple[str, str], secret: str, _: Table) -> None:
     session.keep(_SECRETS, {**_secrets(), place: secret})
 
 
-def _sheet(benchmark: Benchmark, part: str) -> Sheet | None:
-    return sheet_of(_secrets().get((benchmark.key, part), ""))
+def _sheet(benchmark: Benchmark, part: str) -> Table | None:
+    return table_of(_secrets().get((benchmark.key, part), ""))
 
 
 def _rows(benchmark: Benchmark) -> Rows | None:
@@ -141,7 +141,7 @@ def picture(result: ProofResult) -> None:
             alt=say("proof.alt", title=title),
         )
     sure = [f"{check.name}: {check.why}" for check in result.checks if check.why]
-    kit.reading(proof_claims(result.checks), sure=[escape(sentence) for sentence in sure])
+    kit.claims(proof_claims(result.checks), sure=[escape(sentence) for sentence in sure])
 
 
 def offer_bert_base(view: ViewState, card: ModelCard) -> None:
@@ -150,7 +150,7 @@ def offer_bert_base(view: ViewState, card: ModelCard) -> None:
         return
     try:
         runtime.check_model(BERT_BASE)
-        is_near = runtime.is_near(BERT_BASE)
+        is_near = runtime.can_load_without_download(BERT_BASE)
     except ModelError:  # it is not offered here
         return
     spec = runtime.service().spec(BERT_BASE)

@@ -53,9 +53,9 @@ from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.words import WordRow
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Control, Text
+from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
@@ -216,7 +216,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     area = st.empty()  # in every run, else the browser sees the next element as new
     task, senses = reading_task(corpus, view), None
     job = None if task is None else _started(task)
-    with kit.room(PAGE, height=HEIGHT):
+    with kit.placeholder(PAGE, height=HEIGHT):
         is_ready = job is None or waiting.shortly(job)
         if is_ready:
             error = None if job is None or job.was_stopped else job.exception()
@@ -226,7 +226,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     if job is not None and not is_ready:
         with area.container():
             waiting.follow(job, _PLACE, cancel="")
-            waiting.room(say("senses.place"), height=HEIGHT)
+            waiting.placeholder(say("senses.place"), height=HEIGHT)
     if isinstance(senses, MissingWord):
         _missing(senses)
         return None
@@ -254,7 +254,7 @@ def model_card(corpus: SearchableCorpus) -> ModelCard | None:
 
 def await_model(view: ViewState, corpus: SearchableCorpus) -> None:
     """Wait for the page's model if a stored corpus uses it: the rest of the page needs it later."""
-    if corpus.model == view.model and runtime.is_near(view.model):
+    if corpus.model == view.model and runtime.can_load_without_download(view.model):
         runtime.load(view.model)
 
 
@@ -451,9 +451,9 @@ def _separation(senses: Senses) -> None:
     uses, curve = senses.uses, senses.by_layer.curve
     claims = senses_claim(uses.word, curve, uses.trial, senses.layer)
     if curve:
-        kit.reading(claims, sure=[uses.count_claim(), *senses_sure(curve, uses.trial)])
+        kit.claims(claims, sure=[uses.count_claim(), *senses_sure(curve, uses.trial)])
     else:
-        kit.reading([uses.count_claim(), *claims])
+        kit.claims([uses.count_claim(), *claims])
     for note in senses.notes():
         st.caption(escape(note))
     if senses.curve is not None:
@@ -464,7 +464,7 @@ def show_groups(senses: Senses) -> None:
     """Draw the groups, in words and as cards."""
     grouping = senses.grouping
     claims = [escape(grouping.problem)] if grouping.problem else grouping.claims()
-    kit.reading(claims, sure=grouping.sure(), key="reading_groups")
+    kit.claims(claims, sure=grouping.sure(), key="reading_groups")
     if grouping.descriptions:
         listed = senses.listed_rows
         show_cards(
@@ -569,7 +569,7 @@ def _own_sentence(view: ViewState, senses: Senses, random: float | None) -> None
     if sentence.problem:
         st.info(escape(sentence.problem), icon=":material/info:")
         return
-    kit.reading(sentence.claims(), sure=sentence.sure(), key="reading_own")
+    kit.claims(sentence.claims(), sure=sentence.sure(), key="reading_own")
     concordance_lines(
         lines_at(senses.uses, sentence.cosines, sentence.near),
         senses.word_map,
@@ -642,7 +642,7 @@ def _sides(view: ViewState, senses: Senses) -> None:
     elif other is not None:
         comparison = Comparison(senses, other)
         _linked_maps(comparison)
-        kit.reading(comparison.claims(), sure=comparison.sure(), key="reading_sides")
+        kit.claims(comparison.claims(), sure=comparison.sure(), key="reading_sides")
         figure = comparison.figure()
         if figure is not None:
             kit.chart(figure, key="senses_curves", alt=comparison.alt())
@@ -671,7 +671,7 @@ def _linked_maps(comparison: Comparison) -> None:
 
 def _word_table(senses: Senses) -> None:
     table = word_table.word_table(senses.uses, senses.corpus, runtime.service())
-    kit.reading([escape(table.problem)] if table.problem else table.claims(), key="reading_table")
+    kit.claims([escape(table.problem)] if table.problem else table.claims(), key="reading_table")
     rows = table.rows()
     if rows:
         kit.table(rows, key="senses_in_table", after=1)
@@ -686,7 +686,7 @@ def _mix_ups(_view: ViewState, senses: Senses, _random: float | None) -> None:
     with left:
         kit.chart(mix_ups.figure(), key="senses_taken", alt=mix_ups.alt())
     with right:
-        kit.reading(mix_ups.claims(), key="reading_taken")
+        kit.claims(mix_ups.claims(), key="reading_taken")
         kit.notes(mix_ups.notes())
 
 

@@ -17,7 +17,7 @@ from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.sentences.controls import READY_CORPORA, TEST
 from contextlens.features.sentences.vectors import TextVectors, name_of, nearest, title_of
-from contextlens.figures.room import beside
+from contextlens.figures.margins import beside
 from contextlens.figures.theme import CATEGORICAL, MUTED, NEUTRAL, SMALLEST, figure, plain
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState

@@ -56,12 +56,12 @@ from contextlens.features.sentences.vectors import (
 from contextlens.jobs import Task
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.texts import stored_texts
-from contextlens.ui.frame import errors
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps, store
 from contextlens.ui.models.recipes import recipe_of
-from contextlens.ui.models.services import uncached
+from contextlens.ui.page import errors
 from contextlens.ui.state.controls import Choice
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 
@@ -147,7 +147,7 @@ def _picture(result: Comparison) -> None:
             st.markdown(result.lines(range(len(result.sentences))))
         else:
             st.markdown(result.drawn.line())
-        kit.reading(result.claims(), sure=result.sure())
+        kit.claims(result.claims(), sure=result.sure())
         _pair(result)
     with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
         for at, pooling in enumerate(result.poolings):
@@ -174,7 +174,7 @@ def _accuracy(view: ViewState, card: ModelCard) -> None:
     vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=accuracy_height(6))
     if vectors is not None:
         result = accuracy_of(view, vectors)
-        kit.reading(result.claims(), sure=result.sure(), key="reading_accuracy")
+        kit.claims(result.claims(), sure=result.sure(), key="reading_accuracy")
         kit.chart(result.figure(), key="sentences_accuracy", alt=result.alt())
 
 
@@ -215,7 +215,7 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
     result = _search(view, card)
     if result is None:
         return
-    kit.reading(result.claims(), key="reading_search")
+    kit.claims(result.claims(), key="reading_search")
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(say("sentences.search.by_model"))

@@ -68,7 +68,7 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
             n_found=len(result.ids),
             reason=str(unknown_reason(result.seen, pieces)),
         )
-        kit.reading(claims, key="reading_vocabulary")
+        kit.claims(claims, key="reading_vocabulary")
     with right:
         if result.cut is not None:
             _cut_steps(result.cut, pieces.method)
@@ -92,7 +92,7 @@ def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: Mode
         return
     piece, n_rows = tokenized.labels[tokenized.picked], model.vocabulary_size
     claim = row_reading(piece, token_id, n_rows, rows.values.shape[1])
-    kit.reading([claim], key="reading_row")
+    kit.claims([claim], key="reading_row")
     name = shortened(piece, _LONGEST_TITLE)
     _strips(rows, say("tokens.page.row_title", piece=name, token_id=token_id, n_rows=n_rows))
     with st.expander(say("tokens.page.row_formula")):
@@ -112,13 +112,13 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
     card = second_model.tokenizer_card(others[other])
     if card is None:
         unknown_id, name = tokenized.vocabulary.unknown_id, tokenized.unknown_name
-        kit.reading(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")
+        kit.claims(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")
         return
     ours, theirs = (tokens_of(service, m, tokenized.sentence) for m in (view.model, other))
     names = (tokenized.card.title, card.title)
     vocabularies = (tokenized.vocabulary, service.vocabulary(other))
     unknown_ids = (vocabularies[0].unknown_id, vocabularies[1].unknown_id)
-    kit.reading(tokenizers_reading(ours, theirs, names, unknown_ids), key="reading_tokenizers")
+    kit.claims(tokenizers_reading(ours, theirs, names, unknown_ids), key="reading_tokenizers")
     _side(0, names[0], ours, vocabularies[0], tokenized)
     _side(1, names[1], theirs, vocabularies[1], tokenized)
 
@@ -170,7 +170,7 @@ def _side(
 
 def _round_trip(which: int, trip: RoundTrip) -> None:
     claims = back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
-    kit.reading(claims[:3], sure=claims[3:], key=f"reading_back_{which}")
+    kit.claims(claims[:3], sure=claims[3:], key=f"reading_back_{which}")
     stretches = [(visible(stretch.text), stretch.fate) for stretch in trip.stretches]
     st.html(there_and_back(stretches, visible(trip.decoded)))
     if trip.changes:

@@ -32,7 +32,7 @@ from contextlens.features.tokens.figures import tokens_svg
 from contextlens.features.tokens.reading import padding_note, tokens_reading, tokens_sure
 from contextlens.features.tokens.snippet import PICTURE, tokens_snippet
 from contextlens.figures.theme import color_of
-from contextlens.ui.frame import navigation
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import ViewState, letter
@@ -81,7 +81,7 @@ def strip(tokenized: TokenizedSentence) -> None:
 def words(tokenized: TokenizedSentence) -> None:
     """Draw the reading of the tokens."""
     tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
-    kit.reading(
+    kit.claims(
         tokens_reading(tokens, kinds, tokenized.labels, name, tokenized.changes),
         sure=tokens_sure(tokens, kinds, tokenized.reasons, name, tokenized.changes),
     )

@@ -15,7 +15,7 @@ from plotly import graph_objects as go
 
 from contextlens.content.wording import shortened
 from contextlens.figures.frames import signed_bound
-from contextlens.figures.room import below, beside
+from contextlens.figures.margins import below, beside
 from contextlens.figures.theme import NEUTRAL, SIGNED, figure, plain, values
 
 # --- Colours, axes and titles

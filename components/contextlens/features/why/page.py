@@ -57,13 +57,13 @@ from contextlens.features.why.word_rows import words_svg
 from contextlens.features.why.yardsticks import SentencePairs, Yardsticks, random_pairs_task
 from contextlens.figures.theme import color_of
 from contextlens.jobs import Task
-from contextlens.ui.frame import navigation
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps
 from contextlens.ui.models.recipes import recipe_of
-from contextlens.ui.models.services import uncached
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Text
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import (
     MAX_SENTENCES,
     Sentence,
@@ -245,7 +245,7 @@ def _reading(result: Explanation | None) -> None:
     """Draw the reading, and notes on what was left out in small type."""
     if result is not None:
         if not result.is_empty:  # otherwise a message says why
-            kit.reading(result.claims(), sure=result.sure())
+            kit.claims(result.claims(), sure=result.sure())
         kit.notes(result.notes())
 
 
@@ -346,7 +346,7 @@ def _edits(score: Score) -> None:
         return
     pairs = _measured_pairs(score.card)
     band = None if pairs is None else pairs.band(result.vector_kind)
-    kit.reading(result.claims(band), key="reading_edits")
+    kit.claims(result.claims(band), key="reading_edits")
     for i, ranked in enumerate(result.edits):
         _edit(result, ranked, i)
 

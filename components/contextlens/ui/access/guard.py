@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from contextlens.core.errors import AccessError
 from contextlens.ui.access import roles
 from contextlens.ui.access.roles import MANAGE, Permission, Person
-from contextlens.ui.models.services import settings
+from contextlens.ui.state.services import settings
 
 
 def current_person() -> Person:

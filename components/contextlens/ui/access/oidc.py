@@ -43,7 +43,7 @@ from streamlit.web.server.starlette.starlette_server_config import (
 from contextlens.core import Settings
 from contextlens.core.errors import SettingsError
 from contextlens.ui.access import guard, roles
-from contextlens.ui.models import services
+from contextlens.ui.state import services
 
 PARAMETER = "sign_in"
 """The parameter in which an address says why sign-in failed: "away", "refused" or "failed"."""

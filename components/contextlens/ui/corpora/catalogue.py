@@ -22,8 +22,8 @@ from contextlens.jobs import Job
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import KEEP, MANAGE
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.models.services import is_for_one, settings
 from contextlens.ui.state.controls import MINE, Text
+from contextlens.ui.state.services import is_for_one, settings
 from contextlens.ui.state.view import ViewState
 
 MOST = 8
@@ -74,7 +74,7 @@ class Kept:
         if self.about is None:
             return 0.0
         stored = self.about.n_texts_done / max(1, self.about.n_texts)
-        return stored if self.job is None else max(stored, self.job.look().share)
+        return stored if self.job is None else max(stored, self.job.poll().share)
 
 
 def for_everybody(model: str) -> Mapping[str, Offered]:

@@ -17,7 +17,7 @@ from contextlens.ui.access import guard
 from contextlens.ui.access.roles import EXPORT, KEEP, MANAGE, Person
 from contextlens.ui.corpora.catalogue import is_for_everybody
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.models.services import service
+from contextlens.ui.state.services import service
 
 _NOT_YOURS = (
     "This corpus is somebody else's: you can look at what its address shows, and only they or an "

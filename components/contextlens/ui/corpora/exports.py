@@ -32,7 +32,7 @@ from contextlens.ui.access.refusals import response
 from contextlens.ui.access.roles import Person
 from contextlens.ui.corpora.changing import check_may_export
 from contextlens.ui.models.background import store
-from contextlens.ui.models.services import settings
+from contextlens.ui.state.services import settings
 
 _N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20

@@ -15,11 +15,11 @@ from contextlens.content.language import say
 from contextlens.content.wording import escape
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.readers import Sheet, to_corpus
+from contextlens.corpus.readers import Table, to_corpus
 from contextlens.corpus.targets import label_columns
 from contextlens.ui.files import chooser, uploads
-from contextlens.ui.files.uploads import sheet_of
-from contextlens.ui.frame import navigation
+from contextlens.ui.files.uploads import table_of
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Number, Text
 from contextlens.ui.state.view import ViewState
@@ -75,7 +75,7 @@ class OwnFile:
 
     # --- The columns
 
-    def found_again(self, visitor: str, view: ViewState, sheet: Sheet) -> bool:
+    def found_again(self, visitor: str, view: ViewState, sheet: Table) -> bool:
         """Return True, and share a file's columns again, if it is the file that a view names."""
         try:
             corpus = to_corpus(sheet, *self.columns_of(view, sheet))
@@ -86,7 +86,7 @@ class OwnFile:
             uploads.keep_shared(visitor, self.file.of(view), corpus, corpus.n_bytes)
         return is_same
 
-    def columns_of(self, view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
+    def columns_of(self, view: ViewState, sheet: Table) -> tuple[str, tuple[str, ...]]:
         """The text column and the label columns of a file that a view names, or the guessed ones.
 
         A view names columns by position, because a title can be too long for an address. Only the
@@ -103,7 +103,7 @@ class OwnFile:
         return chosen, tuple(name for name in dict.fromkeys(chosen_labels) if name != chosen)
 
     def opened(
-        self, view: ViewState, sheet: Sheet, digest: str, text: str, labels: Sequence[str]
+        self, view: ViewState, sheet: Table, digest: str, text: str, labels: Sequence[str]
     ) -> ViewState:
         """The view that shows these columns of a file, which are shared under their digest."""
         view = self.source.put(self.first(view), "file")
@@ -122,7 +122,7 @@ class OwnFile:
         """
         if offered := chooser.take_offered():
             session.keep(self._pending_key, offered)
-        sheet = sheet_of(str(session.kept(self._pending_key) or ""))
+        sheet = table_of(str(session.kept(self._pending_key) or ""))
         if corpus is not None and sheet is None and not session.kept(self._changing_key):
             self._one_line(corpus)
             return
@@ -149,7 +149,7 @@ class OwnFile:
     def column_choice(self, view: ViewState) -> None:
         """Draw the used file's columns, so that the visit that uploaded it can choose others."""
         secret, *now = (session.kept(self._used_key) or {}).get(self.file.of(view), ("",))
-        sheet = sheet_of(secret)
+        sheet = table_of(secret)
         if sheet is None:
             st.caption(say("own_file.only_chosen"))
             return
@@ -186,7 +186,7 @@ class OwnFile:
             session.remember(say("own_file.nothing_pasted"))
             return
         secret = chooser.kept_paste(pasted)
-        sheet = sheet_of(secret)
+        sheet = table_of(secret)
         if sheet is None:
             return
         if len(sheet.columns) > 1:
@@ -194,13 +194,13 @@ class OwnFile:
         else:
             self._use(secret, sheet.text_column, ())
 
-    def _pending(self, secret: str, sheet: Sheet) -> None:
+    def _pending(self, secret: str, sheet: Table) -> None:
         session.keep(self._pending_key, secret)
         view = session.current()
         if self.source.of(view) == "file" and self.found_again(session.session(), view, sheet):
             self._note_used(self.file.of(view), secret, *self.columns_of(view, sheet))
 
-    def _preview(self, sheet: Sheet) -> None:
+    def _preview(self, sheet: Table) -> None:
         """A file's first rows and detected format, before any computation."""
         secret = str(session.kept(self._pending_key))
         chooser.file_head(sheet, secret, key=f"{self._page}_head", on_file=self._pending)
@@ -216,7 +216,7 @@ class OwnFile:
         )
 
     def _pickers(
-        self, sheet: Sheet, text: str, labels: Sequence[str], key: str
+        self, sheet: Table, text: str, labels: Sequence[str], key: str
     ) -> tuple[str, tuple[str, ...]]:
         """The menus of the text column and the label columns, with the given ones preselected."""
         titles = list(sheet.columns)
@@ -232,7 +232,7 @@ class OwnFile:
         return str(chosen), tuple(chosen_labels)
 
     def _use(self, secret: str, text: str, labels: tuple[str, ...]) -> None:
-        sheet = sheet_of(secret)
+        sheet = table_of(secret)
         if sheet is None:
             session.remember(say("own_file.not_in_memory"))
             return
@@ -251,7 +251,7 @@ class OwnFile:
         session.keep(self._used_key, dict(list(used.items())[-_N_USED:]))
 
 
-def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
+def share(visitor: str, sheet: Table, text: str, labels: Sequence[str]) -> str:
     """Keep the chosen columns of a file for whoever has their digest, and return the digest.
 
     Raises:
@@ -263,7 +263,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
     return digest
 
 
-def places(sheet: Sheet, titles: Sequence[str]) -> str:
+def places(sheet: Table, titles: Sequence[str]) -> str:
     """The positions of columns, separated by commas; only as many as fit in an address."""
     every = list(sheet.columns)
     text = ",".join(str(every.index(title)) for title in titles)

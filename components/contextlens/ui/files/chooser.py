@@ -12,8 +12,8 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core.errors import AccessError, CorpusError
-from contextlens.corpus.readers import FORMATS, Sheet
-from contextlens.corpus.sheet import named, text_pair
+from contextlens.corpus.readers import FORMATS, Table
+from contextlens.corpus.table import named, text_pair
 from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
@@ -22,10 +22,10 @@ from contextlens.ui.files.uploads import (
     keep_changed,
     keep_joined,
     max_file_bytes,
-    sheet_of,
+    table_of,
     take_file,
 )
-from contextlens.ui.frame import navigation
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Text
 from contextlens.ui.state.view import ViewState
@@ -50,7 +50,7 @@ def upload_field(
     label: str,
     *,
     key: str,
-    on_file: Callable[[str, Sheet], None],
+    on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a field for a file, or the reason why the visitor may not upload one.
 
@@ -72,7 +72,7 @@ def _field(
     label: str,
     key: str,
     keep: Callable[[str, bytes], str],
-    on_file: Callable[[str, Sheet], None],
+    on_file: Callable[[str, Table], None],
     formats: list[str] | None = None,
 ) -> None:
     why_not = guard.refusal(UPLOAD)
@@ -95,8 +95,8 @@ def _field(
     )
 
 
-def _hand_on(secret: str, on_file: Callable[[str, Sheet], None]) -> None:
-    sheet = sheet_of(secret)
+def _hand_on(secret: str, on_file: Callable[[str, Table], None]) -> None:
+    sheet = table_of(secret)
     if sheet is not None:
         on_file(secret, sheet)
 
@@ -143,7 +143,7 @@ def _kept(keep: Callable[..., str], *file: str | bytes) -> str:
 
 
 def file_head(
-    sheet: Sheet, secret: str, *, key: str, on_file: Callable[[str, Sheet], None]
+    sheet: Table, secret: str, *, key: str, on_file: Callable[[str, Table], None]
 ) -> None:
     """Draw a file's first rows, its recognised form, and what the visitor can change about it.
 
@@ -184,7 +184,7 @@ def _offer(
     label: str,
     secret: str,
     change: Literal["lines", "table", "clean"],
-    on_file: Callable[[str, Sheet], None],
+    on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""
 
@@ -201,7 +201,7 @@ def are_marks_refused(secret: str) -> bool:
     return bool(session.kept(_REFUSED) == secret)
 
 
-def guessed_marks(sheet: Sheet, secret: str, text: str, guessed: Sequence[MarkColumns]) -> None:
+def guessed_marks(sheet: Table, secret: str, text: str, guessed: Sequence[MarkColumns]) -> None:
     """Draw the guess that columns mark words, with a button to refuse it; or what marks none.
 
     Args:

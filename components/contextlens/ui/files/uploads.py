@@ -30,15 +30,15 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from contextlens.content.language import say
 from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, CorpusError
-from contextlens.corpus.readers import Sheet, read
+from contextlens.corpus.readers import Table, read
 from contextlens.corpus.second_file import joined
-from contextlens.corpus.sheet import Form
+from contextlens.corpus.table import Form
 from contextlens.corpus.upload_store import FileKey, UploadStore
 from contextlens.ui.access import guard
 from contextlens.ui.access.refusals import response
 from contextlens.ui.access.roles import UPLOAD
-from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
+from contextlens.ui.state.services import settings
 
 _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _TOO_LARGE = 413
@@ -137,14 +137,14 @@ def keep_changed(visitor: str, secret: str, change: Literal["lines", "table", "c
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
 
 
-def _sheet_in_memory(secret: str) -> Sheet:
-    sheet = sheet_of(secret)
+def _sheet_in_memory(secret: str) -> Table:
+    sheet = table_of(secret)
     if sheet is None:
         raise CorpusError(say("files.gone"))
     return sheet
 
 
-def _keep(visitor: str, name: str, reader: Callable[..., Sheet]) -> str:
+def _keep(visitor: str, name: str, reader: Callable[..., Table]) -> str:
     guard.require(UPLOAD)
     store = _store()
     with store.reading(name):
@@ -156,10 +156,10 @@ def _keep(visitor: str, name: str, reader: Callable[..., Sheet]) -> str:
     return secret
 
 
-def sheet_of(secret: str) -> Sheet | None:
+def table_of(secret: str) -> Table | None:
     """Return the visitor's file of this name if this process still has it, else None."""
     content = _store().get(secret, of=guard.current_owner()) if secret else None
-    return content if isinstance(content, Sheet) else None
+    return content if isinstance(content, Table) else None
 
 
 def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
@@ -170,7 +170,7 @@ def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
 def shared(digest: str) -> Any:
     """Return the chosen part of a file with this digest, or None; never a file itself."""
     content = _store().get(digest)
-    return None if isinstance(content, Sheet) else content
+    return None if isinstance(content, Table) else content
 
 
 def forget_all() -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import streamlit as st
 
 from contextlens.content.language import say
-from contextlens.ui.frame import navigation
-from contextlens.ui.frame.navigation import PageRow
+from contextlens.ui.page import navigation
+from contextlens.ui.page.navigation import PageRow
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import ViewState

@@ -13,9 +13,10 @@ from contextlens.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from contextlens.ui.access import sign_in
 from contextlens.ui.files import chooser
 from contextlens.ui.files.uploads import take_refusal
-from contextlens.ui.frame import navigation, present, share
-from contextlens.ui.models.services import settings, uncached
+from contextlens.ui.frame import present, share
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.services import settings, uncached
 from contextlens.ui.state.view import ViewState
 
 DEMO_LINE = (

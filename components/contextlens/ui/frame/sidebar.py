@@ -14,12 +14,12 @@ from contextlens.core.errors import ServiceAwayError
 from contextlens.jobs import Job
 from contextlens.ui.access import guard, sign_in
 from contextlens.ui.access.roles import FETCH
-from contextlens.ui.frame import errors, navigation
 from contextlens.ui.models import requested_model, runtime, waiting
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.models.requested_model import ModelRequest
-from contextlens.ui.models.services import service, settings
+from contextlens.ui.page import errors, navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import sentences
 

@@ -9,7 +9,7 @@ from contextlens.corpus.store.store import Store, open_store
 from contextlens.jobs import Jobs
 from contextlens.maps.engine import Maps
 from contextlens.maps.prepare import compiled_folder
-from contextlens.ui.models.services import service, settings
+from contextlens.ui.state.services import service, settings
 
 
 @st.cache_resource(show_spinner=False, on_release=Jobs.stop)

@@ -85,7 +85,7 @@ def choose(model: str) -> None:
     except ContextlensError as exc:
         session.keep_requested_model(ModelRequest(model, view.model, error=exc.for_visitors))
         return
-    if runtime.is_near(view.model) and not runtime.is_loaded(model):
+    if runtime.can_load_without_download(view.model) and not runtime.is_loaded(model):
         session.keep_requested_model(ModelRequest(model, view.model).renewed())
     else:  # it is loaded, or the page has no other to go on with and shows the progress
         runtime.cancel_loading(view.model)

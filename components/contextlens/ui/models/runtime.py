@@ -21,9 +21,9 @@ from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
 from contextlens.ui.models import download_requests, tasks, waiting
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import is_for_one, settings
-from contextlens.ui.models.services import service as service  # for pages
 from contextlens.ui.state import session
+from contextlens.ui.state.services import is_for_one, settings
+from contextlens.ui.state.services import service as service  # for pages
 
 _PAGE = "page_load"
 """The place at which a page waits for its model, and the key of the awaited load."""
@@ -45,7 +45,7 @@ def is_loaded(model: str) -> bool:
         return False
 
 
-def is_near(model: str) -> bool:
+def can_load_without_download(model: str) -> bool:
     """Return True if a model is in memory, or can be soon because its files are here."""
     spec = service().spec(model)
     return spec.loaded or spec.on_disk
@@ -116,7 +116,7 @@ def _noted(card: ModelCard) -> ModelCard:
 
 
 def _was_dropped(job: Job) -> bool:
-    return job.look(waiting.current_visitor(_PAGE)).state in _ENDED_BADLY
+    return job.poll(waiting.current_visitor(_PAGE)).state in _ENDED_BADLY
 
 
 def start_loading(model: str, visitor: Visitor | None = None) -> Job:
@@ -127,7 +127,7 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
         UnknownModelError: this visitor may not load it.
         BusyError: too many jobs are waiting already.
     """
-    admit(model)
+    allow_model(model)
     task = tasks.load(model, service())
     if task.kind is tasks.FETCHES and model != session.default().model:
         guard.require(FETCH)
@@ -183,7 +183,7 @@ def check_model(model: str) -> None:
     registry.check_model(model, settings())
 
 
-def admit(model: str) -> None:
+def allow_model(model: str) -> None:
     """Make the service accept a model that this visitor asked for.
 
     Raises:
@@ -191,7 +191,7 @@ def admit(model: str) -> None:
     """
     check_model(model)
     if not is_for_one() and may_choose_any():
-        registry.admit(model)
+        registry.allow_model(model)
 
 
 def cancel_loading(model: str) -> None:

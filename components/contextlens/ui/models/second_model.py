@@ -64,7 +64,7 @@ def _awaited(
     """
     begin = partial(_begin, spec, task, key)
     job = jobs().get(task.key)
-    state = None if job is None else job.look(waiting.current_visitor(key)).state
+    state = None if job is None else job.poll(waiting.current_visitor(key)).state
     is_wanted = download_requests.is_requested(key, task.key) and state not in {
         None,
         "stopped",
@@ -109,5 +109,5 @@ def _begin(spec: ModelSpec, task: Task, key: str) -> None:
 def _joined(spec: ModelSpec, task: Task, key: str) -> Job:
     if task.kind is not tasks.LOADS:  # its files come from the hub
         guard.require(FETCH)
-    runtime.admit(spec.id)
+    runtime.allow_model(spec.id)
     return jobs().start(task, waiting.current_visitor(key))

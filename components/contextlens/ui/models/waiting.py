@@ -20,9 +20,9 @@ from contextlens.content.language import say
 from contextlens.content.wording import escape
 from contextlens.core.errors import BusyError, JobError
 from contextlens.jobs import Job, Status, StoppedError, Task, Visitor, in_words
-from contextlens.ui.frame import errors
 from contextlens.ui.models.background import jobs
 from contextlens.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
+from contextlens.ui.page import errors
 from contextlens.ui.state import session
 
 _SHORT_SECONDS = 0.7
@@ -78,7 +78,7 @@ def follow(
 
     @st.fragment(run_every=_POLL_SECONDS)
     def watch() -> None:
-        status = job.look(current_visitor(key))
+        status = job.poll(current_visitor(key))
         if status.is_over or until():
             on_over()
         line, button = _places(below or not cancel)
@@ -203,7 +203,7 @@ def latest_of(
                 shown = last()
                 follow(job, place, until=lambda: _finished(first) is not None)
                 if shown.result is None:
-                    room(texts.picture, height=height)
+                    placeholder(texts.picture, height=height)
             return shown
         error = job.exception()
         if error is not None and not job.was_stopped:
@@ -216,7 +216,7 @@ def latest_of(
     return last()
 
 
-def room(text: str, *, height: int) -> None:
+def placeholder(text: str, *, height: int) -> None:
     """Draw a frame with a text in the place of a picture that is not there yet.
 
     It has no animation, which would slow the work.
@@ -242,7 +242,7 @@ def _job_of(task: Task, cost: str, place: str, texts: WaitingTexts, seconds: flo
     """Return the job that is done, running, cheap or requested; else draw the cost and a button."""
     visitor, requested = current_visitor(place), f"{place}_wanted"
     job = jobs().get(task.key)
-    state = None if job is None else job.look(visitor).state
+    state = None if job is None else job.poll(visitor).state
     is_requested = session.kept(requested) == task.key
     if job is not None and (state == "done" or (state == "failed" and not is_requested)):
         return job

@@ -16,7 +16,7 @@ from streamlit.file_util import get_static_dir
 from streamlit.url_util import make_url_path
 
 from contextlens.ui.access.oidc import NOTE_ADDRESS
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 
 _STREAMLITS_TITLE = "<title>Streamlit</title>"
 _NEEDED = (

@@ -23,8 +23,8 @@ from contextlens.core.errors import ContextlensError
 from contextlens.jobs import JobKind, Task
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import settings
 from contextlens.ui.state import session
+from contextlens.ui.state.services import settings
 
 _SECONDS = 2.0  # for all checks together
 _KEPT_SECONDS = 1.0  # so that frequent requests cause no work

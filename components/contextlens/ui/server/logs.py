@@ -26,7 +26,7 @@ from typing import Any
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from contextlens.core.errors import SettingsError
-from contextlens.ui.frame import runs
+from contextlens.ui.page import runs
 
 _EXTRA = ("reference", "versions")  # set by the caller
 _OF_THE_RUN = ("page", "session", "error", "traceback")

@@ -18,16 +18,16 @@ from pathlib import Path
 import streamlit as st
 
 from contextlens.core import Settings
-from contextlens.core.caller import otherwise
+from contextlens.core.caller import set_default_caller
 from contextlens.core.errors import ContextlensError, SettingsError
 from contextlens.corpus.store import indexing
 from contextlens.jobs import Visitor
 from contextlens.ui.corpora import catalogue
 from contextlens.ui.files import downloads
-from contextlens.ui.frame.navigation import PAGES
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
-from contextlens.ui.server import logs, readings
+from contextlens.ui.page.navigation import PAGES
+from contextlens.ui.server import logs, metrics
 from contextlens.ui.state import session
 
 _OFTEN = 0.2
@@ -55,9 +55,9 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
         _log.critical("%s", exc)
         yield  # every page reports the error
         return
-    readings.begin()
+    metrics.begin()
     downloads.begin()
-    otherwise(session.caller)
+    set_default_caller(session.caller)
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
     await asyncio.to_thread(_end)
@@ -74,7 +74,7 @@ def _prepare() -> None:
     # Streamlit collects garbage after every run of a script. Without freezing the libraries' half a
     # million objects, which never become garbage, that takes 0.4 s in which nothing else runs.
     while not loading.wait(_OFTEN):
-        loading.look(_SERVER)  # keeps a download that nobody else waits for
+        loading.poll(_SERVER)  # keeps a download that nobody else waits for
         gc.freeze()
     gc.freeze()
     maps().warm_up()

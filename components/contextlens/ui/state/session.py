@@ -19,10 +19,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from contextlens.core.caller import Caller
 from contextlens.core.errors import ServiceAwayError, StateError
 from contextlens.core.settings import DEMO_CHARACTERS
-from contextlens.ui.models.services import service, settings
 from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from contextlens.ui.state.bounds import MAX_TEXT, check_demo, n_characters
 from contextlens.ui.state.controls import PRESENT
+from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, ViewState
 
 _PARAMETER = "s"

@@ -21,7 +21,7 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.core.schema import Passport
-from contextlens.ui.frame import errors, navigation
+from contextlens.ui.page import errors, navigation
 from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
@@ -95,7 +95,7 @@ _PASSPORT = GLOSSARY["passport"]
 
 
 @contextmanager
-def room(page: str, *, height: int) -> Iterator[None]:
+def placeholder(page: str, *, height: int) -> Iterator[None]:
     """Reserve room for a page's picture while its content is computed for the first time.
 
     On later runs the old picture stays until the new one replaces it. Streamlit shows a skeleton if
@@ -159,7 +159,7 @@ def chart(
     st.plotly_chart(figure, key=key, height=height, config=config, alt=alt, **options)
 
 
-def reading(
+def claims(
     sentences: Sequence[object], *, sure: Sequence[object] = (), key: str = "reading"
 ) -> None:
     """Write the reading of a picture: a finding with its number, and at most one caution.
@@ -213,7 +213,7 @@ def panel(result: Panel, *, key: str, exact: int = 1) -> None:
         key: the key of the chart, from which the others are made.
         exact: the number of the table's leading columns that are shown as they are.
     """
-    reading(result.claims(), sure=result.sure(), key=f"reading_{key}")
+    claims(result.claims(), sure=result.sure(), key=f"reading_{key}")
     figure = result.figure()
     if figure is not None:
         chart(figure, key=key, alt=result.alt())

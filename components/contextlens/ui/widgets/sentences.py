@@ -14,8 +14,8 @@ from contextlens.core.words import Span, find_words
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files import chooser
-from contextlens.ui.frame import navigation
 from contextlens.ui.models import runtime
+from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.view import (
     MAX_SENTENCES,

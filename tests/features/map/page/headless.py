@@ -13,7 +13,7 @@ from contextlens.features.map.controls import PAGE
 from contextlens.features.map.page import PLACE
 from contextlens.maps.result import MapResult
 from contextlens.ui.corpora.own_file import share
-from contextlens.ui.files.uploads import keep, sheet_of
+from contextlens.ui.files.uploads import keep, table_of
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of
@@ -104,6 +104,6 @@ def around(app: AppTest, *chosen: int, key: str = "map_chart") -> AppTest:
 
 def shared(name: str, content: bytes) -> str:
     """The digest of a file that another visitor mapped, with the guessed columns."""
-    sheet = sheet_of(keep("another visit", name, content))
+    sheet = table_of(keep("another visit", name, content))
     assert sheet is not None
     return share("another visit", sheet, sheet.text_column, sheet.label_columns)

@@ -14,9 +14,9 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.ui.frame.navigation import PAGES
 from contextlens.ui.models import runtime, tasks
 from contextlens.ui.models.background import jobs
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.address import encode, to_json
 from contextlens.ui.state.view import DEFAULT
 from tests.support.cosines import expected

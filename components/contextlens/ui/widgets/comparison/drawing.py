@@ -95,4 +95,4 @@ def words(portrait: Portrait) -> None:
     of = portrait.comparison, portrait.layer, portrait.meaning.band
     claims = meaning_in_context(*of)
     shown = visible_claims(claims)
-    kit.reading(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])
+    kit.claims(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])

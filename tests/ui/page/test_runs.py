@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
 from contextlens.core import meters
 from contextlens.core.errors import TextError
-from contextlens.ui.frame import errors, runs
+from contextlens.ui.page import errors, runs
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlens.figures.room import below, beside, width
+from contextlens.figures.margins import below, beside, width
 from contextlens.figures.theme import SMALLEST, plain
 
 WIDTHS = {  # pixels, of 13-pixel texts as Chromium draws them

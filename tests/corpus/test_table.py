@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.sheet import (
+from contextlens.corpus.table import (
     ColumnKind,
     clean,
     guess_text_column,

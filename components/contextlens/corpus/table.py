@@ -25,7 +25,7 @@ __all__ = [
     "Cells",
     "ColumnKind",
     "Form",
-    "Sheet",
+    "Table",
     "clean",
     "counts_up",
     "cut_note",
@@ -37,7 +37,7 @@ __all__ = [
     "max_rows",
     "named",
     "nothing_fits",
-    "sheet_of",
+    "table_of",
     "text_pair",
     "unique",
 ]
@@ -168,7 +168,7 @@ def guess_text_column(
     return first if chosen == second else chosen
 
 
-def text_pair(sheet: Sheet) -> tuple[str, str]:
+def text_pair(sheet: Table) -> tuple[str, str]:
     """Return the columns most likely to hold the two texts of a pair; "" for one that is missing.
 
     A file with a single column of sentences has no second text: its labels, days and numbers are
@@ -331,7 +331,7 @@ _REFERENCE = 8  # bytes
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Table:
     """The columns of a file, every value as text.
 
     Attributes:
@@ -402,14 +402,14 @@ class Sheet:
         """Examples of what another format left in the texts, such as "<br />"."""
         return leftovers_in(self.columns)
 
-    def without_leftovers(self) -> Sheet:
+    def without_leftovers(self) -> Table:
         """The same table without the left-overs."""
         columns, n_changed = cleaned(self.columns)
         cells_were = "cell was" if n_changed == 1 else "cells were"
         note = f"{n_changed:,} {cells_were} cleaned of what another format had left."
         return self.changed(columns, note)
 
-    def changed(self, columns: Mapping[str, Cells], note: str) -> Sheet:
+    def changed(self, columns: Mapping[str, Cells], note: str) -> Table:
         """Return the table with other columns and a note that says why; it stays a table."""
         notes = (*self.notes, note)
         return replace(self, columns=MappingProxyType(columns), notes=notes, content=b"")
@@ -427,7 +427,7 @@ class Sheet:
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
 
-def sheet_of(
+def table_of(
     name: str,
     kind: str,
     columns: Mapping[str, Sequence[str | None]],
@@ -435,7 +435,7 @@ def sheet_of(
     encoding: str = "",
     notes: Iterable[str] = (),
     left_out: Iterable[str] = (),
-) -> Sheet:
+) -> Table:
     """Return a sheet with the columns that were read.
 
     Raises:
@@ -446,7 +446,7 @@ def sheet_of(
             f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
     column_cells = MappingProxyType({title: tuple(cells) for title, cells in columns.items()})
-    return Sheet(name, kind, column_cells, encoding, tuple(notes), tuple(left_out))
+    return Table(name, kind, column_cells, encoding, tuple(notes), tuple(left_out))
 
 
 def size_of(cells: Iterable[str | None]) -> int:

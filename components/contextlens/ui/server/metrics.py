@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from streamlit import runtime
 from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
 
-from contextlens.core import meters, readings
+from contextlens.core import meters, metrics
 from contextlens.core.errors import ContextlensError
 from contextlens.core.service import LocalService
 from contextlens.ui.models.background import jobs
-from contextlens.ui.models.services import service
+from contextlens.ui.state.services import service
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -29,10 +29,10 @@ def _service() -> Iterator[Metric]:
         current = service()
     except ContextlensError:  # settings that are not allowed: every page reports it
         return
-    yield from readings.of_cache(current.cache_info())
+    yield from metrics.of_cache(current.cache_info())
     if isinstance(current.uncached, LocalService):  # else the models are in other processes
         listed = {spec.id for spec in current.models()}
-        yield from readings.of_models(current.uncached.model_sizes(), listed)
+        yield from metrics.of_models(current.uncached.model_sizes(), listed)
 
 
 def _jobs() -> Iterator[Metric]:

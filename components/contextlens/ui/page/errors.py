@@ -19,7 +19,7 @@ from contextlens.core.errors import (
     FetchError,
     ServiceAwayError,
 )
-from contextlens.ui.frame import runs
+from contextlens.ui.page import runs
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)

@@ -13,7 +13,7 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from contextlens.core import meters
-from contextlens.ui.frame.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES
 
 Outcome = Literal["ok", "stopped", "refused", "failed"]
 """"stopped": the run waits for a model, or the visitor went on."""
