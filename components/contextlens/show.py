@@ -33,10 +33,9 @@ from contextlens.features.attention import controls as attention_controls
 from contextlens.features.attention.compute import attention_view
 from contextlens.features.attention.figures import heatmap_of
 from contextlens.features.attention.reading import attention_reading
-from contextlens.features.layers.compute import hidden_states
-from contextlens.features.layers.controls import MEASURE, MEASURES
-from contextlens.features.layers.measures import MeasureKind
-from contextlens.features.layers.one_token import lines_of, reading_of_token
+from contextlens.features.layers.controls import MEASURE, MEASURES, MeasureKind
+from contextlens.features.layers.hidden_states import hidden_states
+from contextlens.features.layers.one_token import one_token
 from contextlens.features.map.drawing import draw_map
 from contextlens.features.map.finding import finding_of, usual_color
 from contextlens.figures.theme import standalone
@@ -317,9 +316,8 @@ def show_layers(
             f"“{word}” is beyond the {states.encoding.n_tokens} tokens that {card.title} reads. "
             "Shorten the text, or give an earlier word."
         )
-    figure = lines_of(states)
-    claims, _ = reading_of_token(states)
-    return Chart(standalone(figure), _plain(claims), states.passport)
+    result = one_token(states)
+    return Chart(standalone(result.figure()), _plain(result.claims()), states.passport)
 
 
 # --- What this process keeps
