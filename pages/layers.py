@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from contextlens.features.layers import looks, page
-from contextlens.features.layers.compute import hidden_states
+from contextlens.features.layers import page
 from contextlens.features.layers.controls import SECTION
+from contextlens.features.layers.hidden_states import hidden_states
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -21,21 +21,10 @@ with kit.placeholder("layers", height=560):
 with kit.box():
     page.toolbar(view, states)
 page.picture(view, states)
-page.reading(view, states)
 page.notes(states)
-of_look = kit.look_closer(
-    view,
-    SECTION,
-    {
-        "One token": lambda: looks.one_token(view, states, service),
-        "Token pairs": lambda: looks.token_pairs(states),
-        "Layers compared": lambda: looks.layers_compared(view, states, service),
-        "Spread": lambda: looks.spread(states, service),
-        "Pooler": lambda: looks.pooler(view, states, service),
-    },
-)
+looks = {name: partial(draw, view, states, service) for name, draw in page.LOOKS.items()}
+look = kit.look_closer(view, SECTION, looks)
 page.explain(states)
-again = partial(hidden_states, view, service, card, baseline)
-page.downloads(view, states, again, service, downloads, of_look or {})
+page.downloads(view, states, service, downloads, look)
 if baseline is None:
     runtime.await_measures(card)

@@ -31,10 +31,9 @@ from contextlens.core.words import Span, find_word
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.attention import controls as attention_controls
 from contextlens.features.attention.attention import attention_view
-from contextlens.features.layers.compute import hidden_states
-from contextlens.features.layers.controls import MEASURE, MEASURES
-from contextlens.features.layers.measures import MeasureKind
-from contextlens.features.layers.one_token import lines_of, reading_of_token
+from contextlens.features.layers.controls import MEASURE, MEASURES, MeasureKind
+from contextlens.features.layers.hidden_states import hidden_states
+from contextlens.features.layers.one_token import one_token
 from contextlens.features.map.chart import draw_map
 from contextlens.features.map.coloring import usual_color
 from contextlens.features.map.finding import finding_of
@@ -315,9 +314,8 @@ def show_layers(
             f"“{word}” is beyond the {states.encoding.n_tokens} tokens that {card.title} reads. "
             "Shorten the text, or give an earlier word."
         )
-    figure = lines_of(states)
-    claims, _ = reading_of_token(states)
-    return Chart(standalone(figure), _plain(claims), states.passport)
+    result = one_token(states)
+    return Chart(standalone(result.figure()), _plain(result.claims()), states.passport)
 
 
 # --- What this process keeps

@@ -68,7 +68,7 @@ UI = (
     *("frame", "server", "processes"),
 )
 """The packages and modules of `ui`: each may import those before it, so that there is no circle."""
-DRAWS = {"page", "looks", "widgets"}
+DRAWS = {"page", "widgets"}
 """The files and folders of a feature that may import streamlit."""
 HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
 """Files of `ui` that stay free of streamlit."""

@@ -1,10 +1,10 @@
-"""Batches in the laboratory, for tests of Padding & masks."""
+"""Padded batches, for tests of Padding & masks."""
 
 from __future__ import annotations
 
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.masks.compute import encode_both
-from contextlens.features.masks.measures import PaddedBatch, PaddedText
+from contextlens.features.masks.padded_batch import PaddedBatch, encode_both
+from contextlens.ui.state.view import Sentence
 
 
 def lab_of(
@@ -14,9 +14,6 @@ def lab_of(
     masked: bool = False,
     model: str = BUNDLED_ID,
 ) -> PaddedBatch:
-    """A batch in the laboratory, its texts named A, B, ..."""
-    both = encode_both(
-        service, model, texts, pairs=[None] * len(texts), pad_to=pad_to, masked=masked
-    )
-    rows = tuple(PaddedText("ABCDEFGH"[i], *each) for i, each in enumerate(both))
-    return PaddedBatch(rows, pad_to, masked)
+    """A padded batch, its texts named A, B, ..."""
+    named = dict(zip("ABCDEFGH", map(Sentence, texts), strict=False))
+    return encode_both(service, model, named, pad_to=pad_to, masked=masked)

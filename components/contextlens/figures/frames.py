@@ -11,12 +11,25 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
-from contextlens.figures.theme import SIGNED, figure, heading, plain, values
+from contextlens.figures.theme import NEUTRAL, SIGNED, figure, heading, plain, values
 
-__all__ = ["add_frames", "signed_bound", "spread", "vector_strips"]
+__all__ = ["add_frames", "end_label", "layer_mark", "signed_bound", "spread", "vector_strips"]
 
 
-# --- Names at the ends of lines
+# --- Lines over the layers: the chosen layer's mark, names at the ends
+
+
+def layer_mark(layer: int) -> dict[str, Any]:
+    """Return the dotted vertical line at a layer."""
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **ends, "line": line}
+
+
+def end_label(text: str, y: float) -> dict[str, Any]:
+    """Return a line's name at its right end."""
+    position = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
+    return {"text": text, **position, "showarrow": False}
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:

@@ -12,6 +12,7 @@ from plotly import graph_objects as go
 from contextlens.analysis.baseline import Band
 from contextlens.analysis.similarity import Comparison, Pair
 from contextlens.core.schema import FloatArray
+from contextlens.figures.frames import end_label, layer_mark
 from contextlens.figures.frames import spread as _spread
 from contextlens.figures.theme import (
     DASHES,
@@ -82,7 +83,7 @@ def cosine_lines(
             "showgrid": False,
         },
         "yaxis": {"title": {"text": measure}, "range": [scale[0], scale[1] + 0.04]},
-        "shapes": [_layer_mark(layer)],
+        "shapes": [layer_mark(layer)],
         "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
         "annotations": [
             *_line_labels(comparison, labelled, pairs[0], scale, height),
@@ -95,19 +96,6 @@ def cosine_lines(
 
 def _ticks(layers: list[int]) -> list[int]:
     return layers if len(layers) <= 13 else layers[:: 2 if len(layers) <= 25 else 4]
-
-
-def _layer_mark(layer: int) -> dict[str, Any]:
-    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
-    return {
-        "type": "line",
-        "x0": layer,
-        "x1": layer,
-        "y0": 0,
-        "y1": 1,
-        "yref": "paper",
-        "line": line,
-    }
 
 
 def _band_traces(x: list[int], band: Band | None, kind: str) -> list[dict[str, Any]]:
@@ -220,14 +208,10 @@ def _line_labels(
     spots = _spread(ends, gap, scale)
     return [
         {
-            "text": _sign(_style(comparison, pair, strong))
-            + plain(_label_text(comparison, pair), 24),
-            "x": 1,
-            "xref": "paper",
-            "y": spot,
-            "xanchor": "left",
-            "xshift": 6,
-            "showarrow": False,
+            **end_label(
+                _sign(_style(comparison, pair, strong)) + plain(_label_text(comparison, pair), 24),
+                spot,
+            ),
             "font": _label_font(pair == strong),
         }
         for pair, spot in zip(pairs, spots, strict=True)

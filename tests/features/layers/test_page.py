@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.layers.compute import hidden_states
 from contextlens.features.layers.controls import (
     OTHER,
     PAGE,
@@ -24,6 +23,7 @@ from contextlens.features.layers.controls import (
     TOKEN,
     WORDS,
 )
+from contextlens.features.layers.hidden_states import hidden_states
 from contextlens.ui.models import runtime
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import EncoderService
-from contextlens.features.masks.compute import masks_of
+from contextlens.features.masks.batch_grid import batch_grid
 from contextlens.features.masks.controls import (
     ALL,
     AVERAGE,
@@ -24,13 +24,8 @@ from contextlens.features.masks.controls import (
     REPEAT,
     SENTENCE,
 )
-from contextlens.features.masks.measures import summary_rows, token_rows
-from contextlens.features.masks.reading import (
-    batch_title,
-    case_of,
-    cases_title,
-    masks_reading,
-)
+from contextlens.features.masks.four_cases import four_cases
+from contextlens.features.masks.padded_batch import masks_of, position_rows, summary_row
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages
 from tests.support.fields import field
@@ -75,22 +70,20 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     assert not app.exception
     assert not app.error
     masks = masks_of(view, service, service.load(view.model))
-    lab, row = masks.batch
     cells = chart(app, BATCH)["data"][0]["z"]
-    for column, each in enumerate(lab.rows):
+    for column, each in enumerate(masks.batch.rows):
         drawn = [line[column] for line in cells if line[column] is not None]
         np.testing.assert_allclose(drawn, each.damage.tokens[masks.layer], atol=1e-5)
-    summary = pd.DataFrame([summary_rows(each, masks.layer) for each in lab.rows])
+    summary = pd.DataFrame([summary_row(each, masks.layer) for each in masks.batch.rows])
     pd.testing.assert_frame_equal(table(app, "mean of real tokens"), summary, atol=1e-5)
-    positions = pd.DataFrame(token_rows(row)).drop(columns="sentence")
+    positions = pd.DataFrame(position_rows(masks.row)).drop(columns="sentence")
     pd.testing.assert_frame_equal(table(app, "position"), positions, atol=1e-5)
-    assert masks.cases is not None
-    case = case_of(masked=MASK.of(view), average=AVERAGE.of(view))
-    claims = masks_reading(lab, masks.cases, case)
-    assert reading(app) == " ".join(map(str, claims)).replace("\\", "")
-    assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_title(lab))
-    title = str(cases_title(masks.cases, case))
-    assert chart(app, CASES)["layout"]["title"]["text"] == title
+    cases = four_cases(masks)
+    assert cases is not None
+    assert (cases.masked, cases.averaged) == (MASK.of(view), AVERAGE.of(view) == ALL)
+    assert reading(app) == " ".join(map(str, cases.claims())).replace("\\", "")
+    assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_grid(masks).title())
+    assert chart(app, CASES)["layout"]["title"]["text"] == str(cases.title())
 
 
 @pytest.mark.slow

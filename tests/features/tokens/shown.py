@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from contextlens.analysis.tokens import token_rows
 from contextlens.content.language import Claim
 from contextlens.core import EncoderService
-from contextlens.features.tokens.compute import (
+from contextlens.features.tokens.back_to_text import round_trips, there_and_back
+from contextlens.features.tokens.id_to_row import id_to_row
+from contextlens.features.tokens.tokenized_sentence import (
     TokenizedSentence,
-    look_up,
-    round_trips,
-    table_rows,
     tokenized_sentence,
+    tokens_claims,
+    tokens_sure,
+    tokens_svg,
 )
-from contextlens.features.tokens.figures import there_and_back, tokens_svg
-from contextlens.features.tokens.reading import tokens_reading, tokens_sure
+from contextlens.features.tokens.vocabulary_search import look_up
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.chips import visible
 
@@ -28,13 +29,13 @@ def shown(view: ViewState, service: EncoderService) -> TokenizedSentence:
 
 
 def plain(claims: Iterable[Claim]) -> str:
-    """A reading without Markdown."""
+    """Claims without Markdown."""
     return re.sub(r"\\(.)", r"\1", " ".join(map(str, claims))).replace("**", "")
 
 
 def said(tokenized: TokenizedSentence) -> str:
     tokens, name = tokenized.tokens, tokenized.unknown_name
-    claims = tokens_reading(tokens, tokenized.kinds, tokenized.labels, name)
+    claims = tokens_claims(tokens, tokenized.kinds, tokenized.labels, name)
     return plain([*claims, *tokens_sure(tokens, tokenized.kinds, tokenized.reasons, name)])
 
 
@@ -48,9 +49,9 @@ def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
     assert said(tokenized)
     assert tokenized.passport.settings["max_length"] == tokenized.max_length
     assert look_up(view, service, tokenized).tokens is not None
-    rows = table_rows(tokenized, service, service.load(view.model))
+    rows = id_to_row(tokenized, service, service.load(view.model))
     assert rows is not None
-    assert rows.ids[rows.picked] == tokenized.picked_id
+    assert rows.token_id == tokenized.picked_id
     for trip in round_trips(view, service, tokenized):
         assert "".join(part.text for part in trip.stretches) == trip.text
         parts = [(visible(part.text), part.fate) for part in trip.stretches]

@@ -17,7 +17,7 @@ from contextlens.features.tokens.controls import (
     TWO_TOKENIZERS,
 )
 from contextlens.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
-from contextlens.features.tokens.reading import twins_reading
+from contextlens.features.tokens.two_tokenizers import twins_claims
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT
 from tests.features.tokens.shown import shown
@@ -25,7 +25,7 @@ from tests.features.tokens.shown import shown
 POINTS: dict[str, Callable[[Tokens], bool]] = {
     "long": lambda tokens: "##" in "".join(tokens.tokens),
     "accents": lambda tokens: "é" in tokens.text.lower() or "ë" in tokens.text,
-    "case": lambda tokens: "“US” and “us”" in str(twins_reading(tokens, 100, "")[0]),
+    "case": lambda tokens: "“US” and “us”" in str(twins_claims(tokens, 100, "")[0]),
     "unknown": lambda tokens: tokens.tokens.count("[UNK]") == 2,
     "pair": lambda tokens: tokens.pair is not None,
     "padding": lambda tokens: tokens.n_tokens == 16,

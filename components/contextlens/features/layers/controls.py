@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Literal
 
 from contextlens.content.language import say
 from contextlens.core import ModelSpec
-from contextlens.features.layers.measures import MeasureKind
 from contextlens.ui.state.controls import Choice, Control, choice, sentence_choice
 
 PAGE = "layers"
+
+MAX_COMPARED_WORDS = 512
+"""Words whose vectors are compared: the Gram matrices of more would take seconds."""
+MAX_SNIPPET_WORDS = 200
+"""Words in a snippet that people can still read."""
+MAX_TABLE_TOKENS = 64
+"""Tokens whose pairs are shown as a table."""
+
+MeasureKind = Literal["start", "before", "first", "length"]
 MEASURES: Mapping[str, MeasureKind] = MappingProxyType(
     {
         "To layer 0": "start",
@@ -34,7 +43,7 @@ OTHER = choice(PAGE, "other", ("",))
 
 
 def other_in(models: Iterable[ModelSpec], model: str) -> Choice:
-    """The choice of the model itself, the default, or of another one by its ID."""
+    """Return the choice of the model itself, the default, or of another one by its ID."""
     return OTHER.among(
         {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != model}}
     )

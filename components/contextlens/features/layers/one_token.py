@@ -1,51 +1,425 @@
-"""One token through the layers, as a figure and in words. No streamlit in here."""
+"""One token: a measure of it over the layers, as a strong line among those of the other tokens."""
 
 from __future__ import annotations
 
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
 from plotly import graph_objects as go
 
-from contextlens.content.language import Claim, say
-from contextlens.features.layers.compute import HiddenStates
-from contextlens.features.layers.figures import token_lines
-from contextlens.features.layers.measures import cosines_to_starts, measure
-from contextlens.features.layers.reading import token_reading, token_titles
-from contextlens.figures.theme import color_of
+from contextlens.analysis.baseline import Band
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import (
+    MARGIN,
+    are_alike,
+    leading,
+    listed,
+    placed,
+    two,
+)
+from contextlens.core.schema import Encoding, FloatArray, PartState
+from contextlens.features.layers.heatmap import token_names
+from contextlens.features.layers.hidden_states import (
+    MAX_TICKS,
+    HiddenStates,
+    Measure,
+    clip_cosines,
+    in_title,
+    measure,
+    text_cautions,
+    training_cautions,
+    unit_vectors,
+)
+from contextlens.figures.frames import add_frames, end_label, layer_mark, spread
+from contextlens.figures.margins import beside
+from contextlens.figures.similarity import cosine_range
+from contextlens.figures.theme import (
+    INK,
+    MUTED,
+    NEUTRAL,
+    SMALLEST,
+    color_of,
+    figure,
+    plain,
+    values,
+)
+from contextlens.ui.panel import Panel
+
+_RISE = 0.1  # of a cosine to another token's starting vector, to be called a movement towards it
+_HEIGHT = 400
+_ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
+_MAX_NAMES = 8  # of the other tokens, at the ends of their lines
+_LONGEST_NAME = 14  # characters
+_MAX_VALUES = 7  # written along the chosen token's line
+_FEW_LINES = 40  # that can be told apart
 
 
-def line_titles(states: HiddenStates) -> list[str]:
-    """Return the finding about the picked token at each layer of the text."""
+@dataclass(frozen=True, eq=False)
+class OneToken(Panel):
+    """One token's way through the layers.
+
+    Attributes:
+        measure: the measure in the picture.
+        labels: the text written on each token.
+        position: the token.
+        layers: all layers of the text, each of which gets a frame.
+        layer: the chosen layer.
+        steps: the measure "before" of the same text.
+        to_starts: (n_layers, n_tokens) the token's cosines to all tokens at layer 0.
+        training: the training state of the encoder.
+        band: the yardstick at each layer, or None for none.
+        measure_name: the measure's name in the description.
+        color: of the strong line.
+    """
+
+    measure: Measure
+    labels: Sequence[str]
+    position: int
+    layers: Sequence[int]
+    layer: int
+    steps: Measure
+    to_starts: FloatArray
+    training: PartState
+    band: Band | None = None
+    measure_name: str = ""
+    color: str = INK
+
+    # The words
+
+    def titles(self) -> list[Claim]:
+        """Return the finding at each of the layers."""
+        if not self.measure.layers:
+            return [claim("layers.title.none")] * len(self.layers)
+        name = in_title(self.position, self.labels)
+        if self.measure.kind != "start":
+            verdict, numbers = self._peak(self.measure)
+            key = f"layers.one.title.{self.measure.kind}{verdict}"
+            title = claim(key, name=name, first=self.labels[0], **numbers)
+            return [title] * len(self.layers)
+        along = self.measure.values[:, self.position].tolist()
+        return [
+            claim(f"layers.one.title.{self._distance(row)}", name=name, layer=n, value=along[row])
+            for row, n in enumerate(self.measure.layers)
+        ]
+
+    def claims(self) -> list[Claim]:
+        """Return its value at the layer, its largest step and the token that it moves towards."""
+        measured, layer, labels = self.measure, self.layer, self.labels
+        claims = text_cautions(measured, labels)
+        token = placed(labels[self.position], self.position, labels)
+        if layer not in measured.layers:
+            claims.append(claim("layers.no_layer_before"))
+        elif measured.kind == "start" and layer == 0:
+            claims.append(claim("layers.one.begin", token=token))
+        else:
+            value = float(measured.values[measured.row(layer), self.position])
+            numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
+            if measured.kind == "start":
+                claims += self._start_claims(numbers)
+            else:
+                first = placed(labels[0], 0, labels)
+                numbers |= {"first": first} if measured.kind == "first" else {}
+                average = float(measured.averages[measured.row(layer)])
+                claims.append(claim(f"layers.one.{measured.kind}", average=average, **numbers))
+        return claims + training_cautions(self.training)
+
+    def sure(self) -> list[Claim]:
+        """Return a remark if the direction cannot be told from the numbers."""
+        direction = self._direction()
+        return [direction] if direction is not None and not _is_clear(direction) else []
+
+    def _start_claims(self, numbers: dict[str, Any]) -> list[Claim]:
+        """Return the distance from the start, the rank, the largest step and the direction."""
+        chance = self.measure.chance
+        claims = [claim("layers.one.alone", **numbers)]
+        if chance is not None:
+            usual = float(chance.mean[self.measure.row(self.layer)])
+            claims = [claim("layers.one.start", chance=usual, **numbers)]
+        claims += self._rank()
+        if len(self.steps.layers) > 1:
+            verdict, peak = self._peak(self.steps)
+            claims.append(claim(f"layers.one.step{verdict}", **peak))
+        direction = self._direction()
+        return [*claims, direction] if direction is not None and _is_clear(direction) else claims
+
+    def _distance(self, row: int) -> str:
+        """Return a verdict on the cosine to the start, on the scale from other tokens' to 1.
+
+        The token has moved "far" if it is nearer to what two different tokens have than to 1, and
+        is "lost" if one of 20 pairs of different tokens has as much.
+        """
+        if self.measure.layers[row] == 0:
+            return "begin"
+        value, chance = float(self.measure.values[row, self.position]), self.measure.chance
+        if chance is not None and value <= float(chance.high[row]):
+            return "lost"
+        usual = 0.0 if chance is None else float(chance.mean[row])
+        return "near" if value > (1 + usual) / 2 else "far"
+
+    def _rank(self) -> list[Claim]:
+        """Return a claim if the token has changed least or most of the text's own tokens."""
+        own = np.flatnonzero(self.measure.own_mask).tolist()
+        if self.position not in own or len(own) < 3:
+            return []
+        cosines = self.measure.values[self.measure.row(self.layer), own].tolist()
+        for end, sign in (("least", 1), ("most", -1)):
+            best = leading([sign * value for value in cosines], MARGIN)
+            if [own[i] for i in best] == [self.position]:
+                return [claim(f"layers.one.rank.{end}", n=len(own))]
+        return []
+
+    def _peak(self, measured: Measure) -> tuple[str, dict[str, Any]]:
+        """Return the layers at which a measure is highest; for "before", lowest.
+
+        The first value is the end of a sentence's key: "", or ".even" if no layer stands out.
+        """
+        along = measured.values[:, self.position].tolist()
+        margin = measured.margin(along)
+        if are_alike(along, margin):
+            return ".even", {"value": float(np.mean(along))}
+        sign = -1 if measured.kind == "before" else 1
+        best = leading([sign * value for value in along], margin)
+        names = listed(sorted(measured.layers[i] for i in best)).capitalize()
+        return "", {"n": len(best), "Layers": names, "value": along[best[0]]}
+
+    def _direction(self) -> Claim | None:
+        """Return the token whose starting vector this one has come closer to, if one stands out.
+
+        It stands out if the cosine rose by `_RISE` at least and more than any other, and if fewer
+        than one of 20 pairs of different tokens have as much.
+        """
+        measured, layer = self.measure, self.layer
+        others = [i for i in np.flatnonzero(measured.own_mask).tolist() if i != self.position]
+        is_start = measured.kind == "start" and layer in measured.layers and layer > 0
+        if not is_start or not others or measured.chance is None:
+            return None
+        row = measured.row(layer)
+        rises = (self.to_starts[row] - self.to_starts[0])[others].tolist()
+        best = leading(rises)
+        at = others[best[0]]
+        before, after = float(self.to_starts[0, at]), float(self.to_starts[row, at])
+        usual = float(measured.chance.high[row])
+        if len(best) > 1 or rises[best[0]] < _RISE or after < usual:
+            return claim("layers.one.unclear", layer=layer)
+        other = placed(self.labels[at], at, self.labels)
+        return claim("layers.one.towards", other=other, before=before, after=after)
+
+    # The picture
+
+    def alt(self) -> str:
+        """Return a description of the lines."""
+        title = str(self.titles()[list(self.layers).index(self.layer)])
+        token = self.labels[self.position]
+        return say("layers.one.alt", title=title, measure=self.measure_name, token=token)
+
+    def figure(self) -> go.Figure:
+        """Return the lines, with a frame for each layer, to which the strong line has come."""
+        measured, kind, layers = self.measure, self.measure.kind, self.layers
+        names, scale = token_names(self.labels), self._scale()
+        others = [i for i in range(len(names)) if i != self.position]
+        named = [self.position, *_named_ends(measured, others)]
+        notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
+        frames = {n: self._way_to(n) for n in layers}
+        looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}
+        still = [
+            *self._band_area(),
+            _faint_lines(measured, names, others),
+            self._whole_way(names[self.position]),
+        ]
+        ticks = list(layers)[:: ceil(len(layers) / MAX_TICKS)]
+        axis = say(f"layers.one.axis.{kind}", first=self.labels[0])
+        layout = {
+            "xaxis": {
+                "title": {"text": "layer"},
+                "tickvals": ticks,
+                "ticktext": ["start" if n == 0 else str(n) for n in ticks],
+                "range": [layers[0] - 0.25, layers[-1] + 0.15],
+                "zeroline": False,
+                "showgrid": False,
+            },
+            "yaxis": {"title": {"text": plain(axis, 60)}, "range": list(scale), "zeroline": False},
+            "shapes": [layer_mark(self.layer)],
+            "margin": {
+                "l": 80,
+                "r": beside([_end_text(measured, names, i) for i in named], most=150),
+                "t": _ABOVE,
+                "b": _BELOW,
+            },
+            "hovermode": "closest",
+        }
+        titles = list(map(str, self.titles()))
+        title = titles[list(layers).index(self.layer)]
+        chart = figure([*frames[self.layer], *still], layout, title=title, height=_HEIGHT)
+        add_frames(chart, frames, self.layer, titles, looks=looks)
+        return chart
+
+    def _scale(self) -> tuple[float, float]:
+        if self.measure.kind == "length":
+            return 0.0, 1.08 * float(self.measure.values.max(initial=1e-6))
+        low = [] if self.band is None else [self.band.low]
+        bottom, top = cosine_range(self.measure.values, *low)
+        return bottom, top + 0.06
+
+    def _way_to(self, layer: int) -> list[dict[str, Any]]:
+        """Return the token's line up to a layer, and a dot at its end."""
+        rows = [row for row, n in enumerate(self.measure.layers) if n <= layer]
+        x = [self.measure.layers[row] for row in rows]
+        y = values(self.measure.values[rows, self.position])
+        whole = {"type": "scatter", "hoverinfo": "skip", "zorder": 3}
+        return [
+            {**whole, "mode": "lines", "x": x, "y": y, "line": {"color": self.color, "width": 5}},
+            {
+                **whole,
+                "mode": "markers",
+                "x": x[-1:],
+                "y": y[-1:],
+                "marker": {"size": 16, "color": self.color},
+                "cliponaxis": False,
+            },
+        ]
+
+    def _whole_way(self, name: str) -> dict[str, Any]:
+        """Return the token's line over all layers, thin, with some values between its ends."""
+        along = values(self.measure.values[:, self.position])
+        last, step = len(along) - 1, ceil(len(along) / _MAX_VALUES)
+        texts = [two(y) if 0 < i < last and i % step == 0 else "" for i, y in enumerate(along)]
+        return {
+            "type": "scatter",
+            "mode": "lines+markers+text",
+            "x": list(self.measure.layers),
+            "y": along,
+            "text": texts,
+            "textposition": "top right",
+            "textfont": {"size": SMALLEST, "color": INK},
+            "line": {"color": self.color, "width": 2, "dash": "dot"},
+            "marker": {"size": 7, "color": self.color},
+            "cliponaxis": False,
+            "zorder": 2,
+            "hovertemplate": f"{name}<br>layer %{{x}}: %{{y:.4f}}<extra></extra>",
+        }
+
+    def _band_area(self) -> list[dict[str, Any]]:
+        band, x = self.band, list(self.measure.layers)
+        if band is None:
+            return []
+        return [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [*x, *x[::-1]],
+                "y": [*values(band.high), *values(band.low)[::-1]],
+                "fill": "toself",
+                "fillcolor": "rgba(128,128,128,0.2)",
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": x,
+                "y": values(band.mean),
+                "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
+                "customdata": [*map(list, zip(values(band.low), values(band.high), strict=True))],
+                "hovertemplate": (
+                    f"{self._band_name()}<br>layer %{{x}}: %{{y:.4f}} on average<br>"
+                    "90 of 100 from %{customdata[0]:.4f} to %{customdata[1]:.4f}<extra></extra>"
+                ),
+            },
+        ]
+
+    def _band_label(self, scale: tuple[float, float]) -> list[dict[str, Any]]:
+        """Return the band's name at its left end: below it, or above it if there is no space."""
+        band, x = self.band, self.measure.layers
+        if band is None or not x:
+            return []
+        is_below = float(band.low[0]) - scale[0] > 0.08
+        return [
+            {
+                "text": self._band_name(),
+                "x": x[0],
+                "y": float(band.low[0] if is_below else band.high[0]),
+                "xanchor": "left",
+                "yanchor": "top" if is_below else "bottom",
+                "showarrow": False,
+                "font": {"size": SMALLEST, "color": MUTED},
+            }
+        ]
+
+    def _band_name(self) -> str:
+        return say(f"layers.one.band.{self.measure.kind}")
+
+
+def one_token(states: HiddenStates) -> OneToken:
+    """Return the picked token's way through the layers."""
     measured = states.measure
-    claims = [str(title) for title in token_titles(measured, states.picked, states.labels)]
-    rows = [measured.row(n) if measured.layers else 0 for n in states.encoding.layers]
-    return [claims[row] for row in rows]
-
-
-def lines_of(states: HiddenStates) -> go.Figure:
-    """Return the measure of the picked token over the layers, among the other tokens' lines."""
-    measured, kind = states.measure, states.measure.kind
-    band = states.band if kind == "first" else measured.chance
-    return token_lines(
-        measured,
-        states.labels,
-        picked=states.picked,
+    return OneToken(
+        measure=measured,
+        labels=states.labels,
+        position=states.picked,
         layers=states.encoding.layers,
         layer=states.layer,
-        band=band,
-        band_name="" if band is None else say(f"layers.one.band.{kind}"),
-        axis=say(f"layers.one.axis.{kind}", first=states.labels[0]),
-        titles=line_titles(states),
+        steps=measure(states.encoding, "before"),
+        to_starts=cosines_to_starts(states.encoding, states.picked),
+        training=states.card.provenance.encoder,
+        band=states.random_band if measured.kind == "first" else measured.chance,
+        measure_name=states.measure_name,
         color=color_of(states.index),
     )
 
 
-def reading_of_token(states: HiddenStates) -> tuple[list[Claim], list[Claim]]:
-    """Return the claims on the picked token at the chosen layer, and the folded ones."""
-    return token_reading(
-        states.measure,
-        states.labels,
-        states.picked,
-        states.layer,
-        steps=measure(states.encoding, "before"),
-        to_starts=cosines_to_starts(states.encoding, states.picked),
-        state=states.card.provenance.encoder,
+def cosines_to_starts(encoding: Encoding, position: int) -> FloatArray:
+    """(n_layers, n_tokens) cosines of a token at each layer to all tokens at the first one."""
+    return clip_cosines(
+        unit_vectors(encoding.hidden[:, position]) @ unit_vectors(encoding.hidden[0]).T
     )
+
+
+def _is_clear(direction: Claim) -> bool:
+    return direction.key == "layers.one.towards"
+
+
+def _faint_lines(measured: Measure, names: Sequence[str], others: Sequence[int]) -> dict[str, Any]:
+    """Return the other tokens' lines, as one trace with gaps."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [n for _ in others for n in (*measured.layers, None)],
+        "y": [y for i in others for y in (*values(measured.values[:, i]), None)],
+        "customdata": [names[i] for i in others for _ in range(len(measured.layers) + 1)],
+        "line": {"color": NEUTRAL, "width": 1.25},
+        "opacity": 0.5 if len(others) <= _FEW_LINES else 0.15,
+        "hovertemplate": "%{customdata}<br>layer %{x}: %{y:.4f}<extra></extra>",
+    }
+
+
+def _named_ends(measured: Measure, others: Sequence[int]) -> list[int]:
+    """Return the other tokens whose lines get names: all, or of many the highest and the lowest."""
+    if not measured.layers or len(others) <= _MAX_NAMES:
+        return list(others)
+    ranked = sorted(others, key=lambda i: -float(measured.values[-1, i]))
+    return [*ranked[: _MAX_NAMES // 2], *ranked[-_MAX_NAMES // 2 :]]
+
+
+def _end_text(measured: Measure, names: Sequence[str], position: int) -> str:
+    name = plain(html.unescape(names[position]), _LONGEST_NAME)
+    return f"{name} {two(float(measured.values[-1, position]))}" if measured.layers else name
+
+
+def _end_names(
+    measured: Measure, names: Sequence[str], positions: Sequence[int], scale: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """Return names and values at the right ends of lines, apart; the first one is bold."""
+    if not measured.layers:
+        return []
+    gap = (scale[1] - scale[0]) * 18 / (_HEIGHT - _ABOVE - _BELOW)
+    heights = spread([float(measured.values[-1, i]) for i in positions], gap, scale)
+    notes = []
+    for rank, (position, y) in enumerate(zip(positions, heights, strict=True)):
+        text, color = _end_text(measured, names, position), INK if rank == 0 else MUTED
+        note = end_label(f"<b>{text}</b>" if rank == 0 else text, y)
+        notes.append({**note, "xshift": 10, "font": {"size": SMALLEST, "color": color}})
+    return notes

@@ -5,26 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 
 from contextlens.content.language import say
-from contextlens.features.masks.measures import SIZES, pad_sizes
 from contextlens.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
 
 PAGE = "masks"
 LONGEST = "Longest"
+SIZES = (16, 32, 64, 128, 512)
+"""Lengths to pad a batch to."""
+MAX_REPETITIONS = 600
 
 MASK = replace(switch(PAGE, "mask"), default=True)
 REAL, ALL = "real", "all"
 AVERAGE = choice(PAGE, "average", (REAL, ALL))
 PAD_TO = choice(PAGE, "pad_to", (LONGEST, *map(str, SIZES)))
 SENTENCE = sentence_choice(PAGE)
-REPEAT = number(PAGE, "repeat", between=(1, 600), default=1)
+REPEAT = number(PAGE, "repeat", between=(1, MAX_REPETITIONS), default=1)
 
 
 def pad_within(longest: int, limit: int) -> Choice:
-    """The possible lengths of a batch: at least its longest text, at most the model's limit."""
+    """Return the possible lengths of a batch: at least its longest text, at most the limit."""
     return PAD_TO.among((LONGEST, *map(str, pad_sizes(longest, limit))))
 
 
+def pad_sizes(longest: int, limit: int) -> list[int]:
+    """Return round lengths for padding a batch: at least its longest text, at most the limit."""
+    return [n for n in sorted({*SIZES, limit}) if longest <= n <= limit]
+
+
 def repeat_within(letter: str, default: int, maximum: int) -> Number:
-    """The number of repetitions of a sentence; by default enough to exceed the limit."""
+    """Return the number of repetitions of a sentence; by default enough to exceed the limit."""
     control = REPEAT.between(1, maximum, default=default)
     return replace(control, label=say("masks.repeat_of", letter=letter))

@@ -1,0 +1,152 @@
+"""One token's way through the layers: the conclusions beside oracles, and the lines."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from contextlens.analysis.baseline import Band
+from contextlens.content.language import Claim
+from contextlens.content.wording import two
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.layers.hidden_states import KINDS, Measure
+from contextlens.features.layers.one_token import OneToken, cosines_to_starts, one_token
+from contextlens.ui.state.view import DEFAULT
+from tests.features.layers.odd import (
+    LABELS,
+    TRAINED,
+    UNTRAINED,
+    Chance,
+    Draw,
+    keys_of,
+    odd_measure,
+    odd_values,
+    placed,
+    states_of,
+    tied,
+)
+from tests.support.claims import unreached
+
+RANDOM = np.random.default_rng(0)
+
+
+def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    found = odd_measure(chance, draw, chance.choice(KINDS))
+    steps = odd_measure(chance, draw, "before")
+    n = min(found.values.shape[1], steps.values.shape[1])
+    labels = [chance.choice(LABELS) for _ in range(found.values.shape[1])]
+    at, layer = chance.randrange(n), chance.randrange(8)
+    state = chance.choice((TRAINED, UNTRAINED))
+    result = OneToken(
+        measure=found,
+        labels=labels,
+        position=at,
+        layers=found.layers or (0,),
+        layer=layer,
+        steps=steps,
+        to_starts=(to_starts := odd_values(draw, 7, len(labels))),
+        training=state,
+    )
+    titles, claims, sure = result.titles(), result.claims(), result.sure()
+    yield from [*titles, *claims, *sure]
+    check_titles(titles, found, at)
+    keys = [each.key for each in (*claims, *sure)]
+    assert ("layers.empty" in keys) == (not found.own_mask.any())
+    assert ("layers.untrained" in keys) == (state is UNTRAINED)
+    assert ("layers.no_layer_before" in keys) == (layer not in found.layers)
+    if layer not in found.layers or found.kind != "start" or not layer:
+        assert not sure
+        return
+    row = found.layers.index(layer)
+    others = [i for i in np.flatnonzero(found.own_mask) if i != at]
+    rises = sorted((float(to_starts[row, i] - to_starts[0, i]), i) for i in others)
+    stands_out = (
+        found.chance is not None
+        and bool(others)
+        and rises[-1][0] >= 0.1
+        and (len(rises) == 1 or rises[-1][0] - rises[-2][0] > 0.01)
+        and to_starts[row, rises[-1][1]] >= found.chance.high[row]
+    )
+    assert ("layers.one.towards" in keys) == stands_out
+    assert [each.key for each in sure] == (
+        ["layers.one.unclear"] if others and found.chance is not None and not stands_out else []
+    )
+    if stands_out:
+        told = next(each for each in claims if each.key == "layers.one.towards")
+        assert told.numbers["other"] == placed(rises[-1][1], labels)
+
+
+def check_titles(titles: list[Claim], found: Measure, at: int) -> None:
+    values = found.values[:, at]
+    if found.kind != "start":
+        margin = 0.01 if found.kind != "length" else max(0.01, 0.01 * values.max(initial=0))
+        sign = -1 if found.kind == "before" else 1
+        best = tied(values, margin, sign) if len(values) else None
+        assert {each.numbers.get("n") for each in titles} == {best and len(best)}
+        return
+    for row, title in enumerate(titles):
+        verdict, value = title.key.rpartition(".")[2], float(values[row])
+        if row == 0:
+            assert verdict == "begin"
+        elif found.chance is not None and value <= found.chance.high[row]:
+            assert verdict == "lost"
+        else:
+            usual = 0 if found.chance is None else float(found.chance.mean[row])
+            assert verdict == ("near" if value - usual > 1 - value else "far")
+
+
+@pytest.mark.slow
+def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
+    assert not unreached("layers.one", keys_of(check_token, 2000) | {"layers.one.piece"})
+
+
+def test_sentences_are_read_whole(service: EncoderService) -> None:
+    result = one_token(states_of(DEFAULT, service))
+    assert str(result.titles()[6]) == "By layer 6, “python” has moved away: 0.43"
+    assert [str(each) for each in (*result.claims(), *result.sure())] == [
+        "At layer 6, the similarity of “python” to its starting vector is **0.43** (two different "
+        "tokens: about **0.05**).",
+        "Of this text's 5 tokens, it has changed least.",
+        "Layer 6 changes it most (similarity before and after: **0.64**; unchanged: 1).",
+        (
+            "Which token it moves towards by layer 6, we cannot tell: no other token's starting "
+            "vector stands out."
+        ),
+    ]
+
+
+def test_a_token_is_compared_with_the_starts_of_all(service: EncoderService) -> None:
+    encoding = service.encode(BUNDLED_ID, ["I love my pet python"])[0]
+    found = cosines_to_starts(encoding, 2)
+    expected = cosine_similarity(encoding.hidden[:, 2], encoding.hidden[0])
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 512])
+def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -> None:
+    values = RANDOM.uniform(-0.2, 1, size=(4, n)).astype(np.float32)
+    found = Measure("start", (0, 1, 2, 3), values, np.ones(n, bool), None)
+    band = Band(*np.sort(RANDOM.uniform(0, 0.5, size=(3, 4)), axis=0))
+    labels = ["<b>", *(f"t{i}" for i in range(1, n))]
+    result = OneToken(found, labels, 0, found.layers, 2, found, values, TRAINED, band=band)
+    figure, titles = result.figure(), result.titles()
+    assert [frame.name for frame in figure.frames] == list("0123")
+    for row, frame in enumerate(figure.frames):
+        way, dot = frame.data
+        np.testing.assert_allclose(way.y, values[: row + 1, 0], atol=1e-5)
+        assert (dot.x, dot.y) == ((row,), (way.y[-1],))
+        assert html.unescape(frame.layout.title.text) == str(titles[row])
+        assert frame.layout.shapes[0].x0 == row
+    np.testing.assert_allclose(figure.data[0].y, values[:3, 0], atol=1e-5)
+    faint = np.array(figure.data[4].y, dtype=float).reshape(n - 1, 5)
+    np.testing.assert_allclose(faint[:, :4], values.T[1:], atol=1e-5)
+    names = [note.text for note in figure.layout.annotations]
+    assert names[0] == f"<b>&lt;b&gt; {two(float(values[-1, 0]))}</b>"
+    assert len(names) == min(n - 1, 8) + 2  # its own, and the band's
+    heights = sorted(note.y for note in figure.layout.annotations[:-1])
+    assert all(b - a > 0.06 for a, b in pairwise(heights))
