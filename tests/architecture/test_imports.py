@@ -258,16 +258,16 @@ def test_a_broken_rule_is_found() -> None:
         lambda: may_import(feature / "page.py", made("contextlens.core.encoder.running.run")),
         lambda: may_import(PACKAGE / "analysis/words.py", made("contextlens.ui.kit")),
         lambda: may_import(PACKAGE / "maps/points.py", made("contextlens.features.map")),
-        lambda: library_may_be_here(feature / "compute.py", made("streamlit")),
+        lambda: library_may_be_here(feature / "four_cases.py", made("streamlit")),
         lambda: library_may_be_here(feature / "figures" / "batch.py", made("streamlit")),
         lambda: library_may_be_here(PACKAGE / "maps/points.py", made("plotly.io")),
         lambda: library_may_be_here(feature / "page.py", made("torch")),
-        lambda: library_may_be_here(feature / "measures.py", made("umap")),
+        lambda: library_may_be_here(feature / "shapes.py", made("umap")),
     ]
     assert [each() for each in breaks] == [False] * len(breaks)
     assert place_in_ui(PACKAGE / "ui/frame/share.py") > place_in_ui(PACKAGE / "ui/widgets/kit.py")
     assert may_import(feature / "page.py", made("contextlens.features.masks.compute"))
-    assert library_may_be_here(feature / "looks.py", made("streamlit"))
+    assert library_may_be_here(feature / "page.py", made("streamlit"))
 
 
 def made(name: str) -> Import:
