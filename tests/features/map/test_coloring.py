@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -30,20 +29,6 @@ from contextlens.maps.result import MapResult
 from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import places_of, points_of
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
-from tests.support.pages import app_settings
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def pythons(service: EncoderService) -> MapResult:
-    """The two pythons at all layers."""
-    return drawn_map(service, map_view(**QUICK))
-
 
 # The columns
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -24,19 +23,6 @@ from contextlens.maps.points import Points
 from contextlens.maps.result import MapResult
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.odd import Said
-from tests.support.pages import app_settings
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def pythons(service: EncoderService) -> MapResult:
-    """The two pythons at all layers."""
-    return drawn_map(service, map_view(**QUICK))
 
 
 def points(names: list[str], texts: list[str], sentence: list[int]) -> Points:

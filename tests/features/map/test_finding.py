@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,6 @@ from contextlens.maps.vector_space import VectorSpace
 from tests.features.map.points import ends_of, made, odd_map
 from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.odd import Said, assert_plain, assert_said
-from tests.support.pages import app_settings
 
 SAME = 1e-6
 
@@ -238,12 +236,6 @@ def test_labels_are_told_as_they_are_read() -> None:
 
 
 # Senses
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 def test_a_split_column_tests_senses_on_the_map_as_on_senses(service: EncoderService) -> None:

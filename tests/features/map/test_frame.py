@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from contextlens.maps.clusters import ClusterLabel
 from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import layers_of, points_of
 from tests.support.maps import TEXTS, drawn_map, map_view
-from tests.support.pages import app_settings
 
 
 def test_names_of_clusters_do_not_touch_and_the_largest_stay() -> None:
@@ -141,12 +139,6 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "own sentences": (TEXTS, {"unit": "sentences"}),
     "one layer": ((), {"at_most": "50000"}),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +32,6 @@ from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, r
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.maps import map_view
-from tests.support.pages import app_settings
 
 USUAL = MapRequest(BUNDLED_ID, "digest", source="ambiguous", only=("python",))
 
@@ -301,12 +299,6 @@ def test_a_request_in_words(changed: dict[str, Any], method: Any, words: str) ->
 
 
 # Problems with the texts
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 def test_texts_that_cannot_be_used_are_a_problem_and_no_request(service: EncoderService) -> None:

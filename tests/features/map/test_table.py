@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,7 @@ from contextlens.features.map.table import (
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.export import to_npz
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
-from tests.support.pages import app_settings
 from tests.support.snippets import drawn
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
@@ -125,9 +117,8 @@ def test_a_library_alone_draws_a_similar_map_from_the_download(
     service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     view = map_view(*TEXTS, **CASES[name])
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        picture = drawn_map(service, view)
-        arrays = map_arrays(map_display(view, picture))
+    picture = drawn_map(service, view)
+    arrays = map_arrays(map_display(view, picture))
     (tmp_path / "map.npz").write_bytes(to_npz(arrays, picture.passport))
     monkeypatch.chdir(tmp_path)
     trace = drawn(PICTURE, {"numpy": np}).data[0]
@@ -155,8 +146,7 @@ def test_a_map_that_was_measured_on_a_sample_is_not_measured_by_the_script(
     service: EncoderService,
 ) -> None:
     """scikit-learn would need the square of the number of points in memory."""
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        picture = drawn_map(service, map_view(*TEXTS, method="pca"))
+    picture = drawn_map(service, map_view(*TEXTS, method="pca"))
     assert "trustworthiness" in redraw_snippet(picture)
     quality = [replace(own, n_measured=9) for own in picture.map.quality if own is not None]
     sampled = replace(picture, map=replace(picture.map, quality=tuple(quality)))

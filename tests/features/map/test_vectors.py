@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from contextlens.features.map.vectors import (
 from contextlens.maps.vectors import SENTENCE_POOLINGS, recipe_rows
 from contextlens.ui.state.view import ViewState
 from tests.support.maps import QUICK, drawn_map, map_view
-from tests.support.pages import app_settings
 
 TEXTS = (
     "The unbelievability of it",
@@ -136,12 +135,6 @@ def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
 
 
 # Those of a map
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
