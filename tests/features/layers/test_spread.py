@@ -59,9 +59,9 @@ def test_the_spread_is_of_the_sample_and_remembered(service: EncoderService) -> 
     assert (np.diff(result.shares, axis=1) > 0).all()
     other = spread_of(states_of(view_of("another text"), service), service)
     assert other.vectors is result.vectors
-    table = result.table()
-    np.testing.assert_array_equal(table["first 3 of the variance"], result.shares[:, 2])
-    assert "random pairs, average" not in table
+    shares = [row["first 3 of the variance"] for row in result.rows()]
+    np.testing.assert_array_equal(shares, result.shares[:, 2])
+    assert "random pairs, average" not in result.rows()[0]
 
 
 def check_spread(chance: Chance, draw: Draw) -> Iterator[Claim]:
@@ -111,6 +111,8 @@ def test_the_lines_are_the_numbers() -> None:
     band = Band(mean - 0.1, mean, mean + 0.1)
     result = Spread((0, 1, 2), 1, band, np.zeros((3, 5, 2), np.float32), shares)
     np.testing.assert_allclose(result.random_figure().data[1].y, mean, atol=1e-5)
+    for name, values in (("random pairs, average", mean), ("95th percentile", band.high)):
+        np.testing.assert_allclose([row[name] for row in result.rows()], values)
     assert not replace(result, band=None).random_figure().data
     right = result.variance_figure()
     for line, i in zip(right.data, (0, 2, 9), strict=True):

@@ -217,10 +217,7 @@ def _spread(_view: ViewState, states: HiddenStates, service: EncoderService) -> 
         kit.chart(result.random_figure(), key="layers_random_pairs", alt=result.random_alt())
     with right:
         kit.chart(result.variance_figure(), key="layers_variance", alt=result.variance_alt())
-    with st.expander(say("layers.details")):
-        kit.table(result.table(), after=1, key="layers_spread_table")
-        st.markdown(result.formula)
-        st.code(result.snippet(), language="python", wrap_lines=True)
+    kit.details(result, key="layers_spread")
     return result
 
 

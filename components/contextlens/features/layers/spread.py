@@ -8,7 +8,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
@@ -148,17 +147,17 @@ class Spread(Panel):
             "margin": {"l": 80, "r": 74},
         }
 
-    def table(self) -> pd.DataFrame:
+    def rows(self) -> list[dict[str, float]]:
         """Return a row for each layer: random pairs, if measured, and the shares."""
-        columns: dict[str, object] = {"layer": self.layers}
-        if self.band is not None:
-            columns |= {
-                "random pairs, average": self.band.mean,
-                "5th percentile": self.band.low,
-                "95th percentile": self.band.high,
-            }
-        columns |= {f"first {n} of the variance": self.shares[:, n - 1] for n in COMPONENTS}
-        return pd.DataFrame(columns)
+        rows: list[dict[str, float]] = [{"layer": layer} for layer in self.layers]
+        for row, numbers in enumerate(rows):
+            if self.band is not None:
+                numbers["random pairs, average"] = float(self.band.mean[row])
+                numbers["5th percentile"] = float(self.band.low[row])
+                numbers["95th percentile"] = float(self.band.high[row])
+            for n in COMPONENTS:
+                numbers[f"first {n} of the variance"] = float(self.shares[row, n - 1])
+        return rows
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the sample's word vectors, and the shares of their variance."""
