@@ -27,7 +27,7 @@ from tests.support.app_server import ROOT, launch
 
 IMAGES = Path(__file__).with_name("images")
 SECONDS = 300
-MOST_NOISE = 16  # of 255 in a channel
+MAX_NOISE = 16  # of 255 in a channel
 WORKS = "[data-testid=stProgress], [data-testid=stSpinner], [data-testid=stException]"
 PLOT = ".js-plotly-plot .main-svg"
 
@@ -162,7 +162,7 @@ def differ(old: bytes, new: bytes) -> bool:
     one, other = (Image.open(io.BytesIO(content)).convert("RGB") for content in (old, new))
     if one.size != other.size:
         return True
-    return any(high > MOST_NOISE for _, high in ImageChops.difference(one, other).getextrema())
+    return any(high > MAX_NOISE for _, high in ImageChops.difference(one, other).getextrema())
 
 
 def smaller(content: bytes) -> bytes:

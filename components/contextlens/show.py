@@ -58,7 +58,7 @@ __all__ = ["Chart", "show_attention", "show_layers", "show_map", "show_meaning"]
 
 _CONFIG = {"displaylogo": False}
 _ATTENTION_UNITS = ("tokens", "words")
-_LONGEST_KEY = 90  # characters of a sentence below the title
+_MAX_KEY_LENGTH = 90  # characters of a sentence below the title
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,7 +468,7 @@ def _check_choice(name: str, value: object, allowed: Collection[str]) -> None:
 def _key(portrait: Portrait) -> list[str]:
     """Return a line for each sentence: its letter, which names it in the picture, and its text."""
     lettered = [c for c in portrait.meaning.chosen if c.item.label]
-    return [f"{c.item.label}: {shortened(c.encoding.text, _LONGEST_KEY)}" for c in lettered]
+    return [f"{c.item.label}: {shortened(c.encoding.text, _MAX_KEY_LENGTH)}" for c in lettered]
 
 
 def _plain(claims: Sequence[object]) -> str:

@@ -12,7 +12,7 @@ from docs.sections import replace_section, section
 from tests.benchmarks.machine import write
 from tests.benchmarks.peers.report import TABLE, behind, keep, markdown, report, table
 from tests.benchmarks.peers.rows import Group, Missing, Row
-from tests.benchmarks.peers.views import MOST_CHARACTERS, longest
+from tests.benchmarks.peers.views import MAX_CHARACTERS, longest
 from tests.support.app_server import ROOT
 
 
@@ -70,7 +70,7 @@ def test_who_falls_behind_is_told_so_in_a_sentence() -> None:
 def test_the_longest_view_fills_the_engine_and_no_more() -> None:
     each = 3.3  # bytes, by the square of the tokens
     n = longest(each * 1000 * 512**2)
-    assert each * 1000 * n**2 <= MOST_CHARACTERS < each * 1000 * (n + 1) ** 2
+    assert each * 1000 * n**2 <= MAX_CHARACTERS < each * 1000 * (n + 1) ** 2
     assert longest(1e6) == 512  # the model reads no more
 
 

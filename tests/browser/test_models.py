@@ -22,7 +22,7 @@ from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser
 
-MOST_PICKERS = """
+MAX_PICKERS = """
 () => {
   window.__most = 0;
   const look = () => {
@@ -285,7 +285,7 @@ def nothing_is_cut_off_in_the_sidebar(reader: object, hub: Hub, screen: str) -> 
     assert fits(area(reader))
     area(reader).get_by_role("button", name="Cancel").click()
     expect(area(reader)).to_have_count(0)
-    reader.page.evaluate(MOST_PICKERS)
+    reader.page.evaluate(MAX_PICKERS)
     type_model(reader, broken)
     expect(area(reader)).to_contain_text("(500)")
     assert reader.page.evaluate("() => window.__most") == 1  # the picker never stands there twice

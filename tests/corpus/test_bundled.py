@@ -15,7 +15,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import find_word
 from contextlens.corpus.bundled import (
-    MOST_FILES,
+    MAX_FILES,
     ambiguous_corpus,
     offered,
     read_offered,
@@ -123,9 +123,9 @@ def test_without_a_folder_nothing_is_offered(folder: Path | None) -> None:
 
 
 def test_a_folder_of_many_files_is_bounded(tmp_path: Path) -> None:
-    for i in range(MOST_FILES + 5):
+    for i in range(MAX_FILES + 5):
         write(tmp_path, f"{i:04}.txt")
-    assert len(offered(tmp_path)) == MOST_FILES
+    assert len(offered(tmp_path)) == MAX_FILES
 
 
 def test_a_name_follows_from_file_model_and_content(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ from tests.support.workbooks import excel, zipped
 
 _SECONDS = 3.0  # of the processor, for one input: a busy machine does not count
 _MORE_ADDRESSES = 1_500_000_000  # bytes that inputs may take
-_LONGEST_MESSAGE = 400  # characters
+_MAX_MESSAGE_LENGTH = 400  # characters
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def is_taken(take: Callable[[bytes], object], content: bytes) -> bool:
 
 def check_sentence(message: str) -> None:
     """Pass where a visitor can be shown this: a whole sentence, short, printable, no markup."""
-    assert 0 < len(message) <= _LONGEST_MESSAGE
+    assert 0 < len(message) <= _MAX_MESSAGE_LENGTH
     assert message.isprintable()
     assert message.rstrip().endswith((".", "?"))
     assert "Traceback" not in message

@@ -17,10 +17,10 @@ from tests.load.server import App, served
 from tests.load.turns import Turn, ask_for_a_while, leave_for_a_while, open_for_a_while
 from tests.support.app_server import ROOT
 
-MOST_VISITORS = 100
-MOST_SECONDS = 900.0
-MOST_ROUNDS = 20
-MOST_PROCESSES = 8
+MAX_VISITORS = 100
+MAX_SECONDS = 900.0
+MAX_ROUNDS = 20
+MAX_PROCESSES = 8
 OUT = ROOT / "build" / "load.json"
 
 
@@ -61,14 +61,14 @@ async def _turn(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
     add = parser.add_argument
-    most = _within(float, 1, MOST_SECONDS)
+    most = _within(float, 1, MAX_SECONDS)
     several = "a checkout (this one); several are measured in turns, side by side"
     add("--app", type=Path, action="append", metavar="PATH", help=several)
-    add("--visitors", type=_within(int, 1, MOST_VISITORS), nargs="+", default=[1, 10, 25, 50])
+    add("--visitors", type=_within(int, 1, MAX_VISITORS), nargs="+", default=[1, 10, 25, 50])
     add("--seconds", type=most, default=120.0, help="of each turn (120)")
     several = "processes of the app behind nginx, as `make serve-app` starts them (1: without it)"
-    add("--processes", type=_within(int, 1, MOST_PROCESSES), default=1, help=several)
-    add("--rounds", type=_within(int, 1, MOST_ROUNDS), default=1, help="turns of each kind (1)")
+    add("--processes", type=_within(int, 1, MAX_PROCESSES), default=1, help=several)
+    add("--rounds", type=_within(int, 1, MAX_ROUNDS), default=1, help="turns of each kind (1)")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--think",

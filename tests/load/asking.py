@@ -32,7 +32,7 @@ from tests.load.visitor import Visitor, check_is_here, visit
 __all__ = ["Ask", "Tabs", "asks"]
 
 _PAGES = ("meaning", "tokens", "masks", "embedding_layer", "layers", "attention", "why")
-_LONGEST_TAB = 40  # questions of one visit
+_MAX_TAB_LENGTH = 40  # questions of one visit
 _WARM_SECONDS = 240.0
 _ALIKE = 1e-4  # between two answers to the same question, in a batch with others or alone
 _WORDS = ("river", "bank", "python", "code", "small", "spring", "bright", "light", "and", "of")
@@ -106,7 +106,7 @@ class Tabs:
         visitor, stack, n_asked, page = await self._tab(rng)
         question = next(self._questions)
         answer = await visitor.ask(question.query, question.texts if page == "meaning" else ())
-        if answer.error or n_asked + 1 >= _LONGEST_TAB:
+        if answer.error or n_asked + 1 >= _MAX_TAB_LENGTH:
             await stack.aclose()
         else:
             self._free.append((visitor, stack, n_asked + 1, page))

@@ -31,8 +31,8 @@ from tests.support.app_server import ROOT, launch, launch_service
 
 __all__ = ["Soak", "plateau", "soak", "table"]
 
-MOST_REQUESTS = 200_000
-MOST_SECONDS = 7_200.0
+MAX_REQUESTS = 200_000
+MAX_SECONDS = 7_200.0
 N_CLIENTS = 8
 ALLOWED = 0.10
 """The share by which memory may exceed its `plateau`."""
@@ -176,8 +176,8 @@ def _megabytes(pid: int) -> float:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.load.soak", description=__doc__)
     add = parser.add_argument
-    add("--requests", type=_up_to(MOST_REQUESTS), default=100_000)
-    add("--seconds", type=_up_to(MOST_SECONDS), default=3_600.0, help="at most (3600)")
+    add("--requests", type=_up_to(MAX_REQUESTS), default=100_000)
+    add("--seconds", type=_up_to(MAX_SECONDS), default=3_600.0, help="at most (3600)")
     add("--seed", type=int, default=0)
     return parser
 

@@ -17,7 +17,7 @@ from tests.load.visitor import Answer, visit
 __all__ = ["Turn", "ask_for_a_while", "leave_for_a_while", "open_for_a_while"]
 
 _LOOKS = 200  # at the memory in a turn
-_MOST_WORK = 0.5  # seconds after a question in which its visitor leaves
+_MAX_WORK = 0.5  # seconds after a question in which its visitor leaves
 _RECOVERY = 20.0  # seconds in which an app should recover
 
 
@@ -183,7 +183,7 @@ async def _leaving(turn: _Turn, gate: asyncio.Barrier) -> None:
             begin, question = next(turn.asks), next(turn.asks)
             turn.answers.append(await visitor.ask(begin.query, begin.texts))
             await visitor.begin(question.query)
-            await asyncio.sleep(random.uniform(0, _MOST_WORK))
+            await asyncio.sleep(random.uniform(0, _MAX_WORK))
             visitor.leave()
             turn.left += 1
 

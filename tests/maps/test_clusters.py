@@ -14,9 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.core.errors import RequestError
 from contextlens.maps.clusters import (
-    LEAST_LIFT,
-    LEAST_SHARE,
     MAX_CLUSTERED,
+    MIN_LIFT,
+    MIN_SHARE,
     RISK,
     cluster,
     cluster_labels,
@@ -232,12 +232,12 @@ def test_words_that_name_a_cluster_are_frequent_in_it_and_rare_outside(unit) -> 
         for word in label.words:
             has_word = np.array([word in text.split() for text in texts])
             share, outside = has_word[inside].mean(), has_word[~inside].mean()
-            assert share >= LEAST_SHARE
+            assert share >= MIN_SHARE
             table = [
                 [(has_word & side).sum(), (~has_word & side).sum()] for side in (inside, ~inside)
             ]
             assert fisher_exact(table, "greater").pvalue * len(points.terms.terms) <= RISK
-            assert share >= LEAST_LIFT * outside
+            assert share >= MIN_LIFT * outside
 
 
 def test_one_cluster_of_everything_has_no_name() -> None:

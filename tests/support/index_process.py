@@ -31,7 +31,7 @@ def main(task: dict[str, Any]) -> None:
 
     from contextlens.corpus.store import indexing, run, store
 
-    run._MOST_TEXTS = 4
+    run._MAX_TEXTS = 4
     run._COMMIT_SECONDS = 0.0
     own = store.Store(task["root"])
     append = own.append

@@ -42,7 +42,7 @@ __all__ = [
 N_PAIRS = 5000
 WORDS_PER_SENTENCE = 4
 SEED = 0
-FEWEST_WORDS = 30
+MIN_WORDS = 30
 """The fewest words of a kind for which random pairs are measured."""
 
 PairKind = Literal["any", "whole", "mixed", "cut"]
@@ -184,7 +184,7 @@ def _random_pairs(words: SampleWords, kind: PairKind) -> tuple[IntArray, IntArra
     whole, pieces = any_word[~cut], any_word[cut]
     sides = {"any": (any_word, any_word), "whole": (whole, whole), "mixed": (whole, pieces)}
     ours, theirs = sides.get(kind, (pieces, pieces))
-    if kind != "any" and min(len(ours), len(theirs)) < FEWEST_WORDS:
+    if kind != "any" and min(len(ours), len(theirs)) < MIN_WORDS:
         return None
     random = np.random.default_rng(SEED)
     first = ours[random.integers(len(ours), size=2 * N_PAIRS)]

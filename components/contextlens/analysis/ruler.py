@@ -52,7 +52,7 @@ _FITTED = 0.9
 
 It is above `RIGHT`, so that new words still reach `RIGHT`.
 """
-FEWEST_WORDS = 4
+MIN_WORDS = 4
 """The fewest words that must get a verdict in the test; with fewer, there is no threshold."""
 _SURE = 0.95
 
@@ -215,7 +215,7 @@ def _threshold(
     judgements = np.add(right, wrong)
     judged = judgements > 0
     n_words = int(judged.sum())
-    if n_words < FEWEST_WORDS or sum(wrong) > FALSE_ALARMS:
+    if n_words < MIN_WORDS or sum(wrong) > FALSE_ALARMS:
         return None
     # The share of right verdicts is a ratio of sums. Its error is estimated by leaving out one word
     # at a time (the jackknife, Efron and Tibshirani 1993).

@@ -28,9 +28,9 @@ from contextlens.core.schema import TEST, TRAIN, VALIDATION, FloatArray, IntArra
 __all__ = [
     "LOW_COSINE",
     "LOW_MARGIN",
+    "MAX_FOLDS",
     "MAX_SILHOUETTE",
     "MAX_TABLE",
-    "MOST_FOLDS",
     "RISK",
     "SPLIT",
     "Problem",
@@ -50,7 +50,7 @@ __all__ = [
     "wilson",
 ]
 
-MOST_FOLDS = 5
+MAX_FOLDS = 5
 LEAST = 2
 """The fewest examples of a sense for cross-validation: one to learn from, one to test."""
 SPLIT = "split"
@@ -148,7 +148,7 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
 
     If `split` has rows of at least two senses for training and for testing, it is used. Otherwise
     the test is stratified k-fold cross-validation, where k is the number of examples of the rarest
-    sense, at most `MOST_FOLDS`; senses of fewer than two examples are left out.
+    sense, at most `MAX_FOLDS`; senses of fewer than two examples are left out.
 
     Args:
         labels: the sense of each occurrence, "" for none.
@@ -188,7 +188,7 @@ def _folded(labels: Sequence[str], *, has_split: bool) -> Trial:
     folds = np.full(len(codes), -1, dtype=np.int64)
     n_folds = 0
     if not problem:
-        n_folds = min(MOST_FOLDS, *(counts[sense] for sense in senses))
+        n_folds = min(MAX_FOLDS, *(counts[sense] for sense in senses))
         members = np.flatnonzero(codes >= 0)
         folds[members] = _stratified(codes[members], n_folds)
     teaches = (codes >= 0) & (not problem)

@@ -25,7 +25,7 @@ Files = Literal["", "tokenizer", "model"]
 CARDS: Mapping[Files, str] = {"tokenizer": "load_tokenizer", "model": "load"}
 """The methods that load a model's files and return the card with their checksum."""
 
-_LONGEST_KEY = 500  # characters; longer keys are stored as a digest
+_MAX_KEY_LENGTH = 500  # characters; longer keys are stored as a digest
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _TEXT = frozenset({str})
 _REPEATABLE = _PLAIN | {list, tuple}
@@ -142,7 +142,7 @@ class Call(NamedTuple):
         if not _PLAIN.issuperset(map(type, values)):
             values = [_exact(value) for value in values]
         settings = repr(values)
-        if len(settings) > _LONGEST_KEY:
+        if len(settings) > _MAX_KEY_LENGTH:
             settings = sha256(settings.encode()).hexdigest()
         shared = method.name, arguments["model"], checksum, settings
         if not columns:

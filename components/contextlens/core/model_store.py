@@ -90,7 +90,7 @@ class ModelList:
         return replace(spec, on_disk=on_disk)
 
 
-_LEAST_SECONDS = 1.0  # between two checks for idle models
+_MIN_SECONDS = 1.0  # between two checks for idle models
 _N_TOKENIZERS = 8  # kept without their models; some 30 MB each
 _Held = TypeVar("_Held")
 
@@ -206,7 +206,7 @@ class ModelStore:
         if not idlers or (pending is not None and pending.is_alive()):
             return
         due = min(self._used_at[model] for model in idlers) + seconds - self._clock()
-        self._timer = threading.Timer(max(_LEAST_SECONDS, due), _look, [weakref.ref(self)])
+        self._timer = threading.Timer(max(_MIN_SECONDS, due), _look, [weakref.ref(self)])
         self._timer.name, self._timer.daemon = "contextlens-idle", True
         self._timer.start()
         weakref.finalize(self, self._timer.cancel)

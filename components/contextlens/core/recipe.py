@@ -60,8 +60,8 @@ _PLAIN: Mapping[str, Any] = {  # settings that must have their usual values
     "module_output_name": "token_embeddings",
     "processing_kwargs": {},
 }
-_MOST_BYTES = 1_000_000
-_MOST_STEPS, _MOST_DIMS, _MOST_PROMPTS, _LONGEST_PROMPT = 8, 16_384, 50, 2_000
+_MAX_BYTES = 1_000_000
+_MAX_STEPS, _MAX_DIMS, _MAX_PROMPTS, _MAX_PROMPT_LENGTH = 8, 16_384, 50, 2_000
 
 
 class DenseStep(Struct, frozen=True, tag=True):
@@ -217,14 +217,14 @@ def pool(
 def _list(path: Path) -> list[dict[str, Any]] | None:
     """The modules that a file lists; None if there is no file."""
     try:
-        data = read_bytes(path, title=f"The model's {_MODULES}", most_bytes=_MOST_BYTES)
+        data = read_bytes(path, title=f"The model's {_MODULES}", most_bytes=_MAX_BYTES)
         modules = json.loads(data)
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as exc:
         raise _damaged(_MODULES) from exc
     is_list = isinstance(modules, list) and all(isinstance(module, dict) for module in modules)
-    if not is_list or len(modules) > _MOST_STEPS:
+    if not is_list or len(modules) > _MAX_STEPS:
         raise _damaged(_MODULES)
     return cast("list[dict[str, Any]]", modules)
 
@@ -250,7 +250,7 @@ def _settings(folder: Path, module: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
     try:
-        return read_json(folder / name, title=f"The model's {name}", most_bytes=_MOST_BYTES)
+        return read_json(folder / name, title=f"The model's {name}", most_bytes=_MAX_BYTES)
     except FileNotFoundError as exc:
         raise _unsupported(f"{name} is missing") from exc
 
@@ -268,7 +268,7 @@ def _poolings(pooling: Mapping[str, Any]) -> tuple[PoolingMode, ...]:
 
 def _dense(settings: Mapping[str, Any], folder: str, size: int) -> DenseStep:
     sizes = settings.get("in_features"), settings.get("out_features")
-    if any(type(n) is not int or not 0 < n <= _MOST_DIMS for n in sizes) or sizes[0] != size:
+    if any(type(n) is not int or not 0 < n <= _MAX_DIMS for n in sizes) or sizes[0] != size:
         raise _unsupported(f"a linear layer maps {shortened(sizes[0])} dimensions, not {size}")
     names = settings.get("module_input_name"), settings.get("module_output_name")
     if not set(names) <= {None, "sentence_embedding"}:
@@ -292,7 +292,7 @@ def _transformer(folder: Path, module: Mapping[str, Any]) -> dict[str, Any]:
     for name in (_TRANSFORMER, *_OLD_TRANSFORMERS):
         path = folder / _path(module) / name
         if path.is_file():
-            settings = read_json(path, title=f"The model's {name}", most_bytes=_MOST_BYTES)
+            settings = read_json(path, title=f"The model's {name}", most_bytes=_MAX_BYTES)
             _check_output(settings)
             return settings
     return {}
@@ -314,10 +314,10 @@ def _prompts(folder: Path) -> tuple[tuple[tuple[str, str], ...], str]:
         return (), ""
     settings = _read(folder, _PROMPTS)
     given, default = settings.get("prompts") or {}, settings.get("default_prompt_name") or ""
-    if not isinstance(given, dict) or len(given) > _MOST_PROMPTS or not isinstance(default, str):
+    if not isinstance(given, dict) or len(given) > _MAX_PROMPTS or not isinstance(default, str):
         raise _damaged(_PROMPTS)
     prompts = tuple((name, text) for name, text in given.items() if isinstance(text, str))
-    if any(len(text) > _LONGEST_PROMPT for _, text in prompts) or (
+    if any(len(text) > _MAX_PROMPT_LENGTH for _, text in prompts) or (
         default and default not in dict(prompts)
     ):
         raise _damaged(_PROMPTS)

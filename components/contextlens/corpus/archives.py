@@ -10,11 +10,11 @@ import zlib
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.table import named
 
-__all__ = ["ARCHIVES", "MOST_ENTRIES", "n_entries", "unpacked"]
+__all__ = ["ARCHIVES", "MAX_ENTRIES", "n_entries", "unpacked"]
 
 ARCHIVES = (".gz", ".zip")
 
-MOST_ENTRIES = 10_000
+MAX_ENTRIES = 10_000
 """The most files in an archive whose list of files is read."""
 _ENTRY = b"PK\x01\x02"  # begins the entry of each file in the list at the end
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -65,9 +65,9 @@ def _gunzipped(content: bytes, max_bytes: int) -> bytes:
 
 
 def _unzipped(name: str, content: bytes, max_bytes: int) -> tuple[str, bytes]:
-    if n_entries(content) > MOST_ENTRIES:
+    if n_entries(content) > MAX_ENTRIES:
         raise CorpusError(
-            f"{named(name)} holds over {MOST_ENTRIES:,} files. Give a file with one of them."
+            f"{named(name)} holds over {MAX_ENTRIES:,} files. Give a file with one of them."
         )
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         files = [file for file in archive.infolist() if not _is_side_file(file)]

@@ -17,7 +17,7 @@ from contextlens.corpus.readers import FORMATS, Table, read
 from contextlens.corpus.table import named
 
 __all__ = [
-    "MOST_FILES",
+    "MAX_FILES",
     "Offered",
     "ambiguous_corpus",
     "offered",
@@ -70,7 +70,7 @@ def sentiment_corpus() -> Corpus:
 
 # --- Files that the server's operator offers to everybody as corpora
 
-MOST_FILES = 100
+MAX_FILES = 100
 """The largest number of files offered from one folder, in alphabetical order."""
 
 
@@ -99,8 +99,8 @@ def offered(folder: Path | None) -> tuple[Offered, ...]:
                 about = path.stat()
                 files.append(Offered(named(path.name), path, (about.st_size, about.st_mtime_ns)))
     except OSError:  # it was removed after the server started
-        return tuple(files[:MOST_FILES])
-    return tuple(files[:MOST_FILES])
+        return tuple(files[:MAX_FILES])
+    return tuple(files[:MAX_FILES])
 
 
 def stored_name(file: Offered, model: str) -> str:

@@ -20,7 +20,7 @@ __all__ = ["Charset", "charset_of", "open_text"]
 _STEP = 1 << 20  # bytes
 _SAMPLE = 1 << 15  # bytes from which an encoding is guessed
 _ALLOWED = "Give a text file (.txt, .csv, .tsv, .json, .jsonl) or a Parquet file (.parquet)."
-_MOST_NULS = 0.01  # of the bytes: more of them is no text
+_MAX_NULS = 0.01  # of the bytes: more of them is no text
 
 _MARKS = (  # UTF-32 before UTF-16, as its mark begins with the same two bytes
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
@@ -96,7 +96,7 @@ def charset_of(name: str, content: bytes) -> Charset:
     n_nuls = _n_nuls(content, charset)
     if not n_nuls:
         return charset
-    if n_nuls > max(1, _MOST_NULS * len(content)):
+    if n_nuls > max(1, _MAX_NULS * len(content)):
         raise _not_text(name, f"{n_nuls:,} of its {len(content):,} bytes are NUL (U+0000)")
     note = f"{n_nuls:,} NUL byte{'s were' if n_nuls > 1 else ' was'} replaced by �."
     return replace(charset, notes=(*charset.notes, note), has_nul=True)

@@ -57,7 +57,7 @@ _SAMPLE = 1 << 16
 
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 _SEPARATORS = ",;\t|"  # of a CSV file, the likeliest first
 _DELIMITERS = "\t,;|"  # of a file that may also be lines
 _EVEN = 0.9  # of the rows have equally many cells
@@ -546,5 +546,7 @@ def _is_known(name: str) -> bool:
 
 def _is_prose(name: str) -> bool:
     return (
-        len(name) > _LONGEST_NAME or len(name.split()) > 5 or name.endswith((".", "!", "…", "。"))
+        len(name) > _MAX_NAME_LENGTH
+        or len(name.split()) > 5
+        or name.endswith((".", "!", "…", "。"))
     )

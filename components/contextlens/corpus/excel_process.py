@@ -20,7 +20,7 @@ from typing import Any
 from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.archives import MOST_ENTRIES, n_entries
+from contextlens.corpus.archives import MAX_ENTRIES, n_entries
 from contextlens.corpus.parquet_process import TIMES_UNPACKED, main
 from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named
 
@@ -62,8 +62,8 @@ def _write(name: str, content: bytes, max_bytes: int) -> None:
 
 def _check_unpacked(name: str, content: bytes, max_bytes: int) -> None:
     """Refuse a file that is no ZIP archive, or says that it unpacks to too much."""
-    if n_entries(content) > MOST_ENTRIES:
-        raise CorpusError(f"{named(name)} holds over {MOST_ENTRIES:,} parts. Save it as CSV.")
+    if n_entries(content) > MAX_ENTRIES:
+        raise CorpusError(f"{named(name)} holds over {MAX_ENTRIES:,} parts. Save it as CSV.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             n_bytes = sum(file.file_size for file in archive.infolist())

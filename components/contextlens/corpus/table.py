@@ -77,7 +77,7 @@ _LABEL_ENDS = (
 )
 """Last words of other titles of labels, such as "entailment_label"."""
 _ID_ENDS = ("id", "ids", "idx", "index", "guid", "uid", "uuid", "number", "no", "nr", "unnamed")
-_MOST_GRADES = 1_000  # different values under a title of labels
+_MAX_GRADES = 1_000  # different values under a title of labels
 
 _SIDES = {
     **dict.fromkeys(("1", "a", "left", "first"), 0),
@@ -105,7 +105,7 @@ _N_NUMBERS = 20  # different numbers that may still be grades or classes
 _SAMPLE = 1_000  # different values that are examined
 _CUT = 1_000  # characters of each
 _ABOUT_AS_LONG = 0.75  # of the longest column: the first one of about that length is the text
-_LONGEST_NUMBER = 18  # digits
+_MAX_NUMBER_LENGTH = 18  # digits
 
 
 def is_number(text: str) -> bool:
@@ -279,7 +279,7 @@ def counts_up(cells: Sequence[str | None]) -> bool:
     given = [cell.strip() for cell in cells if cell and not cell.isspace()]
     if not given or not all(cell.isascii() and cell.isdigit() for cell in given):
         return False
-    numbers = [int(cell[:_LONGEST_NUMBER]) for cell in given]
+    numbers = [int(cell[:_MAX_NUMBER_LENGTH]) for cell in given]
     steps = [after - before for before, after in pairwise(numbers)]
     return bool(steps) and (min(steps) > 0 or 4 * steps.count(1) >= 3 * len(steps))
 
@@ -389,7 +389,7 @@ class Table:
         if kind in {"empty", "text"} or (kind == "number" and _is_id(title)):
             return False
         if label_rank(title) is not None:
-            return kind == "label" or len(set(cells)) <= _MOST_GRADES
+            return kind == "label" or len(set(cells)) <= _MAX_GRADES
         if kind == "label":
             return not (_is_numeric(cells) and (_is_id(title) or counts_up(cells)))
         is_first = is_numbered(title) and title == next(iter(self.columns))

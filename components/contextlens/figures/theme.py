@@ -61,7 +61,7 @@ SMALLEST = 14
 _FONT = {"size": SMALLEST}
 _MUTED_FONT = {**_FONT, "color": MUTED}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
-_LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
+_MAX_TITLE_LENGTH, _NARROW_TITLE = 80, 42  # characters
 _MARGIN = {"l": 84, "r": 16, "t": 40, "b": 70}
 
 _IN_LABEL = re.compile(r'(?<=<span style="color:)#0000\d\d(?=")')
@@ -69,7 +69,7 @@ _IN_LABEL = re.compile(r'(?<=<span style="color:)#0000\d\d(?=")')
 _FIRST_CATEGORY, _FIRST_SEQUENTIAL, _FIRST_DIVERGING = 1, 11, 21
 """The numbers of the first placeholders of ten colours each."""
 _TITLE_TOP, _SUBTITLE_LINE = 12, 20  # pixels
-_LONGEST_SUBTITLE = 100  # characters
+_MAX_SUBTITLE_LENGTH = 100  # characters
 
 LIGHT: Mapping[str, Any] = MappingProxyType(
     {
@@ -129,7 +129,7 @@ def plain(text: str, longest: int = 24) -> str:
 
 def heading(text: str, *, narrow: bool = False) -> str:
     """Return a title for plotly, broken into lines if the figure is narrow."""
-    cut = _cut(text, _LONGEST_TITLE)
+    cut = _cut(text, _MAX_TITLE_LENGTH)
     lines = textwrap.wrap(cut, _NARROW_TITLE) if narrow else [cut]
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 
@@ -232,7 +232,7 @@ def standalone(chart: go.Figure, *, subtitle: Sequence[str] = ()) -> go.Figure:
     whole = go.Figure(data=_with_real_colors(traces), layout=_with_real_colors(layout))
     whole.layout.title.font.update(weight=600)
     if subtitle:
-        lines = "<br>".join(plain(line, _LONGEST_SUBTITLE) for line in subtitle)
+        lines = "<br>".join(plain(line, _MAX_SUBTITLE_LENGTH) for line in subtitle)
         whole.layout.title.subtitle = {"text": lines, "font": {"size": SMALLEST}}
         room = _SUBTITLE_LINE * len(subtitle)
         whole.layout.title.update(yref="container", y=1, yanchor="top", pad={"t": _TITLE_TOP})

@@ -25,7 +25,7 @@ __all__ = ["FairQueue", "Jobs"]
 
 # --- Turns: fair shares between visitors
 
-_LEAST_SECONDS = 0.1
+_MIN_SECONDS = 0.1
 """The least that a turn costs: even work that takes no time takes a place."""
 
 
@@ -104,7 +104,7 @@ class FairQueue:
         """The visitor, among those who share a job, to be charged for it, and their new account."""
         accounts = {name: self._accounts.get(name, self._highest) for name in job.sharers()}
         name = min(accounts, key=lambda sharer: accounts[sharer])
-        return name, accounts[name] + max(_LEAST_SECONDS, _task_of(job).size)
+        return name, accounts[name] + max(_MIN_SECONDS, _task_of(job).size)
 
     def _fits(self, job: Job) -> bool:
         return self._fits_by_size(job) and self._fits_by_visitor(job)

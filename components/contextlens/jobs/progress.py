@@ -11,7 +11,7 @@ __all__ = ["Meter", "State", "Status", "in_words", "time_left"]
 
 _WINDOW_SECONDS = 20.0
 _SAMPLE_SECONDS = 0.1
-_LEAST_SECONDS = 1.0
+_MIN_SECONDS = 1.0
 _SILENT_SECONDS = 5.0
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "forgotten", "cancelled"]
@@ -76,8 +76,8 @@ class Meter:
         if not self._total or not self._samples:
             return Status(state, self._stage, self._share)
         (first, start), now = self._samples[0], self._clock()
-        rate = (self._done - start) / max(now - first, _LEAST_SECONDS)
-        is_known = rate > 0 and now - first >= _LEAST_SECONDS
+        rate = (self._done - start) / max(now - first, _MIN_SECONDS)
+        is_known = rate > 0 and now - first >= _MIN_SECONDS
         is_silent = now - self._samples[-1][0] > _SILENT_SECONDS
         return Status(
             state,

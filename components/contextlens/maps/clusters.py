@@ -17,9 +17,9 @@ from contextlens.maps.points import Points
 from contextlens.maps.typical import typical_of
 
 __all__ = [
-    "LEAST_LIFT",
-    "LEAST_SHARE",
     "MAX_CLUSTERED",
+    "MIN_LIFT",
+    "MIN_SHARE",
     "RISK",
     "ClusterLabel",
     "cluster",
@@ -28,7 +28,7 @@ __all__ = [
 
 MAX_CLUSTERED = 15_000
 """The most points that HDBSCAN gets; its time grows with their square, and is 0.6 s for these."""
-LEAST_SHARE, LEAST_LIFT, RISK = 0.1, 3.0, 0.05
+MIN_SHARE, MIN_LIFT, RISK = 0.1, 3.0, 0.05
 """Of a word that names a cluster: the least share of its documents, its least multiple of the share
 outside, and the risk that a word that is equally frequent everywhere names it."""
 _SEED = 0
@@ -95,7 +95,7 @@ def cluster_labels(
     it is the name of a fifth of the cluster's points.
 
     A word labels a cluster only if it is both frequent and characteristic there: it is in at least
-    `LEAST_SHARE` of its documents, `LEAST_LIFT` times as often as in the documents outside, and
+    `MIN_SHARE` of its documents, `MIN_LIFT` times as often as in the documents outside, and
     more often than chance: by the hypergeometric test of its documents (Fisher 1935) at `RISK`,
     divided by the number of terms on the map, any of which could have come up (Bonferroni).
     Many groups have no such word, and then no name.
@@ -142,7 +142,7 @@ def _characteristic(
         total, within = int(has_word.sum()), int(has_word[inside].sum())
         share, outside = within / n_inside, (total - within) / max(1, n - n_inside)
         chance = hypergeom.sf(within - 1, n, total, n_inside) * n_terms
-        if share >= max(LEAST_SHARE, LEAST_LIFT * outside) and chance <= RISK:
+        if share >= max(MIN_SHARE, MIN_LIFT * outside) and chance <= RISK:
             kept.append(word)
     return tuple(kept)
 

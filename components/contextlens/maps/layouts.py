@@ -35,7 +35,7 @@ _MOMENTUM = np.float32(0.98)
 _RUN = 32  # the number of points that push another one in one round
 _PUSHES = 5  # for each pull, as in umap-learn
 _POINTS_A_THREAD = 1_000  # at least
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 
 
 def optimize(
@@ -79,7 +79,7 @@ def optimize(
     then = now.copy()
     edges = links.indptr, links.indices, weights, pushed, n, run
     curve = np.float32(a), np.float32(b)
-    n_threads = min(n_threads or os.cpu_count() or 1, _MOST_THREADS, -(-n // _POINTS_A_THREAD))
+    n_threads = min(n_threads or os.cpu_count() or 1, _MAX_THREADS, -(-n // _POINTS_A_THREAD))
     tasks = list(pairwise(n * i // n_threads for i in range(n_threads + 1)))
     with ThreadPoolExecutor(n_threads) as pool:
         map_tasks: Callable[..., Iterable[None]] = pool.map if n_threads > 1 else map

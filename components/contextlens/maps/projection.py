@@ -39,20 +39,20 @@ from contextlens.maps.request import MapSettings, Method, method_name
 from contextlens.maps.vector_space import VectorSpace, checked_vectors
 
 __all__ = [
-    "FEWEST_TO_ARRANGE",
     "K_MEASURED",
+    "MIN_TO_ARRANGE",
     "Map",
     "choose_method",
     "project",
 ]
 
-FEWEST_TO_ARRANGE = 15
+MIN_TO_ARRANGE = 15
 """With fewer points PCA is drawn: there is too little for UMAP or t-SNE to arrange."""
 K_MEASURED = 15
 """The neighbours by which every map is measured, so that maps with any settings compare."""
 
 
-_MOST_LOST = 0.01
+_MAX_LOST = 0.01
 """The trustworthiness that a layer may lose by starting from the one above."""
 
 
@@ -165,12 +165,12 @@ def choose_method(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Met
     name = method_name(settings.method)
     if settings.method == "pca":
         return "pca", settings.n_neighbors, ""
-    if n < FEWEST_TO_ARRANGE:
+    if n < MIN_TO_ARRANGE:
         few = "there is 1" if n == 1 else f"there are {n}"
         return (
             "pca",
             settings.n_neighbors,
-            (f"PCA was drawn: {name} needs at least {FEWEST_TO_ARRANGE} points, and {few}."),
+            (f"PCA was drawn: {name} needs at least {MIN_TO_ARRANGE} points, and {few}."),
         )
     if all_same:
         return (
@@ -253,7 +253,7 @@ def _best(
     if not measured:
         return fits[0], None
     lost = measured[-1].trustworthiness - measured[0].trustworthiness
-    best = -1 if lost > _MOST_LOST else 0
+    best = -1 if lost > _MAX_LOST else 0
     return fits[best], measured[best]
 
 

@@ -33,9 +33,9 @@ __all__ = ["RunningRequest"]
 
 _ALIVE_SECONDS = 1.0
 _REPORT_SECONDS = 0.05
-_MOST_EVENTS = 100  # the latest unsent ones
+_MAX_EVENTS = 100  # the latest unsent ones
 _PART_BYTES = 1_000_000
-_LONGEST_NAME = 64
+_MAX_NAME_LENGTH = 64
 _GONE = "This was stopped, because nobody waits for it any more."
 _log = logging.getLogger("contextlens")
 
@@ -61,11 +61,11 @@ class RunningRequest:
         self._reports = self._streams and method.reports
         self._left = threading.Event()
         self._caller = Caller(
-            headers.get(wire.CALLER_HEADER, "")[:_LONGEST_NAME] or None,
+            headers.get(wire.CALLER_HEADER, "")[:_MAX_NAME_LENGTH] or None,
             bulk=headers.get(wire.BULK_HEADER) == "1",
             is_cancelled=self._left.is_set,
         )
-        self._events: deque[Any] = deque(maxlen=_MOST_EVENTS)
+        self._events: deque[Any] = deque(maxlen=_MAX_EVENTS)
         self.model: str | None = None
 
     async def answer(self, pool: Executor, send: Send) -> bool:

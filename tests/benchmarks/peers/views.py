@@ -25,7 +25,7 @@ __all__ = ["longest", "views"]
 
 LENGTHS = (16, 64, 128, 256, 512)  # tokens
 LONGEST = LENGTHS[-1]  # that the model reads
-MOST_CHARACTERS = 2**29 - 24
+MAX_CHARACTERS = 2**29 - 24
 """The longest string of V8: a view whose script is longer runs in no Chromium."""
 UNSEEN_SECONDS = 0.1
 """A wait that nobody notices (J. Nielsen, Usability Engineering, 1993)."""
@@ -62,7 +62,7 @@ def views(rounds: int) -> Group:
 
 def longest(n_bytes: float) -> int:
     """Tokens whose view V8 can hold, by what a text of 512 takes: it grows with their square."""
-    return min(LONGEST, int(LONGEST * (MOST_CHARACTERS / n_bytes) ** 0.5))
+    return min(LONGEST, int(LONGEST * (MAX_CHARACTERS / n_bytes) ** 0.5))
 
 
 def _rows(n: int, ours: list[Seen], theirs: list[Seen]) -> list[Row]:

@@ -49,7 +49,7 @@ MADE_UP: Any = MadeUpService
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Chunks of four texts, each of which is stored at once."""
-    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._MAX_TEXTS", 4)
     monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
     monkeypatch.setattr("contextlens.corpus.store.tables._STALE", timedelta(0))
     return Store(str(tmp_path / "corpora"))

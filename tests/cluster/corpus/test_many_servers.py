@@ -36,7 +36,7 @@ NAME = "a" * 16
 def root(
     object_store: ObjectStore, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._MAX_TEXTS", 4)
     monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
     monkeypatch.setattr("contextlens.corpus.store.lease._POLL_SECONDS", 0.1)
     return f"s3://{BUCKET}/{request.node.name}"

@@ -48,7 +48,7 @@ def service(before: Any = lambda: None) -> Any:
 
 
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 4)
+    monkeypatch.setattr("contextlens.corpus.store.run._MAX_TEXTS", 4)
     monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
 
 
@@ -137,7 +137,7 @@ def test_what_failed_with_a_long_reason_can_go_on(store: Store) -> None:
 def test_an_index_of_vectors_is_made_there_and_used(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 500)
+    monkeypatch.setattr(store_indexing, "MIN_ROWS", 500)
     indexed(store, made_up_corpus(60), name=NAME)
     assert store_indexing.layers_without(store, NAME) == (0, 2)
     jobs = Jobs(10**6)

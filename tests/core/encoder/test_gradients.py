@@ -155,7 +155,7 @@ def test_steps_are_taken_where_the_cosine_changes() -> None:
         return abs(end - begin - float(shares.sum())), n_steps * len(pieces)
 
     once, n_once = missed(256, 256)
-    found, n_found = missed(gradients.LEAST_STEPS, None)
+    found, n_found = missed(gradients.MIN_STEPS, None)
     assert once > gradients.REMAINDER >= found
     assert n_found < n_once
 
@@ -170,11 +170,11 @@ def test_where_no_steps_are_enough_it_ends_and_says_what_is_missed() -> None:
     ends = torch.stack([torch.zeros(1, 2), torch.ones(1, 2)])
     begin, end = cosine(ends).tolist()
     way = gradients._Interpolation(
-        cosine, ends, 64, gradients.LEAST_STEPS, gradients.ProgressCounter(None)
+        cosine, ends, 64, gradients.MIN_STEPS, gradients.ProgressCounter(None)
     )
     pieces = gradients._pieces(way, gradients._Piece(0.0, 1.0, begin, end), None)
     assert sum(piece.remainder for piece in pieces) > gradients.REMAINDER
-    assert sum(n for n in told if n > 2) <= gradients.MOST_STEPS
+    assert sum(n for n in told if n > 2) <= gradients.MAX_STEPS
 
 
 # One model is enough for what does not depend on the family

@@ -119,7 +119,7 @@ def test_a_model_of_countless_shards_is_refused(server: HubServer) -> None:
 def test_a_repository_of_countless_other_files_is_refused(
     server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "_MOST_LISTED", 5)
+    monkeypatch.setattr(fetching, "_MAX_LISTED", 5)
     with pytest.raises(CheckpointError, match="8 files; at most 5 are listed"):
         get(server)
     assert [request.kind for request in server.requests] == ["info"]

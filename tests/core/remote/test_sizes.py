@@ -16,7 +16,7 @@ from contextlens.core.errors import RequestError
 from contextlens.core.remote import wire
 from contextlens.core.remote.wire import (
     CARD_BY,
-    MOST_BYTES,
+    MAX_BYTES,
     check_answer,
     pack_answer,
     parts_of,
@@ -81,7 +81,7 @@ def test_every_part_is_one_that_the_service_takes(
     assert [text for part in parts for text in texts[part]] == texts
     for part in parts:
         own = {**given, "texts": texts[part]}
-        assert check_answer(method, own, LARGE) <= MOST_BYTES
+        assert check_answer(method, own, LARGE) <= MAX_BYTES
         is_alone = len(own["texts"]) <= 1
         assert is_alone or sum(result_bytes(method, own, LARGE)) <= wire.PART_BYTES
 

@@ -14,7 +14,7 @@ from contextlens.jobs import Jobs
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_MOST_TEXTS", 4)
+    monkeypatch.setattr(run, "_MAX_TEXTS", 4)
     monkeypatch.setattr(run, "_COMMIT_SECONDS", 0.0)
 
 

@@ -311,7 +311,7 @@ def test_a_small_corpus_needs_no_index(store: Store, jobs: Jobs) -> None:
 def test_two_servers_do_not_index_the_same_vectors(
     store: Store, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 1)
+    monkeypatch.setattr(store_indexing, "MIN_ROWS", 1)
     name = indexed(store, made_up_corpus(10))
     with Store(store.root).only_writer(name):
         job = index_vectors(jobs, store, name)
@@ -324,7 +324,7 @@ def test_what_fails_while_vectors_are_indexed_deletes_nothing(
     store: Store, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does a corpus that cannot be read just then, as where its storage is away."""
-    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 1)
+    monkeypatch.setattr(store_indexing, "MIN_ROWS", 1)
     name = indexed(store, made_up_corpus(10))
 
     class Failing:
@@ -346,7 +346,7 @@ def test_what_fails_while_vectors_are_indexed_deletes_nothing(
 def test_the_index_finds_what_exact_search_finds(
     store: Store, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_indexing, "LEAST_ROWS", N)
+    monkeypatch.setattr(store_indexing, "MIN_ROWS", N)
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((300, N_DIMS)).astype(np.float32)
     clusters = rng.integers(0, 300, N)

@@ -39,7 +39,7 @@ N_KILLS = 20
 
 @pytest.fixture(autouse=True)
 def as_the_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_MOST_TEXTS", 4)
+    monkeypatch.setattr(run, "_MAX_TEXTS", 4)
 
 
 class Process:

@@ -51,7 +51,7 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Any:
 def low_estimates(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Says what every corpus is estimated to take; commits are small."""
     monkeypatch.setattr("contextlens.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("contextlens.corpus.store.run._MOST_TEXTS", 20)
+    monkeypatch.setattr("contextlens.corpus.store.run._MAX_TEXTS", 20)
 
     def say(n_bytes: int) -> None:
         monkeypatch.setattr("contextlens.corpus.store.store.estimated_bytes", lambda *_: n_bytes)

@@ -77,7 +77,7 @@ def test_a_store_counts_as_the_texts_do(tmp_path: Path, is_marked: bool) -> None
 def test_of_very_many_texts_senses_are_not_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words_module, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(words_module, "_MAX_TEXTS", 3)
     corpus = replace(made_up_corpus(4), texts=("python x",) * 4, spans=((0, 6),) * 4)
     store = Store(str(tmp_path))
     name = indexed(store, corpus)

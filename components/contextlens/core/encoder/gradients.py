@@ -30,9 +30,9 @@ from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Attribution, Counted, FloatArray, Tokens
 
-__all__ = ["LEAST_STEPS", "MOST_STEPS", "REMAINDER", "integrated_gradients"]
+__all__ = ["MAX_STEPS", "MIN_STEPS", "REMAINDER", "integrated_gradients"]
 
-LEAST_STEPS, MOST_STEPS = 16, 512
+MIN_STEPS, MAX_STEPS = 16, 512
 """Limits when the number of steps is not given: per piece of the path, and in total."""
 REMAINDER = 1e-3
 """The total error of the cosine that is accepted when the number of steps is not given."""
@@ -114,7 +114,7 @@ def _checked(name: str, given: object, n: int) -> torch.Tensor:
 def _n_steps(steps: int | None) -> int:
     """The number of steps on a piece of the path."""
     if steps is None:
-        return LEAST_STEPS
+        return MIN_STEPS
     if not is_index(steps, 1, 1000):
         raise RequestError(f"{steps!r} steps were asked; ask for a whole number from 1 to 1,000.")
     return int(steps)
@@ -194,7 +194,7 @@ def _pieces(way: _Interpolation, first: _Piece, steps: int | None) -> list[_Piec
     while (
         steps is None
         and sum(piece.remainder for piece in pieces) > REMAINDER
-        and n_taken + 2 * way.n_steps <= MOST_STEPS
+        and n_taken + 2 * way.n_steps <= MAX_STEPS
     ):
         worst = max(range(len(pieces)), key=lambda i: pieces[i].remainder)
         halves = way.halves(pieces[worst])

@@ -28,7 +28,7 @@ _LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.b
 _ADVICE = "Choose another model."
 
 
-_MOST_LEFT_OUT, _LONGEST_NAME = 5, 40  # modules that a card names, and characters of a name
+_MAX_LEFT_OUT, _MAX_NAME_LENGTH = 5, 40  # modules that a card names, and characters of a name
 
 
 def check_shapes(
@@ -70,7 +70,7 @@ def check_shapes(
         )
     modules = {name.partition(".")[0] for name in wanted}
     left_out = {name.partition(".")[0] for name in shapes} - modules
-    return tuple(name[:_LONGEST_NAME] for name in sorted(left_out)[:_MOST_LEFT_OUT])
+    return tuple(name[:_MAX_NAME_LENGTH] for name in sorted(left_out)[:_MAX_LEFT_OUT])
 
 
 def _check_layers(title: str, n_in_config: int | None, n_in_weights: int) -> None:

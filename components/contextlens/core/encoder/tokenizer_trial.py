@@ -25,21 +25,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LARGEST_ID", "LONGEST_PIECE", "RefusedError", "try_tokenizer"]
+__all__ = ["LARGEST_ID", "MAX_PIECE_LENGTH", "RefusedError", "try_tokenizer"]
 
 LARGEST_ID = 999_999  # each ID up to this gets a row of the vocabulary
-LONGEST_PIECE = 512  # characters
-_LONGEST_WORD = 256  # characters of a word that WordPiece cuts, in cubic time
-_LONGEST_STRING = 512  # characters that a rule looks for or inserts
-_LONGEST_PADDING = 100_000  # tokens that the file itself pads to
-_MOST_AROUND = 16  # tokens around a text
+MAX_PIECE_LENGTH = 512  # characters
+_MAX_WORD_LENGTH = 256  # characters of a word that WordPiece cuts, in cubic time
+_MAX_STRING_LENGTH = 512  # characters that a rule looks for or inserts
+_MAX_PADDING_LENGTH = 100_000  # tokens that the file itself pads to
+_MAX_AROUND = 16  # tokens around a text
 _GROWTH = 24  # characters that one may become: some compatibility forms become 18 letters
 _BYTES = 4  # bytes of a character at most, each of which may become a token
 _SPARE = 1000
 _MAPPED_BYTES = 128  # of one entry in a table of characters
 
 _MEGABYTES, _MEGABYTES_EACH = 768, 48  # for any, and per megabyte of file: 1.25 times the need
-_MOST_MEGABYTES = 3072
+_MAX_MEGABYTES = 3072
 _SECONDS, _SECONDS_EACH = 10, 0.75  # of processor time
 _TEXT_SECONDS = 1.0  # of processor time, on one text
 _WAIT = 3  # elapsed seconds for each of processor time, as other programs run too
@@ -59,7 +59,7 @@ _SIGNS = (range(1, 0x3400, 4), range(0x3400, 0xD800, 64), range(0xF900, 0x10000,
 _UNITS = (*"a 0!", "\u00e9", "\u4f60", "\ufdfa", "\U0001f600", "aB1! ", "\u0301", "\n")  # repeated
 _LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, quadratic time in the second
 _PATTERN_LENGTH = 60_000  # of texts for one of the file's own patterns
-_MOST_PARTS = 64  # of the file's patterns
+_MAX_PARTS = 64  # of the file's patterns
 
 _ID_REFUSED = "it gives a token the ID {}; at most {:,} is allowed"
 _STRING_REFUSED = "one of its rules has a string of {:,} characters; at most {} are allowed"
@@ -99,7 +99,7 @@ def try_tokenizer(path: Path) -> None:
 def _run_child(path: Path, megabytes: float) -> str | None:
     """Return the reason for a refusal, or None."""
     seconds = int(_SECONDS + _SECONDS_EACH * megabytes)
-    memory = int(min(_MEGABYTES + _MEGABYTES_EACH * megabytes, _MOST_MEGABYTES))
+    memory = int(min(_MEGABYTES + _MEGABYTES_EACH * megabytes, _MAX_MEGABYTES))
     one_thread = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     try:
         child = subprocess.run(
@@ -161,7 +161,7 @@ def _try(path: str) -> None:
     for texts in (("",), ("a", "b")):  # with the file's own padding and truncation
         _start_text()
         n_tokens = len(tokenizer.encode(*texts).ids)
-        _limit(n_tokens, _LONGEST_PADDING, "it pads texts to more than {1:,} tokens")
+        _limit(n_tokens, _MAX_PADDING_LENGTH, "it pads texts to more than {1:,} tokens")
     tokenizer.no_padding()
     tokenizer.no_truncation()
     strings, patterns = _strings_of(tokenizer)
@@ -205,9 +205,11 @@ def _check_vocabulary(pieces: dict[str, int], model: Any) -> None:
         raise RefusedError("it cuts words by chance (dropout), a different way each time")
     _limit(max(pieces.values()), LARGEST_ID, _ID_REFUSED)
     longest = max(map(len, pieces))
-    _limit(longest, LONGEST_PIECE, "it has a token of {:,} characters; at most {} are allowed")
+    _limit(longest, MAX_PIECE_LENGTH, "it has a token of {:,} characters; at most {} are allowed")
     longest = getattr(model, "max_input_chars_per_word", 1)
-    _limit(longest, _LONGEST_WORD, "it cuts words of up to {:,} characters; at most {} are allowed")
+    _limit(
+        longest, _MAX_WORD_LENGTH, "it cuts words of up to {:,} characters; at most {} are allowed"
+    )
 
 
 def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
@@ -224,7 +226,7 @@ def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
                 texts = data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")
                 _limit(max(map(len, texts)), _MAPPED_BYTES, _MAP_REFUSED)
             else:
-                _limit(len(text), _LONGEST_STRING, _STRING_REFUSED)
+                _limit(len(text), _MAX_STRING_LENGTH, _STRING_REFUSED)
                 (patterns if name == "Regex" else strings).add(text)
     return sorted(strings), sorted(patterns)
 
@@ -249,7 +251,7 @@ def _texts_for(patterns: list[str]) -> Iterator[str]:
         for part in re.split(r"\(\?[<\w=!>-]*:?|[()|]|\\[pP]\{[^}]*\}|\\.", pattern)
     }
     parts = (parts | {sign for part in parts for sign in part}) - {""}
-    _limit(len(parts), _MOST_PARTS, "its patterns look for more than {1} different things")
+    _limit(len(parts), _MAX_PARTS, "its patterns look for more than {1} different things")
     for part in sorted(parts | {"a", " ", "0", ".", "\n"}) if patterns else ():
         text = part * (_PATTERN_LENGTH // len(part))
         yield text
@@ -264,13 +266,13 @@ def _check(tokenizer: Any, *texts: str) -> None:
     most = _BYTES * n_characters + _SPARE
     _limit(len(encoding.ids), most, f"it makes {{:,}} tokens of {n_characters:,} characters")
     _limit(max(encoding.ids, default=0), LARGEST_ID, _ID_REFUSED)
-    if len(texts[0]) > _LONGEST_STRING:
+    if len(texts[0]) > _MAX_STRING_LENGTH:
         return
     tokens = [i for text in texts for i in tokenizer.encode(text, None, False, False).ids]
     special = encoding.special_tokens_mask
     if [i for i, is_special in zip(encoding.ids, special, strict=True) if not is_special] != tokens:
         raise RefusedError("what it puts around a text leaves the text out, or doubles it")
-    _limit(sum(special), _MOST_AROUND, "it puts {:,} tokens around a text; at most {} are allowed")
+    _limit(sum(special), _MAX_AROUND, "it puts {:,} tokens around a text; at most {} are allowed")
     if not {0, 1}.issuperset(encoding.type_ids):
         raise RefusedError("it counts a text to a segment other than 0 and 1")
     _check_decoded(tokenizer, encoding.ids, sum(map(len, texts)))

@@ -22,7 +22,7 @@ import transformers
 from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.tokenizer_trial import (
     LARGEST_ID,
-    LONGEST_PIECE,
+    MAX_PIECE_LENGTH,
     RefusedError,
     try_tokenizer,
 )
@@ -72,11 +72,11 @@ def panics_told(title: str) -> Iterator[None]:
 # --- A model's tokenizer files
 
 _WHOLE = "tokenizer.json"
-_MOST_BYTES = {_WHOLE: 80_000_000} | dict.fromkeys(
+_MAX_BYTES = {_WHOLE: 80_000_000} | dict.fromkeys(
     ("vocab.txt", "vocab.json", "merges.txt"), 20_000_000
 )
-_MOST_BYTES_BESIDE = 5_000_000  # of tokenizer_config.json and similar files
-_MOST_SIGNS = {b"{": 100_000, b"[": 2_200_000, b",": 7_000_000}
+_MAX_BYTES_BESIDE = 5_000_000  # of tokenizer_config.json and similar files
+_MAX_SIGNS = {b"{": 100_000, b"[": 2_200_000, b",": 7_000_000}
 """Limits on characters in a tokenizer.json that may each cost Python a hundred bytes."""
 
 
@@ -118,22 +118,22 @@ _AROUND = ("bos_token", "cls_token", "eos_token", "sep_token")
 """Tokens that transformers writes into a template, where spaces, "$" and ":" are syntax."""
 _MORE = ("additional_special_tokens", "extra_special_tokens")
 _MARKS = ("lstrip", "normalized", "rstrip", "single_word", "special")
-_MOST_ADDED = 20_000  # tokens besides the vocabulary
+_MAX_ADDED = 20_000  # tokens besides the vocabulary
 
 _ID = Rule(
     f"a whole number from 0 to {LARGEST_ID:,}", lambda v: type(v) is int and 0 <= v <= LARGEST_ID
 )
 _TEXT = Rule(
-    f"a text of at most {LONGEST_PIECE} characters",
-    lambda value: isinstance(value, str) and len(value) <= LONGEST_PIECE,
+    f"a text of at most {MAX_PIECE_LENGTH} characters",
+    lambda value: isinstance(value, str) and len(value) <= MAX_PIECE_LENGTH,
 )
 _IDS = Rule(
-    f"an object of at most {_MOST_ADDED:,} tokens",
-    lambda value: isinstance(value, dict) and len(value) <= _MOST_ADDED,
+    f"an object of at most {_MAX_ADDED:,} tokens",
+    lambda value: isinstance(value, dict) and len(value) <= _MAX_ADDED,
 )
 _LIST = Rule(
-    f"a list of at most {_MOST_ADDED:,} tokens",
-    lambda value: isinstance(value, dict | list) and len(value) <= _MOST_ADDED,
+    f"a list of at most {_MAX_ADDED:,} tokens",
+    lambda value: isinstance(value, dict | list) and len(value) <= _MAX_ADDED,
 )
 _PLAIN = Rule(
     'a token without spaces, "$" and ":"',
@@ -172,7 +172,7 @@ def readable_folder(files: ModelFiles, config: dict[str, Any]) -> Iterator[Path]
 
 def _lay_out_tokenizer(files: ModelFiles, folder: Path) -> None:
     data = _bytes(files, _WHOLE)
-    for sign, most in _MOST_SIGNS.items():
+    for sign, most in _MAX_SIGNS.items():
         if data.count(sign) > most:
             raise RefusedError(
                 f"its {_WHOLE} has {sign.decode()!r} more than {most:,} times; none needs so many"
@@ -195,10 +195,10 @@ def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
             elif data.count(b"\n") <= LARGEST_ID:
                 pieces = data.split(b"\n")
             # UTF-8 takes up to four bytes for a character.
-            if not pieces or max(map(len, pieces)) > 4 * LONGEST_PIECE:
+            if not pieces or max(map(len, pieces)) > 4 * MAX_PIECE_LENGTH:
                 raise RefusedError(
                     f"its {name} has no piece, more than {LARGEST_ID + 1:,}, or one of more than "
-                    f"{LONGEST_PIECE} characters"
+                    f"{MAX_PIECE_LENGTH} characters"
                 )
             (folder / name).write_bytes(data)
     if not (folder / "vocab.txt").is_file() and not (folder / "vocab.json").is_file():
@@ -277,7 +277,7 @@ def _object(files: ModelFiles, name: str) -> dict[str, Any]:
         return read_json(
             files.folder / name,
             title=f"The {name} of {files.title}",
-            most_bytes=_MOST_BYTES.get(name, _MOST_BYTES_BESIDE),
+            most_bytes=_MAX_BYTES.get(name, _MAX_BYTES_BESIDE),
         )
     except FileNotFoundError:
         return {}
@@ -287,7 +287,7 @@ def _bytes(files: ModelFiles, name: str) -> bytes:
     return read_bytes(
         files.folder / name,
         title=f"The {name} of {files.title}",
-        most_bytes=_MOST_BYTES[name],
+        most_bytes=_MAX_BYTES[name],
     )
 
 

@@ -32,7 +32,7 @@ __all__ = [
 
 ANSWER_SECONDS = 10.0  # without a byte, where huggingface_hub would wait for ever
 _STEP_BYTES = 1 << 18  # read, written and reported at once
-_LONGEST_PAUSE = 60  # seconds that a hub may ask for before the next try
+_MAX_PAUSE_LENGTH = 60  # seconds that a hub may ask for before the next try
 
 _installing = threading.Lock()
 
@@ -90,7 +90,7 @@ def _check_response(response: httpx2.Response) -> None:
     # huggingface_hub would sleep for as long as these headers say, and nobody could cancel that.
     headers.pop("RateLimit", None)
     pause = headers.get("Retry-After", "")
-    if pause.isdecimal() and (len(pause) > 3 or int(pause) > _LONGEST_PAUSE):
+    if pause.isdecimal() and (len(pause) > 3 or int(pause) > _MAX_PAUSE_LENGTH):
         del headers["Retry-After"]
 
 

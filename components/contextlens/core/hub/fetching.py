@@ -45,10 +45,10 @@ __all__ = ["Limits", "check_sizes", "fetch", "megabytes", "room_for"]
 
 _N_PARALLEL = 4
 
-_MOST_LISTED = 25_000  # files of a repository, needed or not
-_MOST_FILES = 256  # the largest encoders have some ten shards
-_MOST_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
-_MOST_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
+_MAX_LISTED = 25_000  # files of a repository, needed or not
+_MAX_FILES = 256  # the largest encoders have some ten shards
+_MAX_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
+_MAX_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
 _RESERVE = 500_000_000  # bytes of disk that stay free for everything else
 
 _lock = threading.Lock()
@@ -175,8 +175,8 @@ def _list_files(
     )
     listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
     reason = missing_files(listed, part)
-    if len(listed) > _MOST_LISTED:  # snapshot_download would ask for them page by page
-        reason = f"has {len(listed):,} files; at most {_MOST_LISTED:,} are listed here"
+    if len(listed) > _MAX_LISTED:  # snapshot_download would ask for them page by page
+        reason = f"has {len(listed):,} files; at most {_MAX_LISTED:,} are listed here"
     if reason is not None:
         raise CheckpointError(f"{model_id} {reason}. Choose another model.")
     chosen = {name: listed[name] for name in choose_files(listed, part)}
@@ -197,13 +197,13 @@ def check_sizes(sizes: Mapping[str, int], model_id: str, limits: Limits) -> None
     Raises:
         CheckpointError: a limit is exceeded; the message names the first file that is too large.
     """
-    if len(sizes) > _MOST_FILES:
+    if len(sizes) > _MAX_FILES:
         raise CheckpointError(
             f"{model_id} has {len(sizes):,} files of weights and vocabularies; at most "
-            f"{_MOST_FILES} are fetched. Choose another model."
+            f"{_MAX_FILES} are fetched. Choose another model."
         )
     for name, size in sizes.items():
-        most = _MOST_BYTES.get(name, _MOST_VOCABULARY_BYTES)
+        most = _MAX_BYTES.get(name, _MAX_VOCABULARY_BYTES)
         if not name.endswith(".safetensors") and size > most:
             raise CheckpointError(
                 f"{model_id} has a {name[:80]} of {size:,} bytes; at most {most:,} are read. "

@@ -49,7 +49,7 @@ OnProgress = Callable[[Any], None]
 
 _PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
 """Seconds before each try, varied by half so that clients do not all return at once."""
-_MOST_LOST = 2
+_MAX_LOST = 2
 """The most times that a request is sent without getting an answer. It is resent only once,
 because it may be what killed the process that handled it."""
 _AWAY_SECONDS = 2.0
@@ -171,9 +171,9 @@ class Connection:
                 failure: Exception = exc
             except _LostError as exc:
                 failure, n_lost = exc, n_lost + 1
-                if n_lost == _MOST_LOST and exc.final is not None:
+                if n_lost == _MAX_LOST and exc.final is not None:
                     raise exc.final from None
-                if n_lost == _MOST_LOST:
+                if n_lost == _MAX_LOST:
                     break
             except TimeoutError as exc:
                 failure = exc

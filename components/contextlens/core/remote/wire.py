@@ -35,8 +35,8 @@ __all__ = [
     "BULK_HEADER",
     "CALLER_HEADER",
     "CARD_BY",
+    "MAX_BYTES",
     "MODEL_HEADER",
-    "MOST_BYTES",
     "PART_BYTES",
     "PREFIX",
     "REQUESTS",
@@ -67,9 +67,9 @@ BULK_HEADER = "x-contextlens-bulk"
 MODEL_HEADER = "serve_multiplexed_model_id"
 """The requested model; Ray Serve uses it to find a replica that has the model in memory."""
 
-MOST_ITEMS = 4096
+MAX_ITEMS = 4096
 """The most items in one list of a request; larger requests are split into parts."""
-_LONGEST_WAIT = 3600.0  # seconds; a fault with a longer wait is refused
+_MAX_WAIT_LENGTH = 3600.0  # seconds; a fault with a longer wait is refused
 _ERRORS: Mapping[str, type[ContextlensError]] = {
     name: vars(errors)[name] for name in errors.__all__
 }
@@ -80,7 +80,7 @@ class Fault(Struct, frozen=True):
 
     error: str
     message: str
-    retry_seconds: Annotated[float, Meta(ge=0, le=_LONGEST_WAIT)] | None = None
+    retry_seconds: Annotated[float, Meta(ge=0, le=_MAX_WAIT_LENGTH)] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a name that is not one of our errors."""
@@ -203,7 +203,7 @@ def _plain(value: Any) -> Any:
 
 def _broken(why: str) -> RequestError:
     return RequestError(
-        f"A body cannot be read: {why[:200]}. Lists have {MOST_ITEMS:,} entries at most. Ask for "
+        f"A body cannot be read: {why[:200]}. Lists have {MAX_ITEMS:,} entries at most. Ask for "
         "less in several parts; if that does not help, see whether both sides run the same version "
         "of Contextlens."
     )
@@ -236,7 +236,7 @@ def _json_type(hint: Any) -> Any:
     if origin is np.ndarray:
         return _json_type(Sequence[int] if _dtype(hint).kind == "i" else Sequence[float])
     if origin is Sequence:
-        many: Any = Annotated[list[_json_type(inner[0])], Meta(max_length=MOST_ITEMS)]  # type: ignore[misc]
+        many: Any = Annotated[list[_json_type(inner[0])], Meta(max_length=MAX_ITEMS)]  # type: ignore[misc]
         return many | str if str in (inner[0], *get_args(inner[0])) else many
     return reduce(or_, map(_json_type, inner)) if origin in (Union, UnionType) else hint
 
@@ -253,19 +253,19 @@ ANSWERS: Mapping[str, Any] = {
 
 # --- Limits on the size of an answer
 
-MOST_BYTES = 1_000_000_000
+MAX_BYTES = 1_000_000_000
 """The largest answer: what 512 tokens take, with all attentions, in the largest known models."""
 PART_BYTES = 256_000_000
 """The largest answer to one part of a call, at one token per byte, four times the usual."""
-_MOST_TEXTS, _MOST_CHARACTERS = 128, 8_000  # of a part: larger ones are no faster
-_MOST_RUNS = 1_024
+_MAX_TEXTS, _MAX_CHARACTERS = 128, 8_000  # of a part: larger ones are no faster
+_MAX_RUNS = 1_024
 _OTHER_BYTES = 2_000_000  # of an answer whose size is independent of texts: cards, parameters
 _MATRIX_BYTES = 20_000_000  # of a parameter; larger ones are refused where they are read
 _RESULT_BYTES = 2_000  # of a result besides its arrays and texts
 _TOKEN_BYTES = 100  # its seven numbers, and the token itself
 _ENTRY_BYTES = 100  # of a token in a vocabulary
-_MOST_DIMS = 6 * 16_384  # of a sentence's vector: all poolings of the largest linear layer
-_LEAST_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
+_MAX_DIMS = 6 * 16_384  # of a sentence's vector: all poolings of the largest linear layer
+_MIN_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
 
 CARD_BY: Mapping[str, str] = {
     name: CARDS[method.of]
@@ -285,10 +285,10 @@ def check_answer(method: str, arguments: Mapping[str, Any], card: Card) -> int:
         RequestError: that is more than an answer may have.
     """
     n_bytes = sum(result_bytes(method, arguments, card))
-    if n_bytes > MOST_BYTES:
+    if n_bytes > MAX_BYTES:
         raise RequestError(
             f"The answer to {method} would have up to {n_bytes / 1e6:,.0f} MB, and an answer may "
-            f"have {MOST_BYTES / 1e6:,.0f} MB. Ask in parts: for fewer texts, layers, attentions "
+            f"have {MAX_BYTES / 1e6:,.0f} MB. Ask in parts: for fewer texts, layers, attentions "
             "or token IDs at a time."
         )
     return n_bytes
@@ -309,13 +309,13 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
                 for text, pair in zip_longest(arguments["texts"], arguments.get("pairs") or ())
             ]
         case "sentence_vectors":
-            n_bytes = 4 * max(card.n_dims, _MOST_DIMS)
+            n_bytes = 4 * max(card.n_dims, _MAX_DIMS)
             return [_RESULT_BYTES + n_bytes for _ in arguments["texts"]]
         case "embedding_parts" | "integrated_gradients":
             text, pair = arguments["text"], arguments.get("pair")
             return [8 * _states({**arguments, "layers": [0]}, card, text, pair)]
         case "word_rows":
-            return [4 * max(card.n_dims, _LEAST_ROW) * len(arguments["token_ids"])]
+            return [4 * max(card.n_dims, _MIN_ROW) * len(arguments["token_ids"])]
         case "vocabulary" | "cut_rules" | "nearest_rows":
             n = card.vocabulary_size
             return [_OTHER_BYTES + _ENTRY_BYTES * max(0, min(n, arguments.get("n", n)))]
@@ -336,10 +336,10 @@ def parts_of(method: str, arguments: Mapping[str, Any], card: Card) -> Iterator[
     """
     if method == "word_rows":
         n = len(arguments["token_ids"])
-        yield from (slice(start, start + MOST_ITEMS) for start in range(0, max(n, 1), MOST_ITEMS))
+        yield from (slice(start, start + MAX_ITEMS) for start in range(0, max(n, 1), MAX_ITEMS))
         return
     is_run = method == "intervene"  # work below the interventions is shared within a part
-    most_texts, most_characters = (_MOST_RUNS, inf) if is_run else (_MOST_TEXTS, _MOST_CHARACTERS)
+    most_texts, most_characters = (_MAX_RUNS, inf) if is_run else (_MAX_TEXTS, _MAX_CHARACTERS)
     sizes = result_bytes(method, arguments, card)
     start = n_bytes = n_characters = 0
     for i, (size, text) in enumerate(zip(sizes, arguments["texts"], strict=True)):

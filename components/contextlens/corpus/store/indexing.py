@@ -58,7 +58,7 @@ VECTOR_INDEXES = JobKind(
     keeps=False,
     first_words="Preparing the search",
 )
-LEAST_ROWS = 100_000
+MIN_ROWS = 100_000
 """The number of occurrences from which an index is faster than a search of all."""
 
 _ROW_BYTES = 24  # of an occurrence in an index, plus one bit for each dimension
@@ -70,7 +70,7 @@ def layers_without(store: Store, name: str) -> tuple[int, ...]:
     about = store.about(name)
     if (
         about.state != "done"
-        or about.n_occurrences < LEAST_ROWS
+        or about.n_occurrences < MIN_ROWS
         or store.root.startswith("memory://")
     ):
         return ()

@@ -56,10 +56,10 @@ N_STREAMS = 2
 _COMMIT_SECONDS, _COMMIT_BYTES = 5.0, 64_000_000
 """The limits of uncommitted rows, which are in memory and lost if the process ends."""
 
-_MOST_TOKENS = 8_192
+_MAX_TOKENS = 8_192
 """About a second's work of the bundled model; sorting by length pays off from 4,000 tokens on."""
-_MOST_TEXTS = 1_024
-_MOST_BYTES = 256_000_000  # of hidden states, which are float32
+_MAX_TEXTS = 1_024
+_MAX_BYTES = 256_000_000  # of hidden states, which are float32
 _LETTERS = 3  # characters of ASCII in a token; English has 4 to 5
 
 Any_ = TypeVar("Any_")
@@ -275,7 +275,7 @@ def _check_precision(encoding: Encoding, about: About) -> None:
 
 def most_tokens(*, n_layers: int, n_dims: int) -> int:
     """Return the number of tokens to encode at once for so many layers."""
-    return max(64, min(_MOST_TOKENS, _MOST_BYTES // (4 * n_layers * n_dims)))
+    return max(64, min(_MAX_TOKENS, _MAX_BYTES // (4 * n_layers * n_dims)))
 
 
 def cut_into_chunks(
@@ -292,7 +292,7 @@ def cut_into_chunks(
     held: list[tuple[str, Target]] = []
     for text, target in texts:
         n_text_tokens = min(max_length, _n_tokens(text))
-        if held and (n_tokens + n_text_tokens > most or len(held) >= _MOST_TEXTS):
+        if held and (n_tokens + n_text_tokens > most or len(held) >= _MAX_TEXTS):
             yield _chunk(start, held)
             start, n_tokens, held = start + len(held), 0, []
         held.append((text, target))

@@ -38,7 +38,7 @@ _N_SAMPLES = 500
 _OVERHEAD = 1.1
 """The factor for vectors: their index takes less than a tenth."""
 _LIGHT = 40  # bytes of an occurrence beside its vectors
-_MOST_WORDS = 400  # words that a model reads of one text
+_MAX_WORDS = 400  # words that a model reads of one text
 _STORED = "What was stored can be used; for the rest"
 
 
@@ -49,7 +49,7 @@ def estimated_bytes(corpus: Corpus, indexing: Indexing) -> int:
         return 0
     places = slice(None, None, max(1, n // _N_SAMPLES))
     sample = corpus.texts[places]
-    n_words = sum(min(_MOST_WORDS, len(words_of(text))) for text in sample)
+    n_words = sum(min(_MAX_WORDS, len(words_of(text))) for text in sample)
     columns = (sample, *(labels[places] for labels in corpus.labels.values()))
     n_characters = sum(len(text.encode("utf-8", "replace")) for texts in columns for text in texts)
     n_bytes = n_words * (_OVERHEAD * indexing.row_bytes + _LIGHT) + n_characters

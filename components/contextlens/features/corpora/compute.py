@@ -45,9 +45,9 @@ from contextlens.ui.state.view import ViewState
 
 # --- The columns of a file that become a corpus
 
-MOST_TEXTS = 1_000_000
+MAX_TEXTS = 1_000_000
 """The maximum number of texts in one corpus; their size on disk has its own limit."""
-_MOST_SENSES = 5_000  # different labels in a column of senses
+_MAX_SENSES = 5_000  # different labels in a column of senses
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def guess(sheet: Table) -> FileChoice:
     (marks,) = guess_marks(sheet, text)
     labels = {*label_columns(sheet), sheet.split_column} - {""}
     sense = sense_column([title for title in titles if title not in {text, *marks.numbers}])
-    if sense and len(set(sheet.columns[sense])) <= _MOST_SENSES:
+    if sense and len(set(sheet.columns[sense])) <= _MAX_SENSES:
         labels.add(sense)
     ordered = tuple(title for title in titles if title in labels)
     return FileChoice(text, ordered, sheet.split_column, marks)
@@ -92,14 +92,14 @@ def corpus_from(sheet: Table, chosen: FileChoice) -> Corpus:
     if chosen.split and chosen.split not in labels:
         labels = (*labels, chosen.split)
     if not chosen.marks:
-        return to_corpus(sheet, chosen.text, labels, max_texts=MOST_TEXTS)
+        return to_corpus(sheet, chosen.text, labels, max_texts=MAX_TEXTS)
     if chosen.text not in sheet.columns:
         return to_corpus(sheet, chosen.text)  # raises with the reason
     targets = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
     rows = [i for i, span in enumerate(targets.spans) if span is not None]
     if not rows:
         raise CorpusError(_none_placed(sheet, targets))
-    corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MOST_TEXTS)
+    corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MAX_TEXTS)
     spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
     return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
@@ -155,7 +155,7 @@ def _none_placed(sheet: Table, targets: Targets) -> str:
 
 # --- The cost of indexing
 
-_MOST_BYTES = 500_000_000
+_MAX_BYTES = 500_000_000
 """The size up to which all layers are indexed by default."""
 _N_SAMPLES, _N_TOKENIZED = 500, 64
 _LONGER = 1.2  # times encoding alone, because words are also gathered and written
@@ -181,7 +181,7 @@ class IndexingCost:
 def usual_layers(corpus: Corpus, card: ModelCard) -> tuple[int, ...]:
     """All layers if they take little space, else the first, the middle and the last."""
     every = tuple(range(card.n_layers + 1))
-    if estimated_bytes(corpus, indexing_of(card, every, "exact")) < _MOST_BYTES:
+    if estimated_bytes(corpus, indexing_of(card, every, "exact")) < _MAX_BYTES:
         return every
     return tuple(sorted({0, card.n_layers // 2, card.n_layers}))
 
@@ -226,7 +226,7 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
 
 SHOWN = 15
 """The number of words in the picture."""
-_MOST_ROWS = 100_000
+_MAX_ROWS = 100_000
 """The maximum number of words in a download."""
 _LONGEST = 100  # characters: an array gives every word the width of its longest
 _NO_WORDS = WordCounts(0, 0, 0, ())
@@ -326,8 +326,8 @@ def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
 
 def _counts(result: CorpusResult) -> Sequence[WordCount]:
     if result.corpus is not None:
-        return all_counts(result.corpus)[:_MOST_ROWS]
-    return store().open(result.key).words(n=_MOST_ROWS)
+        return all_counts(result.corpus)[:_MAX_ROWS]
+    return store().open(result.key).words(n=_MAX_ROWS)
 
 
 def _word(view: ViewState, words: WordCounts) -> str:

@@ -13,7 +13,7 @@ from contextlens.figures.theme import CATEGORICAL, SMALLEST, figure, plain
 from contextlens.ui.corpora.words import WordRow
 
 _LONGEST = 18  # characters of a word
-_LONGEST_TITLE = 26  # characters of a corpus's title
+_MAX_TITLE_LENGTH = 26  # characters of a corpus's title
 _STRONG, _PALE, _GREY = CATEGORICAL[0], "rgba(0,114,178,0.4)", "rgba(128,128,128,0.5)"
 _BAR, _AROUND = 34, 64  # pixels of a corpus's bar, and of the title and the edges
 _ROOM = 1.45  # times the longest bar: the numbers stand behind the bars
@@ -45,7 +45,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
 def corpus_bars(hits: Sequence[Hit], *, title: str) -> go.Figure:
     """Bars of a word's occurrences in each corpus, the corpus with most of them strong."""
     return _bars(
-        [plain(hit.title, _LONGEST_TITLE) for hit in hits],
+        [plain(hit.title, _MAX_TITLE_LENGTH) for hit in hits],
         [hit.n for hit in hits],
         [f"{hit.n:,}" for hit in hits],
         colors=[_PALE if i else _STRONG for i in range(len(hits))],

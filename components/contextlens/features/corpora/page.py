@@ -571,7 +571,7 @@ def found(view: ViewState) -> bool:
     result = searched(SEARCH.of(view), _known(view))
     if result.found:
         title = search_title(result)
-        figure = corpus_bars(result.found[:_MOST_BARS], title=title)
+        figure = corpus_bars(result.found[:_MAX_BARS], title=title)
         kit.chart(figure, key="corpora_search_chart", alt=title)
         kit.claims([search_claim(result)])
     else:
@@ -583,14 +583,14 @@ def found(view: ViewState) -> bool:
     return True
 
 
-_MOST_BARS = 12  # corpora in the picture of a search
+_MAX_BARS = 12  # corpora in the picture of a search
 
 
 def _hit(view: ViewState, word: str, hit: Hit) -> None:
     """The sentences of one corpus with the word marked, and links to where there is more."""
     with st.container(border=True, gap="small", key=f"corpora_hit_{hit.key}"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            title = escape(shortened(hit.title, _LONGEST_TITLE))
+            title = escape(shortened(hit.title, _MAX_TITLE_LENGTH))
             n = say("corpora.searching.of", n=hit.n, words=hit.n_words)
             st.markdown(f"**{title}** · {n}", width="stretch")
             _links(view, hit.key, word.casefold(), marked=True)
@@ -614,7 +614,7 @@ def _known(view: ViewState) -> Sequence[Kept]:
 
 # --- The stored corpora as cards
 
-_LONGEST_TITLE = 26  # characters of a title
+_MAX_TITLE_LENGTH = 26  # characters of a title
 _HIGH = 4  # cards; a longer list scrolls
 _HEIGHT = 560
 _POLL_SECONDS = 3.0
@@ -689,7 +689,7 @@ def _state(stored: Kept, *, is_chosen: bool) -> None:
 
 def _offered_card(view: ViewState, name: str, file: Offered) -> None:
     """The card of a shared file that nobody has indexed with this model yet."""
-    st.markdown(f"**{escape(shortened(file.title, _LONGEST_TITLE))}**")
+    st.markdown(f"**{escape(shortened(file.title, _MAX_TITLE_LENGTH))}**")
     st.caption(say("corpora.stored.offered", size=file.mark[0] / 1e6))
     listed = {spec.id for spec in service().models()}
     if view.model not in listed:
@@ -714,7 +714,7 @@ def _card(key: str) -> st.delta_generator.DeltaGenerator:
 def _name(key: str, title: str, *, is_chosen: bool) -> None:
     sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
     st.button(
-        escape(shortened(title, _LONGEST_TITLE)),
+        escape(shortened(title, _MAX_TITLE_LENGTH)),
         icon=f":material/{sign}:",
         type="tertiary",
         key=f"corpora_show_{key}",

@@ -26,7 +26,7 @@ _SMALL_FARTHEST = 0.55
 _MARGIN = {"l": 128, "r": 8, "t": 48, "b": 30}
 """Pixels around the picture: each layer is above its place on the layer bar."""
 _LINE = 18  # pixels of a name
-_MOST_LONG = 2  # names in full on one line
+_MAX_LONG = 2  # names in full on one line
 _ABOVE = 9  # pixels from a dot's middle to the name above it
 _MUTED_FONT = {"size": SMALLEST, "color": MUTED}
 
@@ -165,7 +165,7 @@ def _names(words: Sequence[DrawnWord], room: int) -> list[dict[str, Any]]:
     above = [([others[i] for i in group], _ABOVE, ends[group[-1]]) for group in groups]
     return [
         {
-            "text": " ".join(_name(word, short=len(group) > _MOST_LONG) for word in group),
+            "text": " ".join(_name(word, short=len(group) > _MAX_LONG) for word in group),
             "x": 1,
             "xref": "paper",
             "xanchor": "right",

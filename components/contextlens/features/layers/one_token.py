@@ -53,7 +53,7 @@ _RISE = 0.1  # of a cosine to another token's starting vector, to be called a mo
 _HEIGHT = 400
 _ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
 _MAX_NAMES = 8  # of the other tokens, at the ends of their lines
-_LONGEST_NAME = 14  # characters
+_MAX_NAME_LENGTH = 14  # characters
 _MAX_VALUES = 7  # written along the chosen token's line
 _FEW_LINES = 40  # that can be told apart
 
@@ -405,7 +405,7 @@ def _named_ends(measured: Measure, others: Sequence[int]) -> list[int]:
 
 
 def _end_text(measured: Measure, names: Sequence[str], position: int) -> str:
-    name = plain(html.unescape(names[position]), _LONGEST_NAME)
+    name = plain(html.unescape(names[position]), _MAX_NAME_LENGTH)
     return f"{name} {two(float(measured.values[-1, position]))}" if measured.layers else name
 
 

@@ -88,7 +88,7 @@ def with_marks(
 # --- A map as a view shows it
 
 N_NEIGHBORS = 10
-_LONGEST_NAME = 32
+_MAX_NAME_LENGTH = 32
 _MAX_NUMBERED = 12
 """Up to this many matching or selected points have numbers on the map."""
 
@@ -233,7 +233,7 @@ class MapDisplay:
         """A point's name, or part of its sentence if all points have the same name."""
         if not self.finding.one_name:
             return self.points.names[point]
-        return "".join(context(self.points, point, longest=_LONGEST_NAME))
+        return "".join(context(self.points, point, longest=_MAX_NAME_LENGTH))
 
     def cosines(self, point: int, others: Sequence[int]) -> list[float]:
         """The exact cosines of a point with others in the full space."""

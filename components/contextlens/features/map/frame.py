@@ -36,7 +36,7 @@ _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": Fa
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
 _EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
 """Pixels above a map, row by row: its edge, plotly's bar, a line of the title, a line below it."""
-_LONGEST_LINE = 120
+_MAX_LINE_LENGTH = 120
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -76,7 +76,7 @@ def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> Non
         yref="container", y=1, yanchor="top", pad={"t": _EDGE + (_BAR if narrow else 0), "l": 8}
     )
     if has_line:
-        line = {"text": plain(subtitle, _LONGEST_LINE), "font": {"size": SMALLEST}}
+        line = {"text": plain(subtitle, _MAX_LINE_LENGTH), "font": {"size": SMALLEST}}
         whole.layout.title.subtitle = line
     tools = {"bgcolor": "rgba(0,0,0,0)", "color": NEUTRAL, "activecolor": CATEGORICAL[0]}
     whole.layout.modebar = tools | ({} if narrow else {"orientation": "v"})
@@ -152,7 +152,7 @@ MAX_LABELS = 12
 _WIDE = (650.0, 430.0)  # a small desk's frame and a phone's, in pixels: labels must not touch there
 _NARROW = (340.0, 300.0)
 _LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
-_LONGEST_LABEL = MAX_NAME
+_MAX_LABEL_LENGTH = MAX_NAME
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
@@ -196,11 +196,11 @@ def _word_lines(words: Sequence[str]) -> list[str]:
     """The words in one or more short lines, safe for plotly."""
     lines: list[list[str]] = []
     for word in words:
-        if lines and sum(len(other) + 3 for other in lines[-1]) + len(word) <= _LONGEST_LABEL:
+        if lines and sum(len(other) + 3 for other in lines[-1]) + len(word) <= _MAX_LABEL_LENGTH:
             lines[-1].append(word)
         else:
             lines.append([word])
-    return [" · ".join(plain(word, _LONGEST_LABEL) for word in line) for line in lines]
+    return [" · ".join(plain(word, _MAX_LABEL_LENGTH) for word in line) for line in lines]
 
 
 def _per_unit(frame: tuple[float, float], ranges: Sequence[tuple[float, float]]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from contextlens.ui.panel import Panel
 from contextlens.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
 
 _LONGEST = 36
-_LONGEST_NAME = 40
+_MAX_NAME_LENGTH = 40
 
 # --- A picked point
 
@@ -92,7 +92,7 @@ def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Cla
 def short_name(display: MapDisplay, point: int) -> str:
     """Return a point's name in Markdown, cut if it is long."""
     name = display.points.names[point]
-    return escape(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+    return escape(name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…")
 
 
 def _sentence(display: MapDisplay, point: int) -> str:

@@ -18,7 +18,7 @@ from contextlens.ui.panel import Panel
 from contextlens.ui.state.controls import Number
 from contextlens.ui.state.view import MAX_CHARACTERS
 
-_LONGEST_QUOTE = 40
+_MAX_QUOTE_LENGTH = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class TokenLimit(Panel):
             return claims
         rest = tokens.text[int(tokens.offsets[:, 1].max()) :]
         key = "masks.limit.lost_from" if rest.strip() else "masks.limit.lost"
-        claims.append(claim(key, n=n_cut, rest=quoted(rest, _LONGEST_QUOTE)))
+        claims.append(claim(key, n=n_cut, rest=quoted(rest, _MAX_QUOTE_LENGTH)))
         if self.n_positions is not None:
             claims.append(claim("masks.limit.positions", n=self.n_positions))
         return claims

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from contextlens.analysis.separation import Trial
 
-_LEAST_WORDS = 6
+_MIN_WORDS = 6
 """Shorter texts that differ in one word are different texts."""
 
 
@@ -42,4 +42,4 @@ def copies_of(texts: Sequence[str], trial: Trial) -> tuple[int, int]:
 def _parts(words: Sequence[int]) -> set[int]:
     """The sums without one word each; none of a short text."""
     total = sum(words)
-    return {total - word for word in words} if len(words) >= _LEAST_WORDS else set()
+    return {total - word for word in words} if len(words) >= _MIN_WORDS else set()

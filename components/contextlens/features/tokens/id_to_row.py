@@ -27,7 +27,7 @@ which is row $i$ itself. So nothing is multiplied: the row is looked up.
 
 _NEIGHBOURS = 3  # rows above and below the picked token's row
 _N_VALUES = 8  # values of a row that are shown as numbers
-_LONGEST_TITLE = 24  # characters of a token in a title
+_MAX_TITLE_LENGTH = 24  # characters of a token in a title
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class IdRow(Panel):
 
     def figure(self) -> go.Figure:
         """Return the rows as strips."""
-        piece = shortened(self.piece, _LONGEST_TITLE)
+        piece = shortened(self.piece, _MAX_TITLE_LENGTH)
         numbers = {"token_id": self.token_id, "n_rows": self.n_rows}
         title = say("tokens.page.row_title", piece=piece, **numbers)
         return vector_strips(self.values, self.names, chosen=self.picked, title=title)

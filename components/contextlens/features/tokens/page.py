@@ -62,7 +62,7 @@ from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.token_strip import token_strip
 
 _FILE = "tokens"
-_LONGEST_PICKED = 40  # characters of the picked word in the empty search field
+_MAX_PICKED_LENGTH = 40  # characters of the picked word in the empty search field
 
 
 # --- Above the closer looks
@@ -139,7 +139,7 @@ def _vocabulary(
     vocabulary = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        picked = shortened(picked_text(tokenized).strip(), _LONGEST_PICKED)
+        picked = shortened(picked_text(tokenized).strip(), _MAX_PICKED_LENGTH)
         placeholder = say("tokens.page.placeholder", word=picked)
         inputs.text(view, replace(SEARCH, placeholder=placeholder))
         inputs.choice(view, KIND)

@@ -28,7 +28,7 @@ from contextlens.ui.state.view import ViewState
 
 MOST = 8
 """The most corpora that one visitor keeps, if there are several visitors."""
-_MOST_LISTED = 50  # on one page
+_MAX_LISTED = 50  # on one page
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ def own_names(view: ViewState) -> tuple[str, ...]:
     if not is_for_one():
         return in_address
     others = (name for name in store().names() if name not in in_address)
-    return (*in_address, *others)[:_MOST_LISTED]
+    return (*in_address, *others)[:_MAX_LISTED]
 
 
 def _listed_names(view: ViewState) -> tuple[str, ...]:
     """Return the names of the corpora that the visitor's page lists: their own first."""
     others = store().names() if guard.sign_in_is_on() and guard.is_allowed(MANAGE) else ()
     names = dict.fromkeys([*own_names(view), *_names_in_address(view), *others])
-    return tuple(names)[:_MOST_LISTED]
+    return tuple(names)[:_MAX_LISTED]
 
 
 def _names_in_address(view: ViewState) -> tuple[str, ...]:

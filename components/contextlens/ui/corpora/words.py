@@ -18,8 +18,8 @@ from contextlens.corpus.store.rows import words_of
 _LISTED = 200  # words in the table
 _EVERY = 10_000_000
 _SENSES = ("sense", "senses", "meaning", "label", "class", "category")
-_MOST_TEXTS = 200_000  # a corpus with more texts is not searched for senses
-_LEAST_LETTERS = 3
+_MAX_TEXTS = 200_000  # a corpus with more texts is not searched for senses
+_MIN_LETTERS = 3
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def senses_in(
         sense: the title of the column with the senses; "" for none.
         targets: yields each text, in order, with the span of its marked word or None.
     """
-    if not sense or not corpus.has_targets or corpus.n_texts > _MOST_TEXTS:
+    if not sense or not corpus.has_targets or corpus.n_texts > _MAX_TEXTS:
         return {}
 
     def count() -> _Senses:
@@ -147,7 +147,7 @@ def is_content(word: str) -> bool:
         return False
     if "'" in word or "\u2019" in word:  # "don't", "it's"
         return False
-    return len(word) >= _LEAST_LETTERS or not word.isascii()
+    return len(word) >= _MIN_LETTERS or not word.isascii()
 
 
 def marked_words(corpus: Corpus) -> Iterable[tuple[str, Span | None]]:

@@ -30,7 +30,7 @@ _PAGE = "page_load"
 _OPENED = "own_models"  # the ids of unlisted models that this visitor opened
 _MAX_OPENED = 20
 _SPARE_ROWS = 256  # more rows than tokens than a table has that is padded to a round size
-_LONGEST_NAME = 60  # characters on a button
+_MAX_NAME_LENGTH = 60  # characters on a button
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
 
@@ -262,7 +262,7 @@ def _offer(model: str) -> None:
             "app. It is fetched from the hub once and stays there; your sentences stay as they are."
         )
         with st.container(horizontal=True, gap="small"):
-            label = f"Get {escape(shortened(name, _LONGEST_NAME))}"
+            label = f"Get {escape(shortened(name, _MAX_NAME_LENGTH))}"
             label = download_requests.with_size(label, spec)
             get = partial(request, model)
             download_requests.button(label, "get_model", get, kind="primary")

@@ -34,7 +34,7 @@ FIELDS = ("time", "level", "logger", "message", *_EXTRA, *_OF_THE_RUN)
 """A line's fields; those after the first four only if they have a value."""
 
 _LIBRARIES = ("contextlens", "streamlit", "torch", "transformers", "tokenizers", "numpy", "lancedb")
-_MOST_FRAMES = 50
+_MAX_FRAMES = 50
 _KEY = secrets.token_bytes(16)  # so that nobody can infer a session's id from its name in the log
 _log = logging.getLogger("contextlens")
 
@@ -132,7 +132,7 @@ def _frames(error: BaseException) -> str:
     while cause is not None and not any(cause is one for one in chain):
         chain.insert(0, cause)
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    head, limit = "Traceback (most recent call last):\n", -_MOST_FRAMES
+    head, limit = "Traceback (most recent call last):\n", -_MAX_FRAMES
     tracebacks = (
         head + "".join(traceback.format_tb(e.__traceback__, limit)) + _error_name(e) for e in chain
     )

@@ -29,7 +29,7 @@ _PARAMETER = "s"
 _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that replaces them there
 _NOTICE = "_notice"
-_MOST_LONG = 20
+_MAX_LONG = 20
 _LONG_CHARACTERS = 500_000  # of all texts in those views
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` returned last
@@ -243,5 +243,5 @@ def _keep_long(token: str, view: ViewState) -> None:
     views.pop(token, None)
     views[token] = view
     n = sum(map(n_characters, views.values()))
-    while len(views) > 1 and (len(views) > _MOST_LONG or n > _LONG_CHARACTERS):
+    while len(views) > 1 and (len(views) > _MAX_LONG or n > _LONG_CHARACTERS):
         n -= n_characters(views.pop(next(iter(views))))

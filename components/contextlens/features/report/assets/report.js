@@ -18,7 +18,7 @@ const PAUSE = 300; // milliseconds after the last key, before what was typed is 
 const HEAD = "head"; // the entry that holds the report's title and introduction
 const NO_HEAD = { id: HEAD, order: -1, picture: "", title: "", note: "" };
 const TYPED = "contextlens-report"; // in localStorage: by id, changes that are not with the views yet
-const MOST_TYPED = 10_000;
+const MAX_TYPED = 10_000;
 
 export default function render(component) {
   update(Report, ".report", component);
@@ -61,7 +61,7 @@ class Report {
   field(label, name, key) {
     const input = label.querySelector("input, textarea");
     label.querySelector(".name").textContent = name;
-    input.maxLength = input.maxLength > 0 ? input.maxLength : MOST_TYPED;
+    input.maxLength = input.maxLength > 0 ? input.maxLength : MAX_TYPED;
     this.keepTyped(input, HEAD, key);
     return input;
   }
@@ -188,7 +188,7 @@ class Report {
     about.append(
       this.editor("textarea", "title", view, "title", this.call("view_title", { n }), 300),
       make("p", "claim", view.claim),
-      this.editor("textarea", "note", view, "note", this.call("note", { n }), MOST_TYPED),
+      this.editor("textarea", "note", view, "note", this.call("note", { n }), MAX_TYPED),
       settingsOf(view, this.words),
     );
     const actions = make("div", "row");

@@ -7,7 +7,7 @@ import { button } from "./elements.js";
 const STEP_MS = 900;
 const REST_MS = 150; // after the last of quick steps by keyboard
 const LATEST_MS = 30_000; // a run that takes longer ends Play
-const MOST_TICKS = 13;
+const MAX_TICKS = 13;
 
 export default function render(given) {
   update(LayerBar, ".layer-bar", given);
@@ -47,7 +47,7 @@ class LayerBar {
 
   mark() {
     const { layers } = this;
-    const each = Math.ceil(layers.length / MOST_TICKS);
+    const each = Math.ceil(layers.length / MAX_TICKS);
     const said = layers.filter((_layer, i) => i % each === 0);
     if (said.join() === [...this.ticks.children].map((tick) => tick.textContent).join()) return;
     this.ticks.replaceChildren(...said.map((layer) => tickOf(layer, layers)));

@@ -26,7 +26,7 @@ NOISE = 0.03
 EQUAL = 1 - 1e-5
 """Cosines of at least this are those of equal vectors, up to rounding in float32."""
 _ALIKE = 0.95
-_MOST_REFERENCES = 2  # that the reading mentions
+_MAX_REFERENCES = 2  # that the reading mentions
 
 
 def side_of(value: float, band: Band, row: int) -> int:
@@ -105,7 +105,7 @@ def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list
         claims.append(_one_pair(comparison, pairs[0], row, band(pairs[0])))
     elif pairs:
         claims.append(_many_pairs(comparison, pairs, row))
-    closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
+    closest = leanings(comparison, row, band)[:_MAX_REFERENCES]
     return [*claims, *(_of_reference(comparison, row, leaning, band) for leaning in closest)]
 
 
@@ -243,7 +243,7 @@ def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim
     if yardstick is not None:
         ends = float(yardstick.low[row]), float(yardstick.high[row])
         claims.append(claim("meaning.sure.random", low=ends[0], high=ends[1], of=yardstick.of))
-    closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
+    closest = leanings(comparison, row, band)[:_MAX_REFERENCES]
     claims += [_holds(comparison, leaning) for leaning in closest if leaning.verdict == "closer"]
     return [*claims, claim("meaning.sure.noise", noise=NOISE)]
 
