@@ -25,7 +25,7 @@ def test_results_are_forgotten_beyond_the_bound_the_least_used_first(jobs: Jobs)
     done["d"] = jobs.start(task("d"), ANN)
     finish(done["d"], Result("d", 300_000))
     assert jobs.get("b") is None
-    assert done["b"].look(ANN).state == "forgotten"
+    assert done["b"].poll(ANN).state == "forgotten"
     with pytest.raises(JobError, match="Ask for it again"):
         done["b"].result()
     assert [jobs.get(name) for name in "acd"] == [done[name] for name in "acd"]

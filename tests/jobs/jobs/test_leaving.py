@@ -101,7 +101,7 @@ def test_what_has_heard_that_it_stops_is_begun_anew_beside_it(jobs: Jobs, clock:
     clock.now += 301
     end.set()
     assert heard.wait(WAIT)
-    assert follower.look(ANN).state == "stopped"
+    assert follower.poll(ANN).state == "stopped"
     again = jobs.start(task("p", kind=POINTS), BOB)
     assert again is not stopping
     assert again.state == "waiting"  # the place is not free yet

@@ -30,7 +30,7 @@ def test_all_who_want_the_same_get_one_job_and_its_result_is_kept(jobs: Jobs) ->
 def test_what_is_kept_does_not_remember_all_who_ever_wanted_it(jobs: Jobs) -> None:
     finish(jobs.start(task("a"), ANN))
     for i in range(100):
-        assert jobs.start(task("a"), Visitor(f"visitor {i}")).look().state == "done"
+        assert jobs.start(task("a"), Visitor(f"visitor {i}")).poll().state == "done"
     job = jobs.get("a")
     assert job is not None
     assert not any("visitor" in str(held) for held in gc.get_referents(job._leases))
@@ -50,7 +50,7 @@ def test_after_it_failed_it_is_begun_anew(jobs: Jobs) -> None:
     own.work.fail(RequestError("no"))
     with pytest.raises(RequestError, match="no"):
         failed.result(WAIT)
-    assert failed.look(ANN).state == "failed"
+    assert failed.poll(ANN).state == "failed"
     assert not failed.was_stopped
     again = jobs.start(task("a"), ANN)
     assert again is not failed

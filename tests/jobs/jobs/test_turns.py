@@ -87,7 +87,7 @@ def test_what_nobody_waits_for_any_more_comes_last(jobs: Jobs, clock: Clock) -> 
     left = jobs.start(task("left", kind=one), ANN)
     clock.now += 6
     wanted = jobs.start(task("wanted", kind=one, size=50), BOB)
-    assert wanted.look(BOB).n_before == 0
+    assert wanted.poll(BOB).n_before == 0
     finish(first)
     assert (left.state, wanted.state) == ("waiting", "running")
     finish(wanted)
@@ -132,7 +132,7 @@ def test_what_nobody_waits_for_makes_room_in_a_full_line(jobs: Jobs, clock: Cloc
     left = jobs.start(task("left", kind=few), ANN)
     wanted = jobs.start(task("wanted", kind=few), ANN)
     clock.now += 6
-    wanted.look(ANN)
+    wanted.poll(ANN)
     new = jobs.start(task("new", kind=few), BOB)
     assert left.was_stopped
     assert (wanted.state, new.state) == ("waiting", "waiting")

@@ -146,8 +146,8 @@ def test_a_picture_s_passport_says_how_to_get_it_again(draw: Any, card: ModelCar
 
 def test_spots_are_alike_where_maps_have_the_same_words_of_the_same_texts(draw: Any) -> None:
     every, python = draw(FEW), draw(FEW, only=("python",))
-    assert set(python.spots) < set(every.spots)
-    assert len(set(every.spots)) < len(every.spots)  # two texts are the same
+    assert set(python.point_ids) < set(every.point_ids)
+    assert len(set(every.point_ids)) < len(every.point_ids)  # two texts are the same
 
 
 # What is computed once

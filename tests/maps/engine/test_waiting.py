@@ -67,7 +67,7 @@ def test_who_leaves_one_of_two_maps_with_the_same_points_leaves_the_other_alone(
     one = maps.draw(of_sentences(corpus), corpus, card, ME)
     other = maps.draw(of_sentences(corpus, settings=replace(PCA, seed=1)), corpus, card, YOU)
     getattr(one, leaves)(ME)
-    assert one.look(ME).is_over, "at once"
+    assert one.poll(ME).is_over, "at once"
     gate.set()
     assert other.result(WAIT).points.n_points == 5
     assert isinstance(one.exception(WAIT), StoppedError)

@@ -305,7 +305,7 @@ def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     weights = (served / WEIGHTS).stat().st_size
 
     def only_weights_are_missing() -> bool:
-        status = load.look()
+        status = load.poll()
         return status.total_bytes is not None and status.done_bytes + weights == status.total_bytes
 
     until(only_weights_are_missing)

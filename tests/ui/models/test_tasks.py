@@ -141,8 +141,8 @@ def test_a_download_that_only_a_closed_tab_wanted_is_let_go(
     jobs.start(tasks.load("org/both", steps), YOU)
     for _ in range(6):  # a hidden tab looks once a minute
         clock.now += 60
-        looked_at.look(YOU)
-        both.look(YOU)
+        looked_at.poll(YOU)
+        both.poll(YOU)
     steps.go_on.set()
     assert isinstance(closed.exception(SECONDS), StoppedError)
     assert looked_at.result(SECONDS) == "the card of org/looked-at"
