@@ -110,7 +110,6 @@ def test_what_cannot_be_used_ends_with_a_sentence(
     assert not said.out
 
 
-@pytest.mark.slow
 def test_a_file_is_stored_and_indexed_once(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def uses(
     return {"code": code, "measures": measures, "precision": precision, "model": model}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.5], ids=["to nothing", "to half"])
 @pytest.mark.parametrize(
     ("what", "pattern"),

@@ -35,7 +35,6 @@ def cells(line: str) -> list[str]:
     return [cell.strip().replace("*", "") for cell in line.strip("| \n").split(" | ")]
 
 
-@pytest.mark.slow
 def test_the_tables_have_the_numbers_of_both_pages(
     script: ModuleType, tiny_service: EncoderService
 ) -> None:
@@ -62,7 +61,6 @@ def test_the_tables_have_the_numbers_of_both_pages(
     assert np.isfinite(costs.gaps).all()
 
 
-@pytest.mark.slow
 def test_the_docs_have_the_senses_as_they_are_computed(
     script: ModuleType, service: EncoderService
 ) -> None:

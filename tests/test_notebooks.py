@@ -99,6 +99,7 @@ def lines(figure: Figure) -> Any:
     return [trace.y for trace in figure.data] if len(figure.data) > 1 else figure.data[0].y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_notebook_runs_and_draws_the_numbers_of_its_page(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

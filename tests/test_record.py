@@ -55,6 +55,7 @@ if TARGET:
 
 else:
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", FEW)
     def test_pages_show_the_numbers_that_are_kept(name: str) -> None:
         kept = json.loads(KEPT.read_text(encoding="utf-8"))[name]

@@ -91,7 +91,6 @@ CHARTS: dict[str, tuple[Callable[[], Chart], str, str, ViewState]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CHARTS)
 def test_the_chart_and_its_claim_are_the_page_s(name: str) -> None:
     make, page, key, view = CHARTS[name]
@@ -114,7 +113,6 @@ def test_the_chart_and_its_claim_are_the_page_s(name: str) -> None:
         assert shown.claim == reading(app).replace("**", "").replace("\u2060", "")
 
 
-@pytest.mark.slow
 def test_no_placeholder_is_left() -> None:
     for make, *_ in CHARTS.values():
         shown = make()
@@ -138,7 +136,6 @@ def test_random_pairs_are_in_the_picture_and_the_claim() -> None:
     assert shown.passport.settings["baseline_pairs"] == 5000
 
 
-@pytest.mark.slow
 def test_labels_colour_a_map_and_are_judged() -> None:
     texts = [f"{text} {end}" for text in (PET, "The bank is closed") for end in "abcdefghij"]
     shown = show_map(texts, labels={"topic": ["animal"] * 10 + ["money"] * 10}, method="pca")

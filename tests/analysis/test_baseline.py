@@ -231,14 +231,12 @@ def test_the_sampled_vectors_are_word_vectors_of_their_sentence(sample: Sample) 
             assert any(np.allclose(actual, vectors, atol=1e-6) for vectors in own)
 
 
-@pytest.mark.slow
 def test_sampling_again_gives_the_same_words(sample: Sample) -> None:
     again = sample_words(sample.encodings, sample.rows, sample.spans)
     np.testing.assert_array_equal(again.vectors, sample.words.vectors)
     np.testing.assert_array_equal(again.static, sample.words.static)
 
 
-@pytest.mark.slow
 def test_the_bundled_models_baseline_is_above_zero_and_centring_takes_that_away(
     sample: Sample,
 ) -> None:
@@ -254,7 +252,6 @@ def test_the_bundled_models_baseline_is_above_zero_and_centring_takes_that_away(
         assert (np.abs(centred.mean) < 0.01).all()
 
 
-@pytest.mark.slow
 def test_another_draw_of_pairs_would_give_nearly_the_same_band(sample: Sample) -> None:
     """Brute force over all pairs of the real words, at the last layer."""
     vectors = sample.words.vectors[0, :, -1]
@@ -266,7 +263,6 @@ def test_another_draw_of_pairs_would_give_nearly_the_same_band(sample: Sample) -
     assert band.high[-1] == pytest.approx(np.percentile(cosines[apart], 95), abs=0.015)
 
 
-@pytest.mark.slow
 def test_words_of_several_pieces_are_more_alike_than_whole_ones(sample: Sample) -> None:
     """Held against all pairs, 43 of 100 pairs of cut words would stand out at layer 1."""
     measured = measure(sample.words)

@@ -82,7 +82,6 @@ def test_orders_alone_count_and_all_are_within_bounds(
     assert (found.spearman <= found.spearman_high + 1e-9).all()
 
 
-@pytest.mark.slow
 def test_the_interval_is_near_that_of_a_bootstrap() -> None:
     cosines, grades = made(400)
     found = correlated(cosines, grades)

@@ -30,6 +30,8 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import find_word, find_words
 from contextlens.ui.models import tasks
 
+pytestmark = pytest.mark.slow
+
 
 def made(cosines: np.ndarray, kinds: np.ndarray, words: np.ndarray, *, n_words: int) -> Ruler:
     """A ruler of one layer with given pairs of one word."""
@@ -118,7 +120,6 @@ def ruler(service: EncoderService, labelled: LabelledWords) -> Ruler:
     return measure(labelled, tasks.measure(service.load(BUNDLED_ID), service))
 
 
-@pytest.mark.slow
 def test_the_labelled_words_are_half_of_the_ambiguous_ones_and_the_everyday_ones(
     service: EncoderService, labelled: LabelledWords
 ) -> None:

@@ -35,7 +35,6 @@ def random_vectors(*shape: int, seed: int = 0) -> np.ndarray:
 # The cosine matrix
 
 
-@pytest.mark.slow
 @given(ordinary_vectors)
 @settings(deadline=None)
 def test_cosines_are_scikit_learns(vectors: np.ndarray) -> None:

@@ -51,7 +51,6 @@ def shared(one: tuple[int, int], other: tuple[int, int]) -> int:
 # Kinds and labels
 
 
-@pytest.mark.slow
 @by_family
 @pytest.mark.parametrize("text", ODD)
 def test_added_and_padding_are_as_transformers_has_them(

@@ -50,6 +50,7 @@ def test_each_sentence_is_named_in_the_code() -> None:
     assert not missing
 
 
+@pytest.mark.slow
 def test_each_key_in_the_code_has_a_sentence() -> None:
     """A literal key is there; of one with gaps, one that has something in their place is."""
     keys = [*(key for key, _ in EVERY), "glossary"]

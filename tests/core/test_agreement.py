@@ -81,7 +81,6 @@ def test_the_sentences_have_all_lengths(subject: Subject) -> None:
     assert len(set(lengths)) >= 25
 
 
-@pytest.mark.slow
 def test_batched_and_cached_equal_plain_transformers(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
@@ -104,7 +103,6 @@ def test_alone_equals_plain_transformers(subject: Subject, forgetful: EncoderSer
         assert_agrees(forgetful.encode(subject.model, [text])[0], plain)
 
 
-@pytest.mark.slow
 def test_padding_changes_no_real_token(subject: Subject, forgetful: EncoderService) -> None:
     lengths = [plain.hidden.shape[1] for plain in subject.plain]
     bounds = sorted({*np.quantile(lengths, np.arange(1, 10) / 10).astype(int), max(lengths)})

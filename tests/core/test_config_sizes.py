@@ -132,7 +132,6 @@ def test_a_config_that_leaves_sizes_out_is_held_against_the_weights_too(
         load()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_checkpoints_with_the_family_s_prefix_heads_and_old_names_are_read(
     family: str, tmp_path: Path, load: Callable[[], ModelCard]

@@ -74,6 +74,7 @@ def test_nothing_leaves_where_the_settings_say_never(tiny_root: Path, clock: Clo
     assert store._timer is None
 
 
+@pytest.mark.slow
 def test_what_left_is_freed_and_a_store_that_is_gone_is_waited_for_no_more(
     tiny_root: Path, clock: Clock
 ) -> None:

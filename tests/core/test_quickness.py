@@ -22,7 +22,6 @@ def measured(folder: Path, ratio: object, on: str | None = None) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_fast_stays_close_and_gives_float32_where_bfloat16_is_quick(
     tmp_path: Path, open_with: Callable[..., EncoderService]
 ) -> None:

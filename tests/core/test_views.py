@@ -46,7 +46,6 @@ def test_the_fast_copy_is_made_once_and_shared(loaded: LoadedModel) -> None:
     assert {p.dtype for p in loaded.model.parameters()} == {torch.float32}
 
 
-@pytest.mark.slow
 def test_threads_that_want_different_attention_do_not_disturb_each_other(tiny_root: Path) -> None:
     service = LocalService(Settings(model_folder=tiny_root, allow_downloads=False))
     asked = list(product([BUNDLED_ID, "folder:bert"], [False, True])) * 8

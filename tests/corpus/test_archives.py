@@ -113,7 +113,6 @@ def test_one_column_of_texts_with_commas_has_no_title_to_guess() -> None:
 FAR = '<row r="{row}"><c r="A{row}" t="inlineStr"><is><t>far</t></is></c></row>'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -135,7 +134,6 @@ def test_a_hostile_excel_file_is_refused_in_a_sentence(content: bytes, sentence:
         table("a.xlsx", content)
 
 
-@pytest.mark.slow
 def test_a_text_that_repeats_in_an_excel_file_is_cut_off_in_time() -> None:
     """The file says it once; as a table it would be 200 MB."""
     rows = "".join('<row><c t="s"><v>0</v></c></row>' for _ in range(20_000))

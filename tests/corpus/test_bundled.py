@@ -25,6 +25,9 @@ from contextlens.corpus.bundled import (
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.tables import is_name
 
+pytestmark = pytest.mark.slow
+
+
 CORPUS = ambiguous_corpus()
 WORDS = tuple(dict.fromkeys(CORPUS.labels["word"]))
 N_LAYERS = 6

@@ -39,7 +39,6 @@ def test_a_line_of_100_kb_is_read() -> None:
     assert column(table(f"text,label\n{line},x\n"), "text") == [line]
 
 
-@pytest.mark.slow
 def test_more_than_a_million_lines_are_cut_and_it_is_said() -> None:
     sheet = table("a\n" * 1_000_003, "a.txt")
     assert sheet.n_rows == 1_000_000
@@ -251,7 +250,6 @@ def test_blank_files_are_refused_in_a_sentence(text: str, name: str) -> None:
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.slow
 def test_a_table_of_blank_lines_is_not_read_to_its_end() -> None:
     sheet = table("text,label\na,b\n" + "\n" * 2_000_000 + "c,d\n")
     assert column(sheet, "text") == ["a"]

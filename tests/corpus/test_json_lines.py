@@ -32,7 +32,6 @@ def rows_of(sheet: Table) -> list[dict[str, str | None]]:
     return sheet.head(sheet.n_rows)
 
 
-@pytest.mark.slow
 @settings(deadline=None)
 @given(ROWS, st.sampled_from([None, 1]))
 def test_lines_and_a_list_are_read_alike(rows: list[dict[str, Any]], indent: int | None) -> None:
@@ -147,7 +146,6 @@ def test_a_list_that_is_not_whole_is_read_as_far_as_it_goes(text: str, note: str
     assert sheet.notes == ((note,) if note else ())
 
 
-@pytest.mark.slow
 def test_a_list_longer_than_one_step_is_whole() -> None:
     rows = [{"text": f"sentence {i} " + "ü" * (i % 50), "n": i} for i in range(40_000)]
     sheet = lines("  \n" + json.dumps(rows, ensure_ascii=False))
@@ -172,7 +170,6 @@ def test_a_file_without_a_row_is_refused_in_a_sentence(text: str) -> None:
         lines(text)
 
 
-@pytest.mark.slow
 def test_a_file_of_blank_lines_is_not_read_to_its_end() -> None:
     sheet = lines('"a"\n' + "\n" * 2_000_000 + '"b"\n')
     assert sheet.columns["text"] == ("a",)

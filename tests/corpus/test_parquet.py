@@ -30,7 +30,6 @@ def parquet(content: bytes, *, max_bytes: int = MAX) -> Table:
     return read("a.parquet", content, max_bytes=max_bytes)
 
 
-@pytest.mark.slow
 def test_values_of_every_kind_become_text() -> None:
     nested = pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64()))
     day = datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.UTC)
@@ -78,7 +77,6 @@ def test_values_of_every_kind_become_text() -> None:
     assert (sheet.format, sheet.encoding, sheet.notes) == ("Parquet", "", ())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 def test_a_frame_written_by_pandas_is_read_back(compression: str) -> None:
     frame = pd.DataFrame(
@@ -91,7 +89,6 @@ def test_a_frame_written_by_pandas_is_read_back(compression: str) -> None:
     assert list(sheet.columns["label"]) == list(frame["label"])
 
 
-@pytest.mark.slow
 def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
     table = {
         "text": ["a b c"] * 3,
@@ -108,7 +105,6 @@ def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
     )
 
 
-@pytest.mark.slow
 def test_columns_of_long_vectors_are_left_out() -> None:
     values = pa.array([0.5]).take(pa.array([0] * 2_100_000))
     vectors = pa.FixedSizeListArray.from_arrays(values, 2_100)
@@ -120,7 +116,6 @@ def test_columns_of_long_vectors_are_left_out() -> None:
 # What is refused
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
@@ -147,7 +142,6 @@ def test_what_unpacks_to_too_much_is_refused_by_its_own_account() -> None:
         parquet(content, max_bytes=100_000)
 
 
-@pytest.mark.slow
 def test_a_text_that_repeats_may_not_unpack_to_more_than_is_read() -> None:
     """One text of 1 MB for each of 20,000 rows, in a file of a few kB: 20 GB of text."""
     long = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000), pa.array(["x" * 1_000_000]))
@@ -231,14 +225,12 @@ def test_a_file_that_aborts_the_library_is_refused_in_a_sentence() -> None:
         parquet(base64.b64decode(aborting))
 
 
-@pytest.mark.slow
 def test_names_of_files_and_columns_may_hold_anything() -> None:
     content = written({"a\n*b*\0": ["x y z"], "a.b.c": ["d"]})
     sheet = read("a\0\ud800\n'\"; rm.parquet", content, max_bytes=MAX)
     assert list(sheet.columns) == ["a\n*b*\ufffd", "a.b.c"]
 
 
-@pytest.mark.slow
 def test_columns_of_one_name_are_all_read() -> None:
     table = pa.Table.from_arrays([pa.array(["a b c"]), pa.array(["d"])], names=["text", "text"])
     assert dict(parquet(written(table)).columns) == {"text": ("a b c",), "text (2)": ("d",)}

@@ -237,7 +237,6 @@ def test_what_is_not_there_is_told_in_one_sentence(
 # In memory
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_gives_a_vector_for_each_occurrence(
     tiny_service: EncoderService, family: str
@@ -278,7 +277,6 @@ def test_a_corpus_without_words_has_none(tiny_service: EncoderService) -> None:
         assert live.vectors(live.occurrences("a"), 0).shape == (0, 32)
 
 
-@pytest.mark.slow
 def test_the_bundled_words_are_all_targets(service: EncoderService) -> None:
     texts = ambiguous_corpus()
     live = LiveCorpus(texts, service, BUNDLED_ID)
@@ -362,7 +360,6 @@ def exported(tmp_path: Path) -> Callable[[Corpus], tuple[Store, str, Any]]:
     return export
 
 
-@pytest.mark.slow
 def test_a_corpus_is_exported_whole(exported: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextlens.corpus.store.stored_corpus._EXPORTED_ROWS", 100)
     corpus = made_up_corpus(40)

@@ -639,7 +639,6 @@ def menu_of_labels(app: AppTest) -> list[str]:
     return next((w.value for w in app.multiselect if (w.key or "").endswith("_labels")), [])
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_app")
 @pytest.mark.parametrize("page", OPENED)
 def test_each_page_shows_the_guessed_columns_of_published_files(page: str) -> None:
@@ -668,7 +667,6 @@ def test_each_page_shows_the_guessed_columns_of_published_files(page: str) -> No
         assert cleanable == (data_set == "IMDB")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_app")
 @pytest.mark.parametrize("page", OPENED)
 def test_what_a_file_was_taken_for_can_be_changed_with_a_click(page: str) -> None:

@@ -56,7 +56,6 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
         assert on_map.accuracy == pytest.approx(on_senses.accuracy, abs=1.5 / on_map.n), word
 
 
-@pytest.mark.slow
 def test_a_verdict_on_two_uses_is_never_against_their_labels(
     service: EncoderService, ruler: Ruler
 ) -> None:

@@ -427,7 +427,6 @@ APART: dict[str, Callable[[], Target]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=st.data())
 def test_any_bytes_are_taken_or_refused_in_a_sentence(name: str, data: st.DataObject) -> None:

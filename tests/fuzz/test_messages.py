@@ -146,7 +146,6 @@ def draw_lines() -> None:
     )
 
 
-@pytest.mark.slow
 @given(damaged_json(MESSAGES, _WORDS) | damaged(MESSAGES))
 def test_any_message_is_taken_or_ignored(receivers: dict[str, Receive], content: bytes) -> None:
     try:

@@ -120,7 +120,6 @@ def test_a_task_that_reports_is_stopped_and_its_process_kept(processes: Processe
     assert pid_of(processes) == pid
 
 
-@pytest.mark.slow
 def test_a_slow_step_is_ended_with_its_process_which_is_replaced_and_warmed_up(
     processes: Processes,
 ) -> None:
@@ -186,7 +185,6 @@ def test_who_waits_for_a_process_hears_it_and_can_leave(processes: Processes) ->
         other.result(WAIT)
 
 
-@pytest.mark.slow
 def test_two_work_at_once() -> None:
     enough = threading.Event()
     begun = threading.Barrier(3)
@@ -228,7 +226,6 @@ def test_closed_ones_end_whatever_they_do_and_stay_closed() -> None:
         pid_of(own)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "end", ["", "os.kill(os.getpid(), signal.SIGKILL)"], ids=["ends", "is killed"]
 )

@@ -35,7 +35,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.stop()
 
 
-@pytest.mark.slow
 def test_visitors_who_ask_at_once_each_see_their_own_texts(address: str) -> None:
     asks = list(islice(questions(), 1, 2 + 2 * TURNS))
     groups = asks[1::2], asks[2::2]
@@ -48,7 +47,6 @@ def test_visitors_who_ask_at_once_each_see_their_own_texts(address: str) -> None
             assert not [text for text in others if text.encode() in answer.shown]
 
 
-@pytest.mark.slow
 def test_who_leaves_in_the_middle_changes_nothing_for_the_next(address: str) -> None:
     first, second, third = islice(questions(), 100, 103)
 
@@ -63,7 +61,6 @@ def test_who_leaves_in_the_middle_changes_nothing_for_the_next(address: str) -> 
     assert alone(leave_and_come_again()).error == ""
 
 
-@pytest.mark.slow
 def test_who_takes_no_answer_holds_up_nobody(address: str) -> None:
     """As a phone whose line is gone: it asked, and what comes is not read."""
     slow, asks = list(islice(questions(), 300, 320)), list(islice(questions(), 320, 323))
@@ -87,7 +84,6 @@ def test_who_takes_no_answer_holds_up_nobody(address: str) -> None:
     assert [answer.error for answer in answers] == [""] * 2
 
 
-@pytest.mark.slow
 def test_an_answer_that_lacks_what_was_asked_for_is_an_error(address: str) -> None:
     (ask,) = islice(questions(), 200, 201)
 

@@ -54,7 +54,6 @@ def words_of(sentences, word=None) -> Points:
 # Clusters
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_axes"), [(300, 3), (5_000, 2), (MAX_CLUSTERED + 5_000, 2)])
 def test_clusters_are_those_that_the_points_were_drawn_from(n: int, n_axes: int) -> None:
     places, own = blobs(n, n_axes=n_axes)

@@ -167,7 +167,6 @@ def ranks_in_some_order(distances: np.ndarray, random: np.random.Generator) -> n
     return np.argsort(order, axis=1) + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["half of the vectors are equal", "corners of a cube", "equal places"]
 )

@@ -28,7 +28,6 @@ def brute(vectors: np.ndarray, k: int, metric: str) -> tuple[np.ndarray, np.ndar
     return fitted.kneighbors(None, k)
 
 
-@pytest.mark.slow
 @by_metric
 @pytest.mark.parametrize(("n", "k"), [(40, 39), (700, 15), (3000, 250)])
 def test_neighbors_are_those_of_brute_force(metric: Metric, n: int, k: int) -> None:

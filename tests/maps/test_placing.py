@@ -18,8 +18,6 @@ from contextlens.maps.placing import Placing
 from contextlens.maps.prepare import compiled_folder
 from contextlens.maps.request import MapSettings
 
-pytestmark = pytest.mark.slow  # starts a process that draws maps
-
 PCA = MapSettings(method="pca")
 
 
@@ -134,6 +132,7 @@ def test_a_map_that_is_stopped_ends_and_the_next_one_works(placing: Placing) -> 
     assert_same(projection.project(small, MapSettings()), placing.project(small, MapSettings()))
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing) -> None:
     killed: list[int] = []
 

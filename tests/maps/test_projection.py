@@ -179,7 +179,6 @@ def test_pca_is_scikit_learns_but_for_signs(n: int, d: int) -> None:
     )
 
 
-@pytest.mark.slow
 def test_tsne_is_scikit_learns_on_the_same_start() -> None:
     random = np.random.default_rng(0)
     sheet = random.uniform(size=(200, 2)) * [2, 1] @ random.normal(size=(2, 12))
@@ -378,7 +377,6 @@ def test_progress_names_every_stage_and_rises_to_one(method: Method, n_layers: i
     assert seen == n_layers * list(stage_seconds(200, 12, settings, method=method))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "n_layers"), [("umap", 3), ("tsne", 1), ("pca", 1)])
 def test_what_on_progress_raises_ends_the_work(method: Method, n_layers: int) -> None:
     settings = MapSettings(method=method, effort="full")
@@ -474,6 +472,7 @@ by_kind = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @by_kind
 def test_the_last_layer_has_its_own_map_and_all_others_follow_from_it(
     method: Method, metric: Metric

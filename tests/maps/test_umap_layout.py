@@ -51,7 +51,6 @@ def by_umap_learn(graph: Any, start: np.ndarray, seed: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_components"), [(40, 2), (700, 3), (2500, 2)])
 def test_the_number_of_threads_and_tasks_changes_nothing(
     n: int, n_components: int, monkeypatch: pytest.MonkeyPatch
@@ -89,7 +88,6 @@ def test_maps_are_as_good_as_umap_learns_on_the_same_links(kind: str) -> None:
         assert ours[2] > theirs[2] - 2 * worse
 
 
-@pytest.mark.slow
 def test_an_easy_picture_is_umap_learns() -> None:
     """A long sheet with a hole in it: there is one way to lay it out."""
     sheet = np.random.default_rng(0).uniform((0, 0), (24, 10), (800, 2))

@@ -81,6 +81,7 @@ def scored() -> tuple[list[tuple[str, str, str]], list[float]]:
     return [(a, b, str(s)) for (a, b), s in zip(texts, scores, strict=True)], scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["stsb", "sick"])
 def test_spearman_is_scipys_on_the_recipes_vectors(service: EncoderService, plain, key) -> None:
     rows, scores = scored()
@@ -116,6 +117,7 @@ def test_a_published_figure_agrees_within_half_a_thousandth(
         assert measured(service, "stsb", table).verdict == verdict
 
 
+@pytest.mark.slow
 def test_wic_learns_its_threshold_from_the_training_rows_alone(
     service: EncoderService, plain
 ) -> None:

@@ -209,7 +209,6 @@ def test_sixty_four_callers_never_compute_with_more_than_all_processors(n_stream
     assert busy["most"] <= 1.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_streams", [1, 2])
 def test_memory_is_kept_while_a_crowd_is_there_and_given_back_after_it(n_streams: int) -> None:
     seen: list[str] = []

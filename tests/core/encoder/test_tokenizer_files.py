@@ -207,7 +207,6 @@ def test_the_bundled_tokenizer_is_not_tried(
     assert open_with().load_tokenizer(BUNDLED_ID).vocabulary_size == 30_522
 
 
-@pytest.mark.slow
 def test_an_id_that_the_model_has_no_row_for_is_told(
     folder: Path, tmp_path: Path, open_with: Callable[..., EncoderService]
 ) -> None:

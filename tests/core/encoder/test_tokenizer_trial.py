@@ -180,7 +180,6 @@ def test_a_hostile_file_is_refused_in_a_sentence_and_in_time(
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changes", HARMLESS.values(), ids=list(HARMLESS))
 def test_what_only_looks_odd_is_let_in(changes: Rule, write: Callable[[Rule], Path]) -> None:
     try_tokenizer(write(changes))

@@ -280,7 +280,6 @@ def test_a_hub_cannot_put_a_fetch_to_sleep(
     assert max(hasty) <= 60
 
 
-@pytest.mark.slow
 def test_a_list_that_never_comes_is_not_waited_for(
     server: HubServer, hasty: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

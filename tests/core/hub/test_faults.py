@@ -19,7 +19,6 @@ def always(reply: Reply) -> Faults:
     return lambda _request, _normal: reply
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "kind", "words"),
     [

@@ -312,7 +312,6 @@ def test_good_ids_pass() -> None:
         assert cached(model_id) is None
 
 
-@pytest.mark.slow
 def test_disk_full_is_said_and_a_retry_works(server: HubServer, cache: Path) -> None:
     code = (
         "import resource, sys, contextlens.core.hub as hub\n"

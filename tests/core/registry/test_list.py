@@ -151,7 +151,6 @@ def test_looking_for_models_that_are_not_here_imports_nothing_slow(tmp_path: Pat
 # Lists for everyone, and facts on one model
 
 
-@pytest.mark.slow
 def test_a_model_of_no_list_is_known_and_not_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,7 +138,6 @@ def test_who_is_away_is_not_asked_for_a_while(monkeypatch: pytest.MonkeyPatch) -
         assert len(app.asked) == 3
 
 
-@pytest.mark.slow
 def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_SILENT_SECONDS", 0.2)
     with scripted(silent) as (app, client):
@@ -244,7 +243,6 @@ async def working(_: Any, send: Any) -> None:
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line", [working, silent], ids=["while it works", "while it is silent"])
 def test_a_caller_who_gives_up_is_heard_at_once(line: Line) -> None:
     start = time.monotonic()

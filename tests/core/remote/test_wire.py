@@ -97,7 +97,6 @@ def assert_equal(found: Any, given: Any) -> None:
 # Answers
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(ANSWERS))
 @settings(max_examples=25)
 @given(st.data())

@@ -188,7 +188,6 @@ def test_a_corpus_that_is_deleted_while_it_is_stored_leaves_nothing(
     assert files(root) == []
 
 
-@pytest.mark.slow
 def test_what_is_stored_anew_while_the_deleted_one_is_indexed_stays_whole(tmp_path: Path) -> None:
     """Whoever indexes the deleted one cleans up behind itself, and nobody else's tables."""
     root, jobs, results = str(tmp_path), Jobs(10**6), list[str]()

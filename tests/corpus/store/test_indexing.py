@@ -52,7 +52,6 @@ BUNDLED = "all-MiniLM-L6-v2"
 pytestmark = pytest.mark.usefixtures("small_steps")
 
 
-@pytest.mark.slow
 def test_a_job_indexes_a_corpus_and_says_how_far_it_is(store: Store, jobs: Jobs) -> None:
     about = create(store)
     job = start(jobs, store, service(), about.name, ME)
@@ -125,7 +124,6 @@ def test_two_visitors_index_and_query_at_once(store: Store, jobs: Jobs) -> None:
     assert rows_in(store, yours.name).equals(rows_in(store, alone))
 
 
-@pytest.mark.slow
 def test_one_visitors_corpora_take_turns_and_leave_room_for_anothers(
     store: Store, jobs: Jobs
 ) -> None:
@@ -140,7 +138,6 @@ def test_one_visitors_corpora_take_turns_and_leave_room_for_anothers(
 # With a real model
 
 
-@pytest.mark.slow
 def test_a_corpus_in_the_bundled_model_has_its_words_vectors(store: Store) -> None:
     real = open_service(Settings(allow_downloads=False))
     texts = ("A python sleeps.", "I write Python, in " + "very " * 600 + "long lines of python.")
@@ -307,7 +304,6 @@ def test_a_small_corpus_needs_no_index(store: Store, jobs: Jobs) -> None:
     assert index_vectors(jobs, store, name) is None
 
 
-@pytest.mark.slow
 def test_two_servers_do_not_index_the_same_vectors(
     store: Store, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

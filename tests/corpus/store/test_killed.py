@@ -159,7 +159,6 @@ def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(
     assert rows_in(done, name).equals(rows_in(expected, name))
 
 
-@pytest.mark.slow
 def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path, process: Begun) -> None:
     root = str(tmp_path)
     name = Store(root).create(made_up_corpus(40), indexing()).name
@@ -174,7 +173,6 @@ def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path, process: Begun) 
     assert len(Store(root).open(name).occurrences("python"))
 
 
-@pytest.mark.slow
 def test_a_kill_with_the_real_model_changes_no_row(
     tmp_path: Path, process: Begun, service: EncoderService
 ) -> None:
@@ -197,7 +195,6 @@ def test_a_kill_with_the_real_model_changes_no_row(
 # A full disk
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("full_bytes", [0, 5_000])
 def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     tmp_path: Path, process: Begun, full_bytes: int
@@ -234,7 +231,6 @@ def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     assert rows_in(Store(root), name).equals(rows_in(Store(whole.root), name))
 
 
-@pytest.mark.slow
 def test_the_same_server_goes_on_once_there_is_room(tmp_path: Path, process: Begun) -> None:
     pytest.importorskip("resource")
     root = str(tmp_path)

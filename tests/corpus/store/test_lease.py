@@ -104,7 +104,6 @@ def test_who_is_late_loses_it_and_gives_back_nothing(table: Callable[[], Any]) -
     second.release()
 
 
-@pytest.mark.slow
 def test_who_has_it_says_so_again_and_what_was_said_is_deleted(
     table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +173,6 @@ def test_no_commit_that_was_begun_before_follows_a_fence(tmp_path: Path) -> None
     assert new.to_arrow()["row"].to_pylist() == [0, 1]
 
 
-@pytest.mark.slow
 def test_a_file_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
     path = tmp_path / "corpus.lock"
     with (

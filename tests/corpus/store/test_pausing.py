@@ -38,7 +38,6 @@ Events = tuple[threading.Event, threading.Event]
 pytestmark = pytest.mark.usefixtures("small_steps")
 
 
-@pytest.mark.slow
 def test_pausing_stores_what_is_there_and_going_on_repeats_nothing(
     store: Store, jobs: Jobs
 ) -> None:
@@ -72,7 +71,6 @@ def test_what_waits_for_its_turn_can_be_paused(store: Store, jobs: Jobs) -> None
     assert store.about(second.name).n_texts_done == 0
 
 
-@pytest.mark.slow
 def test_it_goes_on_at_once_where_the_pause_is_taken_back(store: Store, jobs: Jobs) -> None:
     about = create(store)
     with held(store, jobs, about.name):
@@ -181,7 +179,6 @@ def test_deleting_what_is_being_indexed_ends_it_and_leaves_nothing(
     assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
 
 
-@pytest.mark.slow
 def test_two_servers_do_not_index_the_same_corpus_at_once(store: Store, jobs: Jobs) -> None:
     about = create(store)
     with held(store, jobs, about.name):
@@ -222,7 +219,6 @@ def test_what_is_written_between_two_steps_of_a_deletion_goes_with_it(
     assert not list(Path(store.root).glob(f"{about.name}.*"))
 
 
-@pytest.mark.slow
 def test_the_corpus_of_one_server_is_known_to_another_that_looked_before(store: Store) -> None:
     other = Store(store.root)
     assert other.names() == ()

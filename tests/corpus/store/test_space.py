@@ -59,7 +59,6 @@ def low_estimates(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return say
 
 
-@pytest.mark.slow
 def test_the_estimate_is_near_what_it_takes(tmp_path: Any) -> None:
     store = Store(str(tmp_path / "corpora"))
     corpus = made_up_corpus(1500)
@@ -125,7 +124,6 @@ def index_all(store: Store, names: list[str]) -> list[str]:
     return sentences
 
 
-@pytest.mark.slow
 def test_what_is_promised_to_one_corpus_is_not_promised_to_the_next(tmp_path: Path) -> None:
     """All are stored before the first grows."""
     bound = 3_000_000
@@ -148,7 +146,6 @@ def test_what_is_promised_to_one_corpus_is_not_promised_to_the_next(tmp_path: Pa
         store.check_room("next.csv", left + 1)
 
 
-@pytest.mark.slow
 def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
     tmp_path: Path, low_estimates: Callable[[int], None]
 ) -> None:
@@ -170,7 +167,6 @@ def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
     assert store.about(names[1]).state == "done"
 
 
-@pytest.mark.slow
 def test_corpora_that_grow_at_the_same_time_stop_at_the_bound_for_all(
     tmp_path: Path, low_estimates: Callable[[int], None]
 ) -> None:

@@ -52,6 +52,7 @@ def test_an_empty_place_has_no_corpora_and_nothing_is_made_there(tmp_path: Path)
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_more_than_a_page_of_corpora_are_listed(store: Store) -> None:
     names = {store.create(made_up_corpus(1), indexing(), name=f"{i:016}").name for i in range(25)}
     assert set(store.names()) == names

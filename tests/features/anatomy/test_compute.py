@@ -92,7 +92,6 @@ def test_models_stand_side_by_side(service: EncoderService) -> None:
 # Inside the weights
 
 
-@pytest.mark.slow
 def test_the_weights_of_an_array_are_measured_once(service: EncoderService) -> None:
     anatomy = seen(service, part="layer-2/attention/key")
     matrix, bias = anatomy.chosen.parameters

@@ -167,7 +167,6 @@ def test_a_row_has_the_memory_and_for_a_text_that_fits_the_operations(
 # The arrays
 
 
-@pytest.mark.slow
 @by_model
 def test_statistics_are_torchs(
     tiny_service: EncoderService, tiny_root: Path, bundled_folder: Path, model: str

@@ -31,6 +31,8 @@ from tests.support.pages import (
 )
 from tests.support.pages import said as words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _app(tmp_path_factory: pytest.TempPathFactory, tiny_root: Path) -> Iterator[None]:
@@ -48,7 +50,6 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("opened", [lambda: alone(page=PAGE), page], ids=["alone", "framed"])
 def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -> None:
     app = opened()
@@ -101,7 +102,6 @@ def test_a_preset_without_its_weights_has_nothing_to_look_into() -> None:
     assert any("AutoConfig.for_model" in block.value for block in app.code)
 
 
-@pytest.mark.slow
 def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     app = page(section=WEIGHTS)
     assert "In a sample of" in words(app, "reading_weights")
@@ -138,7 +138,6 @@ def test_no_control_of_an_address_breaks_it_and_the_number_of_tokens_changes_the
     assert work["bert-base-uncased"] == formula / 1e9
 
 
-@pytest.mark.slow
 def test_reset_brings_the_whole_model_back_and_files_are_offered() -> None:
     app = page(part="layer-2", search="key")
     with offered_files() as files:

@@ -45,7 +45,6 @@ def test_the_script_builds_a_preset_without_weights(service: EncoderService, pre
     assert "multiply_adds" not in anatomy_snippet(config_lines(config), pooler=True, n_tokens=None)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "step"),
     [

@@ -73,7 +73,6 @@ def test_means_and_rollout(
     assert_shows(attention_on(service, show="Rollout", layer=layer), rollout(means[:last]))
 
 
-@pytest.mark.slow
 def test_padding_is_shown_and_gets_exactly_nothing(service: EncoderService) -> None:
     attention = attention_on(service, show="All", pad=10)
     assert labels(attention)[7:] == ["[PAD]"] * 3
@@ -150,7 +149,6 @@ def test_any_text_works(service: EncoderService, text: str) -> None:
         assert "<img" not in re.sub(r"\\(.)", "", sentences)
 
 
-@pytest.mark.slow
 def test_a_text_of_512_tokens_is_cut_and_a_head_that_was_let_go_is_asked_for(
     service: EncoderService,
 ) -> None:

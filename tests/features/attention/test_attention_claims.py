@@ -116,7 +116,6 @@ def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
     return len(item.positions) * (1 / n if grid.renormalised else selection.even["first"])
 
 
-@pytest.mark.slow
 def test_every_sentence_is_true_of_any_weights(tiny_service: EncoderService) -> None:
     keys, base = set(), attention_on(tiny_service, model="folder:bert")
     for seed in range(N_MADE):

@@ -72,7 +72,6 @@ def naive_habits(attention: np.ndarray, encoding: Encoding) -> list[float]:
 # Against transformers itself
 
 
-@pytest.mark.slow
 @by_case
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reductions_are_those_of_transformers_own_attention(
@@ -149,7 +148,6 @@ def test_heads_are_sorted_by_any_habit(service: EncoderService, habit: str) -> N
         assert len(set(order)) == 72
 
 
-@pytest.mark.slow
 def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
     encoding = encoded(service, BUNDLED_ID, text="the bank of the river " * 120)
     assert encoding.n_tokens == 512

@@ -218,7 +218,6 @@ def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     whole, damaged = (
         indexed(store(), made_up_corpus(4, name=f"{kind}.csv", seed=i))
@@ -253,7 +252,6 @@ def test_what_is_called_rudely_takes_no_effect() -> None:
 # From a file to a corpus
 
 
-@pytest.mark.slow
 def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
     assert "**mine.csv** · CSV" in plainly_said(app)
@@ -278,7 +276,6 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_layers_and_columns_can_be_chosen() -> None:
     app = upload(opened(), table(word=["python"] * 12, sense=SENSES))
     app = with_layers(app)
@@ -368,7 +365,6 @@ def test_a_corpus_in_another_script_and_one_without_words_are_shown() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_an_error_of_the_store_leaves_the_file_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(opened(), table())
 
@@ -384,7 +380,6 @@ def test_an_error_of_the_store_leaves_the_file_chosen(monkeypatch: pytest.Monkey
     assert len(store().names()) == 1
 
 
-@pytest.mark.slow
 def test_deleting_takes_a_second_click() -> None:
     app = kept(table())
     (name,) = store().names()
@@ -399,7 +394,6 @@ def test_deleting_takes_a_second_click() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_indexing_pauses_and_goes_on() -> None:
     name = store().create(made_up_corpus(6), bundled_indexing()).name
     store().set_state(name, "paused")
@@ -479,7 +473,6 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
         assert MINE.of(shown_view(app)) == ""
 
 
-@pytest.mark.slow
 def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
     nine = MINE.put(DEFAULT, ",".join(f"{i:016}" for i in range(8)))
     with public(CORPUS_MB="1"):

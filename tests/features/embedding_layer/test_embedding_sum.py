@@ -122,13 +122,11 @@ def test_the_last_sentence_and_a_pair_are_taken_apart(service: EncoderService) -
     assert set(pd.DataFrame(embedding.rows())["segment row"]) == {0, 1}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
 def test_any_text_is_taken_apart(text: str, service: EncoderService) -> None:
     assert_the_model_s(on(text), service)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", ALL)
 def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderService) -> None:
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
@@ -315,7 +313,6 @@ TEXTS = {
 CASES = [*product([BUNDLED_ID], TEXTS), *product(ALL, ["a pair", "awkward"])]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_the_snippet_gives_the_page_s_rows_and_layer_0(
     name: str,

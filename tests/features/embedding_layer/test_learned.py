@@ -30,7 +30,6 @@ def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService)
     assert sum(row["numbers"] for row in rows) == 11_918_592
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", ALL)
 def test_a_family_s_layer_has_its_own_parameters(family: str, tiny_service: EncoderService) -> None:
     view = replace(DEFAULT, model=f"folder:{family}")
@@ -69,7 +68,6 @@ def check_learned(chance: Chance, draw: Draw) -> Iterator[Claim]:
     yield from [*claims, *result.notes()]
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
     keys = keys_of(check_learned, 300)
     assert not unreached(f"{PAGE}.learned", keys)

@@ -53,7 +53,6 @@ def test_a_row_of_zeros_has_no_neighbours(tiny_service: EncoderService) -> None:
     assert neighbours(embedding, position, tiny_service) is None
 
 
-@pytest.mark.slow
 def test_any_token_has_ten_neighbours(service: EncoderService) -> None:
     for text in TYPED.values():
         embedding = sum_of(on(text), service)
@@ -112,7 +111,6 @@ def check_neighbours(chance: Chance, draw: Draw) -> Iterator[Claim]:
     yield from [title, *claims, *sure]
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
     keys = keys_of(check_neighbours, 500)
     assert not unreached(f"{PAGE}.near", keys)

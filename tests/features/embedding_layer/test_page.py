@@ -69,7 +69,6 @@ def strips(app: AppTest) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.slow
 def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbers(
     service: EncoderService,
 ) -> None:

@@ -126,6 +126,5 @@ def check_positions(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert [claim.numbers["first"] for claim in sure] == ([first] if first else [])
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
     assert not unreached(f"{PAGE}.positions", keys_of(check_positions, 500))

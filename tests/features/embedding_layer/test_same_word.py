@@ -71,7 +71,6 @@ def test_a_common_token_elsewhere_differs_at_layer_0_only(service: EncoderServic
     assert shared_tokens(one, bare) == []
 
 
-@pytest.mark.slow
 def test_any_two_texts_are_compared(service: EncoderService) -> None:
     for text in TYPED.values():
         result = beside(on(text, "another text"), service)
@@ -111,7 +110,6 @@ def check_same(bases: Sequence[SameWord], chance: Chance, draw: Draw) -> Iterato
     yield from [title, *claims]
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     service: EncoderService,
 ) -> None:

@@ -74,7 +74,6 @@ def test_a_long_first_text_leaves_room_for_the_second(service: EncoderService) -
     assert [note.numbers["n"] for note in result.notes()] == [MAX_BARS]
 
 
-@pytest.mark.slow
 def test_any_text_can_be_the_first(service: EncoderService) -> None:
     for text in TYPED.values():
         for change in (PAIR, SEGMENT_ONLY, ALONE):
@@ -83,7 +82,6 @@ def test_any_text_can_be_the_first(service: EncoderService) -> None:
             assert_no_markup(result.claims())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", ALL)
 def test_a_family_exchanges_the_segment_rows_that_it_has(
     family: str, tiny_service: EncoderService
@@ -138,7 +136,6 @@ def check_segments(chance: Chance, draw: Draw) -> Iterator[Claim]:
     yield from [segments, result, title, *looked_at.notes()]
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead() -> None:
     keys = keys_of(check_segments, 500)
     assert not unreached(f"{PAGE}.segments", keys)

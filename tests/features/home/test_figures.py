@@ -83,6 +83,7 @@ def test_one_layer_alone_has_nothing_to_play_and_typed_text_stays_text() -> None
     assert any("B &lt;b&gt;" in text for text in notes)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=7))
 def test_names_cover_neither_each_other_nor_the_dots(ends: list[float]) -> None:
     figure = drawn(*(np.array([1.0, end]) for end in ends), layer=1)

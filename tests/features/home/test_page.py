@@ -245,7 +245,6 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert chart(app, PICTURE)["frames"]
 
 
-@pytest.mark.slow
 def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
     tiny_root: Path, tmp_path: Path
 ) -> None:

@@ -111,7 +111,6 @@ def check_extremes(
     assert is_named(told.numbers["least"], [counted[i] for i in least], names)
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     """Of all sentences of the page but those of its other parts."""
     dead = unreached("layers", keys_of(check_measure, 2000))

@@ -21,7 +21,6 @@ from tests.support.tiny_models import ALL
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", [*TYPED.values(), RUDE], ids=[*TYPED.keys(), "an image"])
 def test_any_text_is_measured_and_looked_at(text: str, service: EncoderService) -> None:
     assert_looks_work(view_of(text, "a python"), service)

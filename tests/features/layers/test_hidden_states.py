@@ -87,7 +87,6 @@ def by_torch(hidden: torch.Tensor) -> dict[str, torch.Tensor]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "pair"), [("bert", None), *((family, PAIR) for family in FAMILIES)]
 )
@@ -281,7 +280,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("model", "text", "pair"), CASES)
 def test_the_script_gives_the_measures(
     tiny_service: EncoderService, tiny_root: Path, model: str, text: str, pair: str | None

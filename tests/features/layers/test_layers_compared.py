@@ -124,7 +124,6 @@ def test_shared_words_keep_their_order_and_leave_out_the_others() -> None:
 # A view
 
 
-@pytest.mark.slow
 def test_layers_are_compared_over_the_words_of_the_sentences(service: EncoderService) -> None:
     card = service.load(BUNDLED_ID)
     compared = compared_layers(DEFAULT, card, card, service)
@@ -199,7 +198,6 @@ def check_alike(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert [each.numbers["cka"] for each in sure] == (expected if np.isfinite(end) else [])
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     assert not unreached("layers.alike", keys_of(check_alike, 500))
 
@@ -236,7 +234,6 @@ def test_what_is_not_a_number_is_a_gap() -> None:
 TEXTS = (("A python slept under the lamp", None), ("She is an engineer", "One word, {many} means"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("other", ["folder:bert", "folder:roberta", None])
 def test_the_script_gives_the_same_for_one_model_and_for_two(
     tiny_service: EncoderService, tiny_root: Path, other: str | None

@@ -69,7 +69,6 @@ def check_nearest(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert random_pairs == ([] if baseline is None else [float(baseline[-1])])
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     assert not unreached("layers.nearest", keys_of(check_nearest, 500))
 

@@ -100,7 +100,6 @@ def check_titles(titles: list[Claim], found: Measure, at: int) -> None:
             assert verdict == ("near" if value - usual > 1 - value else "far")
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     assert not unreached("layers.one", keys_of(check_token, 2000) | {"layers.one.piece"})
 

@@ -41,7 +41,6 @@ def test_sentences_are_compared_by_their_pooler_output(service: EncoderService) 
     assert sentence_rows(encode_all(view_of("alone"), service)) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in ALL)])
 def test_every_pooler_by_hand_is_the_model_s_own(tiny_service: EncoderService, model: str) -> None:
     view = view_of("A python slept under the lamp", model=model)

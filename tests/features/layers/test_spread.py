@@ -98,7 +98,6 @@ def check_spread(chance: Chance, draw: Draw) -> Iterator[Claim]:
         assert (numbers["n_words"], numbers["n_components"]) == (50, 3)
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     assert not unreached("layers.spread", keys_of(check_spread, 300))
 

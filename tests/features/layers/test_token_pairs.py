@@ -72,7 +72,6 @@ def check_pairs(chance: Chance, draw: Draw) -> Iterator[Claim]:
         assert numbers[name] in [one + others for one in both]
 
 
-@pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     names = {f"layers.pairs.names.{n}" for n in (1, 2, 3)}
     assert not unreached("layers.pairs", keys_of(check_pairs, 500) | names)

@@ -92,7 +92,6 @@ def test_found_spans_are_code_points() -> None:
 # The points nearest to a typed text
 
 
-@pytest.mark.slow
 def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     service: EncoderService, pythons: MapResult
 ) -> None:
@@ -108,7 +107,6 @@ def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     assert senses == ["python: animal"] * 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["own", "cls", "pooler"])
 def test_a_sentence_of_the_map_is_nearest_to_itself(service: EncoderService, pooling: str) -> None:
     view = map_view(*TEXTS, unit="sentences", sentences_pooling=pooling, **QUICK)

@@ -93,6 +93,7 @@ def assert_copies(claims: list[Claim | str], points: Points) -> None:
         assert_said(claims, "map.sure.copies", n=n, total=total)
 
 
+@pytest.mark.slow
 def test_what_is_said_of_labels_is_so() -> None:
     said_all = Said()
     for seed in range(800):

@@ -141,7 +141,6 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_points_fill_the_frame_each_way_at_every_layer(service: EncoderService, name: str) -> None:
     texts, controls = CASES[name]

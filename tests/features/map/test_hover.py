@@ -43,7 +43,6 @@ def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:
         assert line.count("<b>") == line.count("</b>")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sentence", "by"),
     [

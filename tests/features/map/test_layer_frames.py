@@ -77,7 +77,6 @@ def test_trails_have_their_category_s_colour_and_the_number_of_their_point() -> 
     assert [trace.marker.color for trace in ends] == [colors[sense] for sense in senses]
 
 
-@pytest.mark.slow
 def test_too_many_points_are_not_played_and_bad_requests_are_refused() -> None:
     n = MAX_PLAYED_POINTS // 2 + 1
     figure = layers_scatter(points_of(n), layers_of(2, n), (0, 1), layer=0, titles=["T", "T"])

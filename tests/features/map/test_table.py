@@ -46,7 +46,6 @@ def test_the_table_has_every_point_as_its_rows_tell_it(service: EncoderService, 
     pd.testing.assert_frame_equal(map_table(shown, 2), table[:2])
 
 
-@pytest.mark.slow
 def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None:
     topics = ("My {} python ate a mouse", "This {} script is written in python")
     adjectives = ("old", "new", "long", "short", "slow", "fast", "odd", "good", "bad", "big")

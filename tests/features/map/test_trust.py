@@ -29,7 +29,6 @@ GOOD = MapQuality(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_me
 DRAWN = Stability((0, 1, 2), (0.1, 0.4, 0.2), 0.8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(15, 7), (16, 3), (30, 14), (60, 15), (300, 15)])
 def test_chance_is_what_random_maps_get(n: int, k: int) -> None:
     found = [

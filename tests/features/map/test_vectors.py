@@ -62,7 +62,6 @@ def assert_same(found: dict[str, Any], expected: Sequence[np.ndarray], names: li
     assert found["names"] == names
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "added"), [*((model, True) for model in MODELS), (BUNDLED_ID, False)]
 )
@@ -76,7 +75,6 @@ def test_tokens(tiny_service: EncoderService, tiny_root: Path, model: str, added
     assert_same(run(code, tiny_root), [e.hidden[0, i] for e, rows in both for i in rows], names)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "pooling"),
     [*((model, "mean") for model in MODELS), (BUNDLED_ID, "first"), (BUNDLED_ID, "last")],
@@ -100,7 +98,6 @@ def sentence_vector(encoding: Encoding, pooling: str) -> np.ndarray:
     return {"mean": hidden.mean(axis=0), "cls": hidden[0], "max": hidden.max(axis=0)}[pooling]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "pooling"),
     [*((BUNDLED_ID, pooling) for pooling in SENTENCE_POOLINGS), ("folder:roberta", "own")],
@@ -113,7 +110,6 @@ def test_sentences(tiny_service: EncoderService, tiny_root: Path, model: str, po
     assert_same(run(code, tiny_root), [sentence_vector(e, pooling) for e in encodings], list(TEXTS))
 
 
-@pytest.mark.slow
 def test_the_models_own_recipe(service: EncoderService, tmp_path: Path) -> None:
     card = service.load(BUNDLED_ID)
     rows = recipe_rows(TEXTS, card, service, "recipe")

@@ -36,7 +36,6 @@ def heatmap(lab: PaddedBatch) -> dict[str, Any]:
     return over(lab).heatmap().to_plotly_json()
 
 
-@pytest.mark.slow
 def test_every_title_is_what_the_numbers_show_and_none_is_dead() -> None:
     keys = set()
     for masks in odd_batches():

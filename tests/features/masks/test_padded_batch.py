@@ -98,7 +98,6 @@ def bundled_oracle(bundled_folder: Path) -> Oracle:
     return Oracle(bundled_folder, 512)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("pad_to", "masked"), [(32, False), (64, True), (128, False)])
 def test_the_bundled_models_damage_is_that_of_plain_transformers(
     service: EncoderService, bundled_oracle: Oracle, pad_to: int, masked: bool
@@ -109,7 +108,6 @@ def test_the_bundled_models_damage_is_that_of_plain_transformers(
         assert_is_damage(row.damage, bundled_oracle, sentence, pad_to=pad_to, mask=mask)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_models_damage_is_that_of_plain_transformers(
     tiny_service: EncoderService, tiny_root: Path, name: str
@@ -325,7 +323,6 @@ def test_nothing_but_empty_sentences_is_no_batch(
         _ = masks.batch
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
 def test_any_text_works_or_is_left_out(service: EncoderService, text: str) -> None:
     masks = assert_whole(view_of(text, "I love coding in python"), service)
@@ -353,7 +350,6 @@ def assert_problems(masks: Masks, blank: tuple[str, ...], asked: str) -> list[Cl
     return claims
 
 
-@pytest.mark.slow
 def test_every_problem_is_said_and_no_sentence_is_dead() -> None:
     keys, chance = set(), random.Random(1)
     for masks in odd_batches():
@@ -469,7 +465,6 @@ def test_awkward_and_long_texts_are_read_back(service: EncoderService, card: Mod
     assert all(character.isprintable() or character == "\n" for character in code)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_has_a_script_that_gives_our_numbers(
     tiny_service: EncoderService, tiny_root: Path, name: str

@@ -86,7 +86,6 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     assert chart(app, CASES)["layout"]["title"]["text"] == str(cases.title())
 
 
-@pytest.mark.slow
 def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
@@ -161,6 +160,7 @@ def test_at_the_limit_the_cut_is_computed_live() -> None:
     assert say("masks.limit.positions", n=512) in everything_said(app)
 
 
+@pytest.mark.slow
 def test_an_empty_sentence_is_asked_for_and_what_is_typed_is_cut_and_no_markup() -> None:
     broken = {"pad_to": "16", "sentence": "Z", "average": "<b>", "mask": "yes", "repeat": 10**9}
     app = framed(replace(DEFAULT, sentences=(Sentence(" \n "),), controls={PAGE: broken}))

@@ -373,7 +373,6 @@ TYPED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
 def test_any_text_works_or_meets_one_clear_sentence(text: str) -> None:
     app = type_in(framed(), text)

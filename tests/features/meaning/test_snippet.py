@@ -76,7 +76,6 @@ def card(service: EncoderService) -> ModelCard:
     return service.load(BUNDLED_ID)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_the_snippet_gives_the_pages_cosines(
     service: EncoderService, card: ModelCard, pooling: Pooling
@@ -88,7 +87,6 @@ def test_the_snippet_gives_the_pages_cosines(
     assert '"A python": word_vectors("I love my pet python", 14, 20)' in code
 
 
-@pytest.mark.slow
 def test_it_prints_the_page_s_table_without_pairs_of_references(
     service: EncoderService,
     card: ModelCard,
@@ -119,7 +117,6 @@ def test_it_prints_the_page_s_table_without_pairs_of_references(
     assert capsys.readouterr().out.splitlines()[6].startswith("random pairs, mean 7.0000 8.0000")
 
 
-@pytest.mark.slow
 def test_awkward_texts_are_written_so_that_python_reads_them_back(
     service: EncoderService, card: ModelCard
 ) -> None:
@@ -134,7 +131,6 @@ def test_awkward_texts_are_written_so_that_python_reads_them_back(
     assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_centred_cosines_take_the_mean_from_the_pages_npz(
     service: EncoderService,
@@ -159,7 +155,6 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     assert max(map(len, code.splitlines())) <= 100
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_local_folders_snippet_runs_once_its_path_is_filled_in(
     tiny_service: EncoderService, tiny_root: Path, family: str

@@ -28,6 +28,7 @@ from tests.support.snippets import drawn, run
 PASSPORT = Passport("m", "", "0" * 64, "exact", {})
 
 
+@pytest.mark.slow
 def test_what_is_said_of_scores_is_so() -> None:
     said = Said()
     for seed in range(400):

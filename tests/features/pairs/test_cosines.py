@@ -161,7 +161,6 @@ def test_texts_in_other_scripts_count_as_more_tokens(card: ModelCard) -> None:
     assert n_tokens_of(pairs, card).tolist() == [102, 302, card.max_length, 2]
 
 
-@pytest.mark.slow
 def test_the_script_gives_the_pages_cosines(service: EncoderService) -> None:
     card, bundled = service.load(BUNDLED_ID), bundled_pairs()
     texts = [(bundled.text(i, 0), bundled.text(i, 1)) for i in range(2)]

@@ -206,7 +206,6 @@ def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     assert 0 < max(sizes) < 1_000
 
 
-@pytest.mark.slow
 def test_other_columns_can_be_chosen_before_and_after() -> None:
     app = upload(opened(FILE_VIEW), "mine.csv", table())
     way = next(box for box in app.selectbox if str(box.key).endswith("_way"))
@@ -470,7 +469,6 @@ def test_whole_numbers_may_be_scores_or_kinds_and_odd_names_take_no_effect() -> 
 # Large sets, and any address
 
 
-@pytest.mark.slow
 def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

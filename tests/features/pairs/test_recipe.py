@@ -54,6 +54,7 @@ def cosines_of(library: SentenceTransformer, prompt: str | None = None) -> np.nd
     return np.einsum("pd,pd->p", first, second) / lengths
 
 
+@pytest.mark.slow
 def test_the_bundled_models_last_layer_is_the_librarys(
     service: EncoderService, bundled_folder: Path, tmp_path: Path
 ) -> None:

@@ -61,7 +61,6 @@ def judgement_of(cosines: np.ndarray, gold: np.ndarray, split: object = None) ->
 # Thresholds
 
 
-@pytest.mark.slow
 @given(pairs_of_both, st.permutations(range(20)))
 def test_no_threshold_gets_more_right_in_any_order(
     pairs: list[tuple[float, bool]], order: list[int]
@@ -203,6 +202,7 @@ def test_what_cannot_be_judged_is_said(gold: list[int], reason: str) -> None:
 # Labelled pairs at one layer
 
 
+@pytest.mark.slow
 def test_what_is_said_of_pairs_is_so() -> None:
     said = Said()
     for seed in range(620):
@@ -318,6 +318,7 @@ def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> Non
     assert at_layer(noise, [SAME, DIFFERENT] * 20).title == "No layer clearly beats guessing"
 
 
+@pytest.mark.slow
 def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
     """Corrected for choosing the best of 13 layers: by design, 2.5% at most are clear."""
     rng, n_clear = np.random.default_rng(7), 0

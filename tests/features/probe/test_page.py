@@ -34,6 +34,7 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
     return settled(framed(view, PAGE))
 
 
+@pytest.mark.slow
 def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
     app = opened()
     drawn = {trace["name"].rsplit(" ", 1)[0]: trace for trace in chart(app, "probe_chart")["data"]}
@@ -97,6 +98,7 @@ def test_numbers_with_many_values_are_predicted_as_grades() -> None:
     assert not opened(SECTION.put(view, "mixups")).exception  # grades have no mix-ups
 
 
+@pytest.mark.slow
 def test_another_column_and_corpus_can_be_chosen() -> None:
     app = opened(LABEL.put(DEFAULT, "sentiment"))
     assert "“negative” and “positive”" in said(app)

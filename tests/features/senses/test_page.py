@@ -73,7 +73,6 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 # At first sight
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", [framed, alone], ids=["framed", "alone"])
 def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) -> None:
     app = settled(run(DEFAULT, PAGE))
@@ -97,7 +96,6 @@ def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) 
 # A click anywhere
 
 
-@pytest.mark.slow
 def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     app = opened()
     row = lines(app)[2]["row"]
@@ -134,7 +132,6 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_what_the_browser_makes_up_selects_nothing() -> None:
     app = opened()
     for sent in (10**9, True, None, "3", {"row": 1}, [1]):
@@ -148,7 +145,6 @@ def test_what_the_browser_makes_up_selects_nothing() -> None:
 # Tabs and files
 
 
-@pytest.mark.slow
 def test_the_files_have_every_occurrence() -> None:
     with offered_files() as files:
         opened(senses_view(word="bank", chosen=-1))
@@ -163,7 +159,6 @@ def test_the_files_have_every_occurrence() -> None:
     assert len(arrays["accuracy"]) == 7
 
 
-@pytest.mark.slow
 def test_tabs_have_numbers_formula_and_a_script() -> None:
     app = opened(replace(senses_view(panel="taken"), layer=2))
     app.session_state["tabs"] = "Numbers"
@@ -182,7 +177,6 @@ RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 # Another word, another corpus
 
 
-@pytest.mark.slow
 def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     app = opened(senses_view(word="pyth"))
     assert "“pyth” does not occur in Ambiguous words" in plainly_said(app)
@@ -195,7 +189,6 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("view", "words"),
     [
@@ -214,7 +207,6 @@ def test_odd_words_and_corpora_have_a_page(view: ViewState, words: str) -> None:
     assert not app.error
 
 
-@pytest.mark.slow
 def test_a_corpus_that_is_not_here_says_so_and_another_can_be_chosen() -> None:
     app = opened(senses_view(corpus="Zm9vYmFyYmF6cXV4"))
     assert "There is no such corpus here" in plainly_said(app)
@@ -222,7 +214,6 @@ def test_a_corpus_that_is_not_here_says_so_and_another_can_be_chosen() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None:
     texts = tuple(f"{i} python {i} sleeps" for i in range(12))
     name = indexed(store(), Corpus("Kept texts", texts, {"sense": ("a", "b") * 6}))
@@ -237,7 +228,6 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     assert "There is no such corpus here" in plainly_said(app)
 
 
-@pytest.mark.slow
 def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
     texts = tuple(f"{i} python {i} sleeps" for i in range(4))
     name = indexed(store(), Corpus("Old weights", texts), model=BUNDLED_ID)
@@ -246,7 +236,6 @@ def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_what_takes_long_is_a_job_that_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(senses, "_MAX_AT_ONCE", 0)
     assert_whole(opened(senses_view(word="bass")))
@@ -257,7 +246,6 @@ def test_what_takes_long_is_a_job_that_is_waited_for(monkeypatch: pytest.MonkeyP
 # A sentence of one's own
 
 
-@pytest.mark.slow
 def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     app = opened(senses_view(own="My python sleeps in its cage after eating a rat."))
     assert "Your sentence is closest to the sense “animal”" in said(app, "reading_own")
@@ -280,7 +268,6 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
 # Beside it
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("controls", "words"),
     [
@@ -299,7 +286,6 @@ def test_something_stands_beside_it(controls: dict[str, Any], words: str) -> Non
     assert_whole(app)
 
 
-@pytest.mark.slow
 def test_both_sides_are_linked() -> None:
     app = opened(senses_view(panel="beside", beside="layer", other_layer=1, only="s1"))
     both = [chart(app, key)["data"] for key in ("senses_chart_beside", "senses_chart_other")]

@@ -35,7 +35,6 @@ def test_a_layer_that_is_not_stored_is_noted(tiny_service: EncoderService) -> No
     assert shown(tiny_service, live(tiny_service), layer=1).layer == 1
 
 
-@pytest.mark.slow
 def test_a_sample_of_very_many_is_noted(tiny_service: EncoderService) -> None:
     texts = tuple(f"python {i} python" for i in range(1_020))
     senses = shown(tiny_service, live(tiny_service, texts), layer=0, groups="2")
@@ -44,7 +43,6 @@ def test_a_sample_of_very_many_is_noted(tiny_service: EncoderService) -> None:
     assert note.startswith("2,000 of the word's 2,040 uses are shown and measured")
 
 
-@pytest.mark.slow
 def test_a_stored_corpus_shows_the_same_up_to_float16(
     tiny_service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,6 @@ def test_the_snippet_gives_the_bundled_words_curve(service: EncoderService) -> N
     assert "from transformers import AutoModel, AutoTokenizer" in code
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_awkward_texts_and_a_split_are_written_so_that_python_reads_them(
     tiny_service: EncoderService, tiny_root: Path, family: str
@@ -108,7 +107,6 @@ def test_awkward_texts_and_a_split_are_written_so_that_python_reads_them(
     assert_same(code.replace(f"path/to/{family}", str(tiny_root / family)), senses)
 
 
-@pytest.mark.slow
 def test_many_occurrences_come_from_the_pages_download(
     tiny_service: EncoderService,
     tiny_root: Path,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from scipy.stats import percentileofscore
 
 from contextlens.analysis.similarity import cosine_matrix
@@ -46,7 +45,6 @@ def test_ways_disagree_about_the_pair_whose_rank_differs_most() -> None:
     assert [str(claim) for claim in same.claims()] == ["**The pair A and B**"]
 
 
-@pytest.mark.slow
 def test_transformers_and_sentence_transformers_give_the_pages_cosines(
     service: EncoderService,
 ) -> None:

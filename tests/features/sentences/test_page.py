@@ -156,7 +156,6 @@ def test_a_corpus_that_is_gone_is_named_and_one_text_is_not_compared() -> None:
     store().delete(kept.name)
 
 
-@pytest.mark.slow
 def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
     view = SHOW.put(DEFAULT, SEARCH)
     with offered_files() as files:
@@ -172,7 +171,6 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
 
 
-@pytest.mark.slow
 def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
     card = runtime.service().load(BUNDLED_ID)
     texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")

@@ -109,7 +109,6 @@ def test_words_are_lit_by_their_share_and_text_is_escaped() -> None:
     assert drawn.count("<span") == 2
 
 
-@pytest.mark.slow
 def test_the_snippet_gives_the_same_similarities(
     result: SearchResult, service: EncoderService
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +44,6 @@ def trip_of(decoded: str, text: str, *, rewritten: int, unknown: int, lost: int)
     return RoundTrip(text, decoded, changes, [Stretch("x" * lost, "lost")], unknown)
 
 
-@pytest.mark.slow
 def test_every_claim_is_true_of_any_text_and_none_is_dead(tiny_service: EncoderService) -> None:
     keys: set[str] = set()
     for chance, model, tokens, vocabulary in odd_tokens(tiny_service, 500):

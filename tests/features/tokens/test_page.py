@@ -194,7 +194,6 @@ def test_nothing_typed_becomes_markup(section: str) -> None:
 # Other models
 
 
-@pytest.mark.slow
 def test_a_switch_of_models_brings_the_settings_in_order(tiny_root: Path, tmp_path: Path) -> None:
     with app_settings(MODEL_FOLDERS=str(tiny_root), ALLOW_DOWNLOADS="0", DATA_DIR=str(tmp_path)):
         app = showing("The python slept", pad=300, cut=400, search="the", token=2)

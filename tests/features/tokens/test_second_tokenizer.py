@@ -58,7 +58,6 @@ def with_tokenizer(app: AppTest) -> AppTest:
     return press(app, "get_tokenizer")
 
 
-@pytest.mark.slow
 def test_another_tokenizer_is_fetched_and_set_beside(
     tiny_root: Path, tiny_service: EncoderService, tmp_path: Path
 ) -> None:
@@ -78,7 +77,6 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         assert "model.safetensors" not in {request.file for request in server.requests}
 
 
-@pytest.mark.slow
 def test_a_tokenizer_on_its_way_can_be_cancelled_and_got_after_all(
     tiny_root: Path, tmp_path: Path
 ) -> None:
@@ -103,7 +101,6 @@ def test_a_tokenizer_on_its_way_can_be_cancelled_and_got_after_all(
         assert ids(app, "token_strip_1")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["404", "401", "damaged", "no network"])
 def test_a_failed_fetch_is_one_sentence_and_the_page_goes_on(
     tiny_root: Path, tmp_path: Path, problem: str
@@ -131,7 +128,6 @@ def test_a_failed_fetch_is_one_sentence_and_the_page_goes_on(
             assert ids(app, "token_strip_1")
 
 
-@pytest.mark.slow
 def test_where_downloads_are_forbidden_the_page_says_so(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0") as server:
         app = with_tokenizer(showing("The US told us", **TWO))
@@ -140,7 +136,6 @@ def test_where_downloads_are_forbidden_the_page_says_so(tiny_root: Path, tmp_pat
         assert not server.requests
 
 
-@pytest.mark.slow
 def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: Path) -> None:
     with app_settings(MODELS=BUNDLED_ID, DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         app = showing("The US told us", **TWO)

@@ -115,7 +115,6 @@ def assert_looked_up(
         assert own != [token_id]
 
 
-@pytest.mark.slow
 def test_every_claim_is_true_of_any_query_and_none_is_dead(tiny_service: EncoderService) -> None:
     keys: set[str] = set()
     for chance, model, _, vocabulary in odd_tokens(tiny_service, 500):

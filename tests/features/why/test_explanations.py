@@ -96,7 +96,6 @@ def test_an_explanation_is_a_job_whose_result_is_small(
         assert array.dtype != object
 
 
-@pytest.mark.slow
 def test_edits_and_random_pairs_are_work_too(tiny_service: EncoderService, jobs: Jobs) -> None:
     score = score_on(tiny_service, *TEXTS, model="folder:bert")
     task = edits.task(score, tiny_service, token_seconds=1)

@@ -12,7 +12,6 @@ from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_input_shares_add_up_on_both_sides(tiny_service: EncoderService, family: str) -> None:
     score = score_on(tiny_service, PAIR, sentence("A cat"), model=f"folder:{family}", layer=2)

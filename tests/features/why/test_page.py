@@ -41,8 +41,6 @@ from tests.support.pages import (
     to_layer,
 )
 
-pytestmark = pytest.mark.slow
-
 CHART = "why_chart"
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -72,6 +70,7 @@ def whole(app: AppTest) -> AppTest:
     return app
 
 
+@pytest.mark.slow
 def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     service: EncoderService,
 ) -> None:
@@ -142,6 +141,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     whole(settled(press(app, "why_progress_begin")))
 
 
+@pytest.mark.slow
 def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

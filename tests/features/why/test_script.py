@@ -71,7 +71,6 @@ def _numbers(result: Explanation, found: dict[str, Any]) -> list[tuple[Any, Any]
     return [(found[name], array) for name, array in result.arrays().items() if name in names]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_scripts_give_every_familys_numbers(
     tiny_service: EncoderService, tiny_root: Path, family: str, monkeypatch: pytest.MonkeyPatch
@@ -92,7 +91,6 @@ def test_the_scripts_give_every_familys_numbers(
         assert_same(result, folder, names)
 
 
-@pytest.mark.slow
 def test_the_scripts_give_the_opening_numbers(service: EncoderService) -> None:
     names = assert_same(leave_out(score_on(service), service))
     score = score_on(service, layer=2)  # hundreds of runs, one by one

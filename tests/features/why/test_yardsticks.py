@@ -57,7 +57,6 @@ def test_most_english_sentences_are_recognised() -> None:
     assert np.mean([is_english(text) for text in texts]) > 0.93
 
 
-@pytest.mark.slow
 def test_random_pairs_are_all_pairs_of_sample_sentences(tiny_service: EncoderService) -> None:
     found = random_pairs(tiny_service, tiny_service.load("folder:bert"))
     encodings = tiny_service.encode("folder:bert", list(baseline_sentences()), layers=[3])

@@ -195,7 +195,6 @@ ONE = JobKind("turns", n_at_once=1, n_waiting=1000, n_waiting_each=1000)
 sizes = st.lists(st.integers(1, 50), min_size=1, max_size=12)
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(ann=sizes, bob=sizes, eve=sizes)
 def test_while_all_wait_nobody_is_ahead_of_another_by_more_than_two_jobs(

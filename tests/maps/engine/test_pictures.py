@@ -18,8 +18,6 @@ from contextlens.maps.points import UNITS
 from contextlens.maps.request import MapSettings
 from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
-
 LAST = 6
 
 
@@ -44,6 +42,7 @@ FEW = Corpus(
 # Samples
 
 
+@pytest.mark.slow
 def test_of_too_many_texts_the_same_random_ones_are_read(
     draw: Any, counting: CountingService, card: ModelCard
 ) -> None:
@@ -189,6 +188,7 @@ def test_what_was_measured_counts_once_enough_was_read(
     assert after not in {0, before}
 
 
+@pytest.mark.slow
 def test_a_call_that_had_to_wait_does_not_make_the_next_maps_seem_large(
     counting: CountingService, card: ModelCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ from contextlens.maps.engine import MAPS, Maps
 from contextlens.maps.request import MapRequest
 from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
-pytestmark = pytest.mark.slow  # starts a process that draws maps
-
 ME, YOU = Visitor("me"), Visitor("you")
 
 

@@ -79,7 +79,6 @@ def slow() -> Iterator[tuple[Slow, str]]:
         service.go.set()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("accept", [ANSWER_TYPE, f"{ANSWER_TYPE}, {STREAM_TYPE}"])
 def test_a_client_that_goes_stops_the_work(slow: tuple[Slow, str], accept: str) -> None:
     service, url = slow
@@ -105,7 +104,6 @@ def test_what_progress_raises_at_the_client_stops_the_work(slow: tuple[Slow, str
     assert service.stopped.wait(20)
 
 
-@pytest.mark.slow
 def test_signs_of_life_come_while_the_work_goes_on(slow: tuple[Slow, str]) -> None:
     service, url = slow
     asked = []
@@ -212,7 +210,6 @@ class Large:
         return np.zeros((4_000, 1_000), dtype=np.float32)  # 16 MB: no socket holds that
 
 
-@pytest.mark.slow
 def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderService) -> None:
     with (
         serving(create_app(local, bounds=Bounds(seconds=0.5))) as url,
@@ -224,7 +221,6 @@ def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderServi
     assert "was not there in time: it has 0.5 seconds" in answer
 
 
-@pytest.mark.slow
 def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
     """With room for one question, the second is answered once the first is given up."""
     service: Any = Large()

@@ -173,6 +173,7 @@ def healthy(url: str, client: httpx2.Client) -> float:
     return time.monotonic() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [

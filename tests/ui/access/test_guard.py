@@ -47,8 +47,6 @@ from tests.support.pages import (
     shown_view,
 )
 
-pytestmark = pytest.mark.slow
-
 HUB_MODEL = "google-bert/bert-base-uncased"
 
 

@@ -77,7 +77,6 @@ def test_what_is_missing_is_in_the_log_without_what_is_there(
     assert SETTINGS["OIDC_CLIENT_SECRET"] not in caplog.text
 
 
-@pytest.mark.slow
 def test_where_a_provider_is_not_set_up_nobody_gets_in(tmp_path: Path) -> None:
     with app_settings(DATA_DIR=str(tmp_path), SIGN_IN="required"):
         app = framed(page="tokens")
@@ -167,7 +166,6 @@ def groups(n_bytes: int) -> list[str]:
     return ["admin", "uploader", *rows]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("base", ["", "lens"])
 @pytest.mark.parametrize("kilobytes", [0, 2, 6, 12])
 def test_cookies_stay_small_however_many_groups_somebody_has(
@@ -188,7 +186,6 @@ def test_cookies_stay_small_however_many_groups_somebody_has(
     assert sum(map(len, new)) < 3300
 
 
-@pytest.mark.slow
 def test_a_code_that_the_provider_does_not_know_signs_nobody_in(its: str) -> None:
     with app_settings(**SETTINGS), knows(ADDRESS, its):
         client = client_of()
@@ -198,7 +195,6 @@ def test_a_code_that_the_provider_does_not_know_signs_nobody_in(its: str) -> Non
         assert not guard.person_of_request(dict(client.cookies)).is_signed_in
 
 
-@pytest.mark.slow
 def test_of_a_small_id_token_signing_out_has_a_hint(its: str) -> None:
     with app_settings(**SETTINGS), knows(ADDRESS, its):
         sign_in(client := client_of(), ADDRESS, its, "vera")
@@ -208,7 +204,6 @@ def test_of_a_small_id_token_signing_out_has_a_hint(its: str) -> None:
         assert list(json.loads(hint or b"")) == ["id_token"]
 
 
-@pytest.mark.slow
 def test_pieces_of_an_earlier_sign_in_are_taken_away(its: str) -> None:
     with app_settings(**SETTINGS), knows(ADDRESS, its):
         client = client_of()
@@ -218,7 +213,6 @@ def test_pieces_of_an_earlier_sign_in_are_taken_away(its: str) -> None:
         assert gone == ["_streamlit_user_1", "_streamlit_user_tokens_2"]
 
 
-@pytest.mark.slow
 def test_what_is_too_long_for_a_cookie_is_left_out(its: str) -> None:
     with app_settings(**SETTINGS), knows(ADDRESS, its):
         own = {"name": "N" * 5000, "email": "a" * 5000 + "@example.org", "email_verified": True}

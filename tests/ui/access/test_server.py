@@ -27,8 +27,6 @@ from tests.support.openid import cookies, owner_of, provider, settings_of
 from tests.support.pages import app_settings
 from tests.ui.access.forged import Forger
 
-pytestmark = pytest.mark.slow
-
 ORIGIN = "https://lens.example.org"
 BASE = "lens"
 

@@ -114,7 +114,6 @@ def labels(app: AppTest) -> list[str]:
 # Typed ids
 
 
-@pytest.mark.slow
 def test_an_id_can_be_typed(server: HubServer) -> None:
     app = type_model(type_in(framed(), TEXT), f" {TYPED} ")
     assert (picked(app), pending(app)) == (TYPED, True)
@@ -125,7 +124,6 @@ def test_an_id_can_be_typed(server: HubServer) -> None:
     assert not app.run().toast
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     [
@@ -144,7 +142,6 @@ def test_the_title_or_an_old_label_of_a_preset_names_it(server: HubServer, typed
 NO_MODELS = ("../..", "a" * 10_000, "![x](http://example.org/x.png)")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("typed", NO_MODELS, ids=lambda typed: typed[:12])
 def test_what_cannot_be_a_model_stops_at_the_door(server: HubServer, typed: str) -> None:
     app = type_model(type_in(framed(), TEXT), typed)
@@ -158,7 +155,6 @@ def test_what_cannot_be_a_model_stops_at_the_door(server: HubServer, typed: str)
     assert not app.error
 
 
-@pytest.mark.slow
 def test_a_value_of_a_picker_that_was_replaced_is_not_a_choice(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -173,7 +169,6 @@ def test_a_value_of_a_picker_that_was_replaced_is_not_a_choice(
 # What the picker says
 
 
-@pytest.mark.slow
 def test_sizes_are_said_only_of_what_must_be_fetched(server: HubServer) -> None:
     app = framed()
     assert labels(app)[0] == "all-MiniLM-L6-v2"
@@ -192,7 +187,6 @@ def test_the_purpose_of_each_preset_can_be_read(server: HubServer) -> None:
     assert "organisation/name" in said_
 
 
-@pytest.mark.slow
 def test_where_downloads_are_forbidden_the_picker_says_what_is_not_here(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -205,7 +199,6 @@ def test_where_downloads_are_forbidden_the_picker_says_what_is_not_here(
         assert "CONTEXTLENS_ALLOW_DOWNLOADS=0" in said(app)
 
 
-@pytest.mark.slow
 def test_where_the_models_are_limited_none_can_be_typed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -231,7 +224,6 @@ def load_of(model: str) -> Job:
     return load
 
 
-@pytest.mark.slow
 def test_the_page_goes_on_with_its_model_until_the_other_is_there(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -252,7 +244,6 @@ def test_the_page_goes_on_with_its_model_until_the_other_is_there(
     assert picked(app) == PRESET
 
 
-@pytest.mark.slow
 def test_what_is_fetched_and_how_far_it_is_stands_in_the_sidebar(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -265,7 +256,6 @@ def test_what_is_fetched_and_how_far_it_is_stands_in_the_sidebar(
     assert 0 <= bar.proto.value < 100
 
 
-@pytest.mark.slow
 def test_back_after_the_change_is_not_undone(server: HubServer) -> None:
     app = type_in(framed(), TEXT)
     before = app.query_params["s"]
@@ -278,7 +268,6 @@ def test_back_after_the_change_is_not_undone(server: HubServer) -> None:
     assert picked(app) == BUNDLED_ID
 
 
-@pytest.mark.slow
 def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
@@ -296,7 +285,6 @@ def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: thread
     assert not app.error
 
 
-@pytest.mark.slow
 def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     server: HubServer, served: Path, gate: threading.Event
 ) -> None:
@@ -318,7 +306,6 @@ def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     assert load_of(PRESET) is load
 
 
-@pytest.mark.slow
 def test_of_two_quick_choices_the_second_counts(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
@@ -331,7 +318,6 @@ def test_of_two_quick_choices_the_second_counts(server: HubServer, gate: threadi
     assert first.was_stopped
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_reset", [True, False])
 def test_reset_or_the_model_in_use_takes_the_request_back(
     server: HubServer, gate: threading.Event, is_reset: bool
@@ -344,7 +330,6 @@ def test_reset_or_the_model_in_use_takes_the_request_back(
     assert_goes_on(app.run(), text=DEFAULT.sentences[0].text if is_reset else TEXT)
 
 
-@pytest.mark.slow
 def test_who_went_elsewhere_keeps_the_model_found_there(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -360,7 +345,6 @@ def test_who_went_elsewhere_keeps_the_model_found_there(
     assert_goes_on(app.run(), SECOND)
 
 
-@pytest.mark.slow
 def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -376,7 +360,6 @@ def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     assert weights_asked(server) == 1
 
 
-@pytest.mark.slow
 def test_a_model_that_was_dropped_from_memory_before_the_change_is_loaded_again(
     served: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
@@ -491,7 +474,6 @@ def test_a_fault_is_one_sentence_and_the_model_can_be_loaded_after_it(
         assert service.load(PRESET).revision == hub.commit(PRESET)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_hasty")
 @pytest.mark.parametrize("name", ["404", "disk full", "code"])
 def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
@@ -554,7 +536,6 @@ def test_a_copy_that_was_damaged_on_this_machine_is_fetched_again(
     assert weights_asked(server) == 2
 
 
-@pytest.mark.slow
 def test_another_choice_replaces_a_failure(server: HubServer) -> None:
     server.faults = lambda request, reply: error(500) if request.repo == PRESET else reply
     app = choose(choose(type_in(framed(), TEXT), PRESET), SECOND)
@@ -562,7 +543,6 @@ def test_another_choice_replaces_a_failure(server: HubServer) -> None:
     assert not app.error
 
 
-@pytest.mark.slow
 def test_an_error_that_nobody_foresaw_is_a_reference_to_the_log(
     server: HubServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -60,7 +60,6 @@ def test_a_probe_is_answered_by_any_address_of_the_machine(host: str) -> None:
     assert client(ELSEWHERE, host).post("/healthz").status_code == 405
 
 
-@pytest.mark.slow
 def test_a_server_is_ready_once_its_model_was_loaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

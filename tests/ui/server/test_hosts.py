@@ -215,7 +215,6 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServe
     server.stop()
 
 
-@pytest.mark.slow
 def test_the_real_server_refuses_both_and_asks_nobody(watched: tuple[AppServer, Path]) -> None:
     server, log = watched
     own = server.address.removeprefix("http://")
@@ -235,7 +234,6 @@ def test_the_real_server_refuses_both_and_asks_nobody(watched: tuple[AppServer, 
     assert not log.exists(), log.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_every_document_of_the_real_server_may_be_framed_by_itself_only(
     watched: tuple[AppServer, Path],
 ) -> None:
@@ -245,7 +243,6 @@ def test_every_document_of_the_real_server_may_be_framed_by_itself_only(
     assert b'"allowedOrigins":[]' in _get(watched[0], "/_stcore/host-config").read()
 
 
-@pytest.mark.slow
 def test_the_real_server_says_how_it_is(watched: tuple[AppServer, Path]) -> None:
     server, _ = watched
     assert _get(server, "/healthz").read() == b"ok\n"

@@ -337,7 +337,6 @@ def test_a_job_that_fails(lines: Lines) -> None:
     assert MARKER not in str(lines())
 
 
-@pytest.mark.slow
 def test_a_worker_process_that_fails(lines: Lines) -> None:
     with Processes(1) as own, pytest.raises(WorkerError):
         own.run(steps.fail, lambda _, __: None)
@@ -357,7 +356,6 @@ def app(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.slow
 def test_a_real_page_that_fails_on_a_sentence(
     app: None, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,7 +373,6 @@ def test_a_real_page_that_fails_on_a_sentence(
     assert MARKER not in str(lines())
 
 
-@pytest.mark.slow
 def test_an_upload_that_fails_and_an_indexing_that_fails(
     app: None, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,13 +36,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         gc.unfreeze()
 
 
-@pytest.mark.slow
 def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> None:
     assert gc.get_freeze_count() > 100_000
     assert len(gc.get_objects()) < gc.get_freeze_count()
 
 
-@pytest.mark.slow
 def test_the_map_process_is_ready(prepared: None) -> None:
     running = [worker.is_alive for worker in maps()._placing.processes._all]
     assert sorted(running) == [False, True]
@@ -54,6 +52,7 @@ def unfinished(n_texts: int) -> str:
     return store().create(made_up_corpus(n_texts), indexing_of(card, (0,), "exact")).name
 
 
+@pytest.mark.slow
 def test_indexing_goes_on_that_an_earlier_server_did_not_finish(tmp_path: Path) -> None:
     with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         name = unfinished(5)
@@ -76,7 +75,6 @@ def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> N
         assert store().about(name).state in {"waiting", "indexing"}
 
 
-@pytest.mark.slow
 def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) -> None:
     """Its import would delay the first page by a second."""
     code = (

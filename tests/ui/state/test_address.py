@@ -43,7 +43,6 @@ def packed(**changes: Any) -> dict[str, Any]:
 # There and back
 
 
-@pytest.mark.slow
 @unhurried
 @given(views())
 def test_a_view_comes_back_as_it_was_from_an_address_that_no_mail_changes(view: ViewState) -> None:
@@ -65,7 +64,6 @@ def test_the_default_view_needs_no_address() -> None:
     assert decode("") == DEFAULT
 
 
-@pytest.mark.slow
 @unhurried
 @given(views(st.text(any_character, max_size=20)))
 def test_half_characters_are_replaced_and_nothing_moves(view: ViewState) -> None:
@@ -148,7 +146,6 @@ def bomb(megabytes: int) -> str:
 
 
 # 200 MB make an address of 260 kB, refused for its length; 11 MB are just short enough.
-@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [11, 200])
 def test_an_address_that_inflates_is_refused_before_it_fills_the_memory(megabytes: int) -> None:
     parameter = bomb(megabytes)

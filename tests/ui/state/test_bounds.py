@@ -64,7 +64,6 @@ def unparsed(monkeypatch: pytest.MonkeyPatch) -> None:
 # Before it is parsed
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("unparsed")
 def test_a_file_of_many_pages_is_refused_before_it_is_parsed() -> None:
     pages = packed(c={f"page {i}": {"n": 1} for i in range(200_000)})

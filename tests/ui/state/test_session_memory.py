@@ -50,7 +50,6 @@ def sentence(text: str) -> Sentence:
     return Sentence(text, None, find_word(text, "python"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_session_holds_no_result(offered: dict[str, Any], page: str) -> None:
     text = " ".join(f"python bank {i}" for i in range(120))

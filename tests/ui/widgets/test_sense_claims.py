@@ -83,6 +83,7 @@ def test_the_best_of_many_layers_must_do_better_than_that_of_one() -> None:
     assert verdict_of(curve_of(32, *[22] * 13), HALF).state == "unclear"
 
 
+@pytest.mark.slow
 def test_shuffled_senses_are_seldom_separate() -> None:
     """One-sided, corrected for the best of seven layers: by design at most 2.5%."""
     rng = np.random.default_rng(0)

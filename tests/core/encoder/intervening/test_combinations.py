@@ -67,7 +67,6 @@ AVERAGES = st.builds(
 )
 
 
-@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(
@@ -145,7 +144,6 @@ def test_layers_below_a_change_are_run_once(
     assert done == [(1, 1), (2, 1), (3, 1), (1, 1), (2, 1), (3, 1), (2, 1), (3, 2)]
 
 
-@pytest.mark.slow
 def test_threads_change_nothing_for_each_other(tiny_root: Path) -> None:
     service = LocalService(Settings(model_folder=tiny_root, allow_downloads=False))
     rows: list[Changes] = [

@@ -29,8 +29,6 @@ from tests.support.maps import QUICK, TEXTS, map_view
 from tests.support.pages import alone, plainly_said, press, send, settled, shown_view, to_layer
 from tests.support.pages import chart as figure_of
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
-
 
 def title(app: AppTest, key: str = "map_chart") -> str:
     return str(figure_of(app, key)["layout"]["title"]["text"])
@@ -55,6 +53,7 @@ def go(app: AppTest, view: ViewState) -> AppTest:
 # On first sight
 
 
+@pytest.mark.slow
 def test_the_page_opens_on_the_two_pythons() -> None:
     app = framed(DEFAULT)
     app = settled(field(app.button_group, f"{PAGE}_panel").set_value(TRUST).run())

@@ -25,8 +25,6 @@ from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import chart as figure_of
 from tests.support.pages import everything_said, plainly_said, press, settled, shown_view
 
-pytestmark = pytest.mark.slow  # what starts a process that draws maps
-
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
 
 
@@ -47,6 +45,7 @@ def upload(app: AppTest, name: str, content: bytes) -> AppTest:
     return settled(own.set_value((name, content, "application/octet-stream")).run())
 
 
+@pytest.mark.slow
 def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_nothing() -> None:
     app = framed(map_view(source="file", **QUICK))
     assert not app.error
@@ -204,6 +203,7 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     assert "This choice has no map yet." in plainly_said(app)
 
 
+@pytest.mark.slow
 def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:
     columns = {
         RUDE: [f"{RUDE} {i}" for i in range(20)],

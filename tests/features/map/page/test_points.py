@@ -56,8 +56,6 @@ from tests.support.pages import (
 from tests.support.pages import chart as figure_of
 from tests.support.tiny_models import build
 
-pytestmark = pytest.mark.slow  # starts a process that draws maps
-
 
 def near_tables(app: AppTest) -> list[pd.DataFrame]:
     """A point's nearest in the full space, and on the map."""
@@ -111,6 +109,7 @@ def choose_rows(app: AppTest, *rows: int) -> AppTest:
 # Points
 
 
+@pytest.mark.slow
 def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     app = click(framed(map_view(layer=3, **QUICK)), 7)
     assert_whole(app)
@@ -183,6 +182,7 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     assert numbers_on(app) == set()
 
 
+@pytest.mark.slow
 def test_marks_come_with_the_address_and_count_for_their_points_alone(
     service: EncoderService,
 ) -> None:
@@ -202,6 +202,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     assert PIN_A.of(shown_view(app)) == -1
 
 
+@pytest.mark.slow
 def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     files: dict[str, Any],
 ) -> None:
@@ -236,6 +237,7 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert "are selected" not in plainly_said(app)
 
 
+@pytest.mark.slow
 def test_cards_and_rows_select_points_on_the_map() -> None:
     app = framed(map_view(find="flat", **QUICK))
     own = picture(app)
@@ -317,6 +319,7 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
 # Other models
 
 
+@pytest.mark.slow
 def test_another_model_s_map_stands_beside_and_is_linked(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

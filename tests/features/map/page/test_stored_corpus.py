@@ -68,7 +68,6 @@ def test_without_any_the_way_to_the_corpora_is_shown() -> None:
     assert "You have no stored corpus here yet" in everything_said(app)
 
 
-@pytest.mark.slow
 def test_it_is_drawn_with_its_marked_words() -> None:
     app = settled(framed(on(keep(30)), PAGE))
     assert not app.error

@@ -25,8 +25,6 @@ from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
 from tests.support.pages import everything_said, framed, press, settled
 
-pytestmark = pytest.mark.slow  # starts a process that draws maps
-
 SECONDS = 300
 LONG = {"every_word": True, "method": "tsne"}
 MB = 1_000_000
@@ -53,6 +51,7 @@ def has_button(app: AppTest, key: str) -> bool:
 # Large maps
 
 
+@pytest.mark.slow
 def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = on_map(map_view(**LONG))
     assert not under_way()
@@ -179,6 +178,7 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
 # What a session holds
 
 
+@pytest.mark.slow
 def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
     several = {"every_word": True, "at_most": "5000", "beside": "seed", **QUICK}
     app = on_map(map_view(panel=FIND_SELECT, **several))

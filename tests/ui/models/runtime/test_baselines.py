@@ -72,7 +72,6 @@ def assert_equal(one: Baseline, other: Baseline) -> None:
         np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
 
 
-@pytest.mark.slow
 def test_nobody_waits_while_a_baseline_is_measured_once_for_all_visitors_of_a_model(
     card: ModelCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +94,6 @@ def test_nobody_waits_while_a_baseline_is_measured_once_for_all_visitors_of_a_mo
     assert not np.array_equal(found[0].plain, other.plain)
 
 
-@pytest.mark.slow
 def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
     card: ModelCard, data: Path
 ) -> None:
@@ -121,7 +119,6 @@ def in_the_way(folder: Path) -> Path:
     return folder / "data"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [in_the_way, lambda folder: folder / ("x" * 300), lambda _: Path("/proc/contextlens")],

@@ -99,7 +99,6 @@ def test_where_nobody_signs_in_no_id_can_be_typed_and_a_preset_is_fetched(
     assert runtime.is_loaded(PRESET)
 
 
-@pytest.mark.slow
 def test_an_admin_types_any_id_and_others_do_not(signed_in: HubServer) -> None:
     app = seen_by("uwe", BUNDLED_ID)
     assert not field(app.selectbox, "model").proto.accept_new_options
@@ -113,7 +112,6 @@ def test_an_admin_types_any_id_and_others_do_not(signed_in: HubServer) -> None:
     assert runtime.is_loaded(OTHER)
 
 
-@pytest.mark.slow
 def test_an_admin_gets_by_a_click_what_an_address_names(signed_in: HubServer) -> None:
     app = seen_by("ada", OTHER)
     assert not said(app)

@@ -108,7 +108,6 @@ def test_there_is_a_way_back_to_the_first_model(server: HubServer) -> None:
     assert not server.requests
 
 
-@pytest.mark.slow
 def test_back_forward_and_a_state_file_fetch_nothing(server: HubServer) -> None:
     view = replace(DEFAULT, model=PRESET)
     app = framed()
@@ -123,7 +122,6 @@ def test_back_forward_and_a_state_file_fetch_nothing(server: HubServer) -> None:
     assert not server.requests
 
 
-@pytest.mark.slow
 def test_a_page_can_be_left_while_the_hub_says_nothing_and_who_comes_back_is_asked_again(
     server: HubServer, silence: threading.Event
 ) -> None:
@@ -140,7 +138,6 @@ def test_a_page_can_be_left_while_the_hub_says_nothing_and_who_comes_back_is_ask
     finish_background_work()
 
 
-@pytest.mark.slow
 def test_a_fetch_that_failed_is_not_begun_again_by_coming_back(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
     app = asked_for(PRESET)
@@ -153,7 +150,6 @@ def test_a_fetch_that_failed_is_not_begun_again_by_coming_back(server: HubServer
     assert len(server.requests) == n_requests
 
 
-@pytest.mark.slow
 def test_another_visitors_fetch_is_not_joined_without_a_click(
     server: HubServer, silence: threading.Event
 ) -> None:
@@ -164,7 +160,6 @@ def test_another_visitors_fetch_is_not_joined_without_a_click(
     assert not buttons(framed(replace(DEFAULT, model=PRESET)))
 
 
-@pytest.mark.slow
 def test_what_is_on_this_machine_needs_no_click(server: HubServer, models: Path) -> None:
     asked_for(OTHER)
     n_requests = len(server.requests)
@@ -180,7 +175,6 @@ def test_what_is_on_this_machine_needs_no_click(server: HubServer, models: Path)
         assert runtime.is_loaded(TINY)
 
 
-@pytest.mark.slow
 def test_the_operators_own_first_model_needs_no_click(
     served: Path, hub_cache: Path, tmp_path: Path
 ) -> None:
@@ -197,7 +191,6 @@ def test_the_operators_own_first_model_needs_no_click(
         assert buttons(app)["go_on_without"] == "Go on with tiny-bert"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "section", "key", "label"),
     [
@@ -218,7 +211,6 @@ def test_a_second_model_or_tokenizer_named_in_a_view_is_fetched_by_a_click_alone
     assert not app.error
 
 
-@pytest.mark.slow
 def test_another_visitors_second_model_is_not_joined_without_a_click(
     server: HubServer, silence: threading.Event
 ) -> None:
@@ -231,7 +223,6 @@ def test_another_visitors_second_model_is_not_joined_without_a_click(
     finish_background_work()
 
 
-@pytest.mark.slow
 def test_the_picker_is_a_click_too_where_a_view_asks_for_what_is_not_here(
     server: HubServer,
 ) -> None:
@@ -258,7 +249,6 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     return sent
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, model: str) -> None:
     app = asked_for(model)
@@ -270,7 +260,6 @@ def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, mod
     assert "3 layers · 160 dims · 4 heads" in sidebar_text(app)
 
 
-@pytest.mark.slow
 def test_fetching_a_model_shows_how_far_it_is(
     server: HubServer, bars: list[tuple[float, str]]
 ) -> None:
@@ -306,7 +295,6 @@ def assert_progress(bars: list[tuple[float, str]], model: str) -> None:
     assert any(text.endswith(" left") for text in plain)
 
 
-@pytest.mark.slow
 def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
     server: HubServer, served: Path, open_with: Callable[..., EncoderService]
 ) -> None:
@@ -325,7 +313,6 @@ def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
     assert app.query_params["s"] == encode(replace(view, model=PRESET))
 
 
-@pytest.mark.slow
 def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer) -> None:
     app = asked_for(PRESET)
     assert runtime.is_loaded(PRESET)
@@ -335,7 +322,6 @@ def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer) -> None:
     assert jobs().get(tasks.load_key(PRESET)) is before
 
 
-@pytest.mark.slow
 def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
     app = asked_for(PRESET)
@@ -351,7 +337,6 @@ def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> Non
 # Several visitors
 
 
-@pytest.mark.slow
 def test_several_visitors_wait_for_one_fetch(server: HubServer, gate: threading.Event) -> None:
     jobs().lease_seconds = SECONDS  # a headless visitor does not look while another one acts
     visitors = [opened_on(PRESET) for _ in range(4)]
@@ -363,7 +348,6 @@ def test_several_visitors_wait_for_one_fetch(server: HubServer, gate: threading.
     assert len(asked) == 1
 
 
-@pytest.mark.slow
 def test_a_visitor_who_leaves_does_not_stop_the_fetch(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -402,7 +386,6 @@ def test_what_one_visitor_typed_is_not_listed_to_others(server: HubServer) -> No
     assert not [o for o in taken_apart.main.selectbox[0].proto.options if "tiny" in o]
 
 
-@pytest.mark.slow
 def test_ones_own_model_can_stand_beside_another(server: HubServer) -> None:
     app = choose(asked_for(OTHER), BUNDLED_ID).switch_page("pages/layers.py")
     app.query_params["s"] = encode(

@@ -111,6 +111,7 @@ def test_the_story_is_told_in_three_sentences() -> None:
     assert str(meaning_sure(STORY, 3, none)[1]).startswith("At layers 1 to 3, “snake” is closer")
 
 
+@pytest.mark.slow
 def test_every_claim_on_odd_comparisons_holds_and_each_is_said() -> None:
     random, said = np.random.default_rng(7), []
     for _ in range(N):
