@@ -34,9 +34,11 @@ def word_lines(
         side, index = rows.picked
         ringed = side, sentences[side].words[index].position
 
+    pickable = rows.is_pickable  # a session keeps `receive`, and so must not keep the rows
+
     def receive(sent: object) -> None:
         pick = _checked(sent, positions)
-        if pick is not None and on_pick is not None and rows.is_pickable:
+        if pick is not None and on_pick is not None and pickable:
             on_pick(pick[0], -1 if pick == ringed else pick[1])
 
     data: Mapping[str, object] = {
@@ -45,7 +47,7 @@ def word_lines(
         "links": [list(link) for link in rows.links],
         "end": float(rows.end),
         "picked": rows.picked and {"side": rows.picked[0], "index": rows.picked[1]},
-        "pickable": rows.is_pickable,
+        "pickable": pickable,
         "says": asdict(rows.captions),
     }
     component("contextlens.features.why", "words", data, key=key, on_pick=receive)
