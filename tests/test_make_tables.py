@@ -61,6 +61,7 @@ def test_the_tables_have_the_numbers_of_both_pages(
     assert np.isfinite(costs.gaps).all()
 
 
+@pytest.mark.slow
 def test_the_docs_have_the_senses_as_they_are_computed(
     script: ModuleType, service: EncoderService
 ) -> None:

@@ -167,7 +167,7 @@ import sys
 sys.modules["prometheus_client"] = None  # as if it were not installed
 from starlette.requests import Request
 from contextlens.core import BUNDLED_ID, meters, open_service
-from contextlens.ui.server import health, readings
+from contextlens.ui.server import health, metrics
 meters.count_error(ValueError())
 metrics.begin()
 print(len(open_service().encode(BUNDLED_ID, ["pet python"])[0].tokens))

@@ -71,6 +71,7 @@ def test_no_page_fails(page: str, name: str) -> None:
     on(page, name)
 
 
+@pytest.mark.slow
 def test_an_unknown_word_is_named_with_the_reason_wherever_it_is_compared() -> None:
     note = "The model cannot read “happy😊” in A: 😊 (U+1F60A) is not in the vocabulary"
     for page in ("home", "meaning", "why", "masks"):

@@ -2,7 +2,8 @@
 
 A test that is not marked fails where its set-up and its call take more than `LIMIT` seconds of
 processor time. What a whole session shares, and what is imported or compiled on the way, does not
-count; a machine that is slower at the moment gets more.
+count; the first test of a file may take longer, as it often makes what all of them use; a machine
+that is slower at the moment gets more.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ __all__ = ["LIMIT"]
 LIMIT = 2.0
 """Seconds of processor time, of this process and of those that it waited for."""
 TIERS = ("browser", "cluster", "slow")
+_FIRST = 5.0
+"""The factor of the limit for the first test of a file."""
 _LOOPS, _LOOP_SECONDS = 2_000_000, 0.015
 """A loop in Python, and the processor time that it takes on the machine that set the limit."""
 _MANY_MODULES = 100
@@ -28,6 +31,7 @@ _MANY_MODULES = 100
 _LEFT_OUT = pytest.StashKey[Counter[str]]()
 _SHARED = pytest.StashKey[list[float]]()
 _SPENT = pytest.StashKey[float]()
+_FILE = pytest.StashKey[Path]()
 _N_MODULES = pytest.StashKey[int]()
 
 
@@ -74,15 +78,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail a test that is not marked and took too long."""
     result = yield
+    is_first, item.session.stash[_FILE] = (
+        item.session.stash.get(_FILE, None) != item.path,
+        item.path,
+    )
     if any(item.get_closest_marker(name) for name in TIERS):
         return result
     spent = processor_seconds() - item.stash[_SPENT] - item.session.stash[_SHARED][0]
-    if spent > LIMIT and len(sys.modules) - item.stash[_N_MODULES] < _MANY_MODULES:
-        factor = slowness()
-        if spent > factor * LIMIT:
+    limit = LIMIT * (_FIRST if is_first else 1.0)
+    if spent > limit and len(sys.modules) - item.stash[_N_MODULES] < _MANY_MODULES:
+        limit *= slowness()
+        if spent > limit:
             pytest.fail(
                 f"It took {spent:.1f} s of processor time with its set-up (here at most "
-                f"{factor * LIMIT:.1f}). Make it quicker, or mark it: @pytest.mark.slow."
+                f"{limit:.1f}). Make it quicker, or mark it: @pytest.mark.slow."
             )
     return result
 

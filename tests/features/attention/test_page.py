@@ -79,6 +79,7 @@ def assert_shows(app: AppTest, expected: np.ndarray) -> None:
         np.testing.assert_allclose(drawn, expected, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("open_", [alone, framed])
 def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
     open_: Any, service: EncoderService

@@ -134,6 +134,7 @@ def test_the_ready_made_pairs_are_judged_at_once_at_every_layer() -> None:
     assert f"**{round(100 * rows['accuracy'][2])}%**" in whole_file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["called_same", "most"])
 def test_pairs_are_read_one_by_one_and_the_address_names_the_shown_one(which: str) -> None:
     app = whole(opened(WRONG.put(DEFAULT, which)))

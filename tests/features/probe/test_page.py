@@ -47,6 +47,7 @@ def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
     assert "(counting words: 45%, always guessing “plain”: 42%)" in reading
 
 
+@pytest.mark.slow
 def test_each_closer_look_has_its_numbers() -> None:
     assert "taken for" in chart(look("mixups"), "probe_mixups")["layout"]["xaxis"]["title"]["text"]
     assert len(chart(look("curve"), "probe_curve")["data"][0]["x"]) == 4

@@ -104,6 +104,7 @@ def test_on_pairs_of_opposites_no_vector_beats_guessing() -> None:
     assert "(always guessing the commonest: 50%)" in found
 
 
+@pytest.mark.slow
 def test_changed_sentences_are_compared_and_shown_as_typed() -> None:
     app = opened(on(RUDE, "Two", "", "Four 🙂"))
     assert matrix(app, "max").shape == (4, 4)
@@ -156,6 +157,7 @@ def test_a_corpus_that_is_gone_is_named_and_one_text_is_not_compared() -> None:
     store().delete(kept.name)
 
 
+@pytest.mark.slow
 def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
     view = SHOW.put(DEFAULT, SEARCH)
     with offered_files() as files:

@@ -118,6 +118,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert app.button(key="why_edit_use_0").disabled
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = ViewState(DEFAULT.model, (Sentence(RUDE),))
     app = framed(controls.VECTOR_KIND.put(alone, controls.WORD), controls.PAGE)

@@ -63,6 +63,7 @@ def test_indexing_goes_on_that_an_earlier_server_did_not_finish(tmp_path: Path) 
         assert store().about(name).state == "done"
 
 
+@pytest.mark.slow
 def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> None:
     with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         name = unfinished(3_000)
