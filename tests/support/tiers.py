@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,10 +79,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fail a test that is not marked and took too long."""
     result = yield
-    is_first, item.session.stash[_FILE] = (
-        item.session.stash.get(_FILE, None) != item.path,
-        item.path,
-    )
+    is_first = item.session.stash.get(_FILE, None) != item.path
+    item.session.stash[_FILE] = item.path
     if any(item.get_closest_marker(name) for name in TIERS):
         return result
     spent = processor_seconds() - item.stash[_SPENT] - item.session.stash[_SHARED][0]
