@@ -176,6 +176,7 @@ print(answer.status_code, answer.body.decode())
 """
 
 
+@pytest.mark.slow
 def test_without_prometheus_client_only_the_metrics_are_missing(tmp_path: Path) -> None:
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-c", WITHOUT]
