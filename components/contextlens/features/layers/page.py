@@ -187,7 +187,7 @@ def _layers_compared(
         result = compared_layers(view, states.card, other, service)
     kit.claims(result.claims(), sure=result.sure(), key="reading_alike")
     _draw(result, key="layers_alike")
-    with st.expander(say("layers.details")):
+    with st.expander(say("page.details")):
         similarity = result.similarity
         left, right = st.columns(2, gap="medium")
         with left:

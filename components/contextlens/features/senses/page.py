@@ -93,7 +93,7 @@ def _toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
     """The controls of the page; without a corpus, only the one that chooses another."""
     with kit.controls("senses"):
         corpora = _corpus_options(view, controls.CORPUS)
-        _select(view, controls.corpus_among(corpora), _of_another_corpus)
+        inputs.select(view, controls.corpus_among(corpora), _of_another_corpus)
         if corpus is None:
             return
         words = suggested(view, corpus)
@@ -116,16 +116,12 @@ def _corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
     return known
 
 
-Then = Callable[[ViewState], ViewState]
-"""Adjusts other controls of a view after one has changed."""
-
-
 def _word_field(
     view: ViewState,
     control: Text,
     default: str,
     words: tuple[WordRow, ...],
-    then: Then = lambda view: view,
+    then: inputs.ViewChange = lambda view: view,
 ) -> None:
     """A field for a word, with words of the corpus and their numbers; others can be typed."""
     counts = {row.word: _word_option(row) for row in words}
@@ -152,21 +148,7 @@ def _word_option(row: WordRow) -> str:
     return say("senses.word_option.uses", word=word, n=row.n)
 
 
-def _select(view: ViewState, control: Choice, then: Then) -> None:
-    """Draw a control as a menu; `then` adjusts the view after its choice has changed."""
-    chosen, values = control.of(view), list(control.options)
-    key = session.bind(control.key, chosen)
-    st.selectbox(
-        control.label,
-        values,
-        index=values.index(chosen),
-        key=key,
-        format_func=control.options.__getitem__,
-        on_change=_write(control, key, then),
-    )
-
-
-def _write(control: Control[Any], key: str, then: Then) -> Callable[[], None]:
+def _write(control: Control[Any], key: str, then: inputs.ViewChange) -> Callable[[], None]:
     def write() -> None:
         if session.is_shown(key):
             value = str(session.value(key) or "")[:_MAX_ADDRESS_CHARACTERS]
@@ -512,12 +494,12 @@ def _concordance_controls(senses: Senses) -> None:
         "group": not grouping.descriptions,
     }
     orders = {key: label for key, label in SORT.options.items() if not unavailable.get(key)}
-    _select(senses.view, SORT.among(orders), _first_page)
+    inputs.select(senses.view, SORT.among(orders), _first_page)
     n_groups = len(grouping.descriptions)
     some_in_none = bool(grouping.n_none and n_groups)
     only = controls.only_among(names, n_groups, some_in_none=some_in_none)
     if len(only.options) > 2:
-        _select(senses.view, only, _without_map_selection)
+        inputs.select(senses.view, only, _without_map_selection)
     button = partial(st.button, icon=":material/close:", type="tertiary")
     if senses.is_drawn and senses.is_selected:
         button("Show all", key="senses_clear", on_click=_list_all)

@@ -16,7 +16,7 @@ from contextlens.content.language import say
 from contextlens.content.wording import percent
 from contextlens.core.schema import ModelCard
 from contextlens.features.senses.occurrences import WordUses
-from contextlens.figures.frames import spread
+from contextlens.figures.frames import layer_mark, spread
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, NEUTRAL, SMALLEST, figure, plain
 from contextlens.ui.panel import Panel
 
@@ -222,7 +222,7 @@ def curve_figure(
             "tickformat": ".0%",
             "zeroline": False,
         },
-        "shapes": [_mark(layer), _chance_line(chance)],
+        "shapes": [layer_mark(layer), _chance_line(chance)],
         "annotations": [*_ends(curves), *_value(curves, layer), _chance_label(chance)],
         "margin": {"l": 90, "r": 96 if len(curves) > 1 else 20},
     }
@@ -292,12 +292,6 @@ def _chance_label(chance: float) -> dict[str, Any]:
     where = {"x": 1, "xref": "paper", "xanchor": "right", "y": chance, "yanchor": edge}
     font = {"color": MUTED, "size": SMALLEST}
     return {"text": "always guessing", **where, "showarrow": False, "font": font}
-
-
-def _mark(layer: int) -> dict[str, Any]:
-    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
-    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
-    return {"type": "line", **ends, "line": line}
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:

@@ -14,6 +14,9 @@ from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
 from contextlens.ui.state.view import ViewState, letter
 
+ViewChange = Callable[[ViewState], ViewState]
+"""Adjusts other controls of a view after one has changed."""
+
 
 def choice(view: ViewState, control: Choice) -> str:
     """Draw a control as a row of buttons; return the choice."""
@@ -32,8 +35,14 @@ def choice(view: ViewState, control: Choice) -> str:
     return chosen
 
 
-def select(view: ViewState, control: Choice) -> str:
-    """Draw a control as a menu; return the choice."""
+def select(view: ViewState, control: Choice, then: ViewChange = lambda view: view) -> str:
+    """Draw a control as a menu; return the choice.
+
+    Args:
+        view: the current view.
+        control: the choice.
+        then: what else changes in the view with the choice.
+    """
     values, chosen = list(control.options), control.of(view)
     key = session.bind(control.key, chosen)
     st.selectbox(
@@ -43,7 +52,7 @@ def select(view: ViewState, control: Choice) -> str:
         key=key,
         format_func=control.options.__getitem__,
         help=control.help or None,
-        on_change=_write(control, key),
+        on_change=_write(control, key, then),
     )
     return chosen
 
@@ -97,10 +106,12 @@ def sentence(view: ViewState, control: Choice) -> int:
     return sentence_index(view, control)
 
 
-def _write(control: Control[Any], key: str) -> Callable[[], None]:
+def _write(
+    control: Control[Any], key: str, then: ViewChange = lambda view: view
+) -> Callable[[], None]:
     def write() -> None:
         if session.is_shown(key):
-            session.write(control.put(session.current(), session.value(key)))
+            session.write(then(control.put(session.current(), session.value(key))))
 
     return write
 
