@@ -88,7 +88,7 @@ VIEWS: Mapping[str, tuple[str, ViewState]] = {
     "senses own": _view("senses", panel="own", own="My python eats a mouse"),
     "senses taken": _view("senses", corpus="sentiment", panel="taken"),
     "pairs": _view("pairs"),
-    "pairs read": _view("pairs", layer=3, panel="All"),
+    "pairs read": _view("pairs", layer=3, panel="Every pair"),
     "sentences": _view("sentences"),
     "sentences own": _view("sentences", source="yours", test="kind"),
     "map": _view("map"),

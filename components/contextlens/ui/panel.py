@@ -1,8 +1,8 @@
 """The result of one capability: a closer look, a way of explaining, a kind of picture.
 
 A capability is one module of a feature. It has a `Panel` with the numbers, the function that
-computes it, its formula, and its words. It does not import Streamlit: `kit.panel` draws a panel,
-and the feature's `page.py` draws what is special about one.
+computes it, its formula, and its words. It does not import Streamlit: the feature's `page.py`
+draws it, with the parts of `ui/widgets/kit.py`.
 """
 
 from __future__ import annotations

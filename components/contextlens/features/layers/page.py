@@ -217,7 +217,10 @@ def _spread(_view: ViewState, states: HiddenStates, service: EncoderService) -> 
         kit.chart(result.random_figure(), key="layers_random_pairs", alt=result.random_alt())
     with right:
         kit.chart(result.variance_figure(), key="layers_variance", alt=result.variance_alt())
-    kit.details(result, key="layers_spread")
+    with st.expander(say("page.details")):
+        kit.table(result.rows(), after=1, key="layers_spread_table")
+        st.markdown(result.formula)
+        st.code(result.snippet(), language="python", wrap_lines=True)
     return result
 
 

@@ -22,7 +22,6 @@ from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.core.schema import Passport
 from contextlens.ui.page import errors, navigation
-from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.sharing import address_of
@@ -203,36 +202,6 @@ def table(
     st.dataframe(
         frame, hide_index=True, column_config=settings, height=height, placeholder="", key=key
     )
-
-
-def panel(result: Panel, *, key: str, exact: int = 1) -> None:
-    """Draw a capability: its reading, chart and remarks; table, formula and code are folded.
-
-    Args:
-        result: what it shows.
-        key: the key of the chart, from which the others are made.
-        exact: the number of the table's leading columns that are shown as they are.
-    """
-    claims(result.claims(), sure=result.sure(), key=f"reading_{key}")
-    figure = result.figure()
-    if figure is not None:
-        chart(figure, key=key, alt=result.alt())
-    notes(result.notes())
-    details(result, key=key, exact=exact)
-
-
-def details(result: Panel, *, key: str, exact: int = 1) -> None:
-    """Draw a capability's table, formula and code, folded; nothing if it has none of them."""
-    rows, snippet = result.rows(), result.snippet()
-    if not (rows or snippet or result.formula):
-        return
-    with st.expander(say("page.details")):
-        if rows:
-            table(rows, after=exact, key=f"{key}_table")
-        if result.formula:
-            st.markdown(result.formula)
-        if snippet:
-            st.code(snippet, language="python", wrap_lines=True)
 
 
 def look_closer(
