@@ -1,4 +1,4 @@
-"""Starts the app and opens a page of it in Playwright's browser: what must work on any system.
+"""Starts the app and opens two pages of it in Playwright's browser: what must work on any system.
 
 python .ci/open_page.py
 """
@@ -20,11 +20,11 @@ SECONDS = 180
 
 
 def main() -> None:
-    """Start the app, open a page, and end the app.
+    """Start the app, open its pages, and end the app.
 
     Raises:
         TimeoutError: the app does not answer.
-        AssertionError: the page is not the expected one, or shows an error.
+        AssertionError: a page is not the expected one, or shows an error.
     """
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -32,7 +32,7 @@ def main() -> None:
     app = subprocess.Popen([sys.executable, "-m", "streamlit", "run", "app.py", *options], cwd=ROOT)
     try:
         wait_for(f"http://localhost:{port}/_stcore/health")
-        open_page(f"http://localhost:{port}/tokens")
+        open_pages(f"http://localhost:{port}")
     finally:
         app.terminate()
         app.wait(30)
@@ -51,15 +51,16 @@ def wait_for(address: str) -> None:
     raise TimeoutError(f"{address} did not answer in {SECONDS} s.")
 
 
-def open_page(address: str) -> None:
-    """Open Tokens & IDs and look for the tokens of its first sentence."""
+def open_pages(address: str) -> None:
+    """Open Tokens & IDs, and the Map, which a worker process draws."""
     with sync_playwright() as playwright:
         executable = os.environ.get("CONTEXTLENS_CHROMIUM")
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         page = browser.new_page()
-        page.goto(address)
-        expect(page.get_by_text("[CLS]").first).to_be_visible(timeout=SECONDS * 1000)
-        assert page.get_by_test_id("stException").count() == 0
+        for path, content in (("tokens", "text=[CLS]"), ("map", ".js-plotly-plot .main-svg")):
+            page.goto(f"{address}/{path}")
+            expect(page.locator(content).first).to_be_visible(timeout=SECONDS * 1000)
+            assert page.get_by_test_id("stException").count() == 0
         browser.close()
 
 

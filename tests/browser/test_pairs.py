@@ -63,7 +63,7 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
     expect(here.main.get_by_text("40 rows").first).to_be_visible()
-    here.click("Work it out")
+    here.click("Compare these pairs")
     computed(here)
     whole = here.main.locator(".st-key-reading_whole")
     expect(whole).to_contain_text("tested pairs")
@@ -98,7 +98,7 @@ def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": scored_file()}
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
-    here.click("Work it out")
+    here.click("Compare these pairs")
     here.page.wait_for_selector(SCATTER, timeout=SECONDS * 1000)
     here.settle()
     assert here.reading.startswith("The cosine at layer 6 follows your scores: Spearman 0.")

@@ -119,6 +119,20 @@ def fail(report: OnProgress) -> None:
     print(1 / 0)
 
 
+class LoadedError(CorpusError):
+    """An error whose pickle cannot be read: it needs two arguments."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+
+
+def give(what: str, report: OnProgress) -> object:
+    """Give or raise what cannot be sent to another process."""
+    if what == "error":
+        raise LoadedError("x", "y")
+    return threading.Lock()
+
+
 def die(report: OnProgress) -> None:
     """End as if the kernel were out of memory."""
     report("Dying", 0.5)

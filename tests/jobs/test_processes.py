@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing import spawn
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ import pytest
 
 from contextlens.core.errors import CorpusError, WorkerError
 from contextlens.jobs import JobKind, Jobs, OnProgress, Processes, Report, Sentences, Task, Visitor
+from contextlens.jobs import processes as module
 from tests.jobs import steps
 from tests.jobs.steps import WAIT, threads
 
@@ -111,6 +113,24 @@ def test_our_errors_come_through_others_are_logged_and_the_process_goes_on(
         processes.run(steps.fail, ignore)
     assert re.search(r"ZeroDivisionError at \S+steps\.py:\d+\n", caplog.text)
     assert pid_of(processes) == pid
+
+
+@pytest.mark.parametrize("what", ["result", "error"])
+def test_what_cannot_be_sent_is_logged_and_the_process_goes_on(
+    processes: Processes, what: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pid = pid_of(processes)
+    with pytest.raises(WorkerError, match="the log says why"):
+        processes.run(partial(steps.give, what), ignore)
+    assert "of the result" in caplog.text
+    assert pid_of(processes) == pid
+
+
+def test_processes_of_others_get_their_main_module() -> None:
+    prepared = {"sys_path": [], "init_main_from_path": "theirs.py"}
+    assert spawn.get_preparation_data is module._without_main
+    assert module._without_main("SpawnProcess-1", lambda _: prepared) == prepared
+    assert module._without_main(module._NAME, lambda _: prepared) == {"sys_path": []}
 
 
 def test_a_task_that_reports_is_stopped_and_its_process_kept(processes: Processes) -> None:

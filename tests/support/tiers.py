@@ -1,8 +1,8 @@
 """Two tiers of tests: what takes long is marked `slow`, and a run says at its end what it left out.
 
 A test that is not marked fails where its set-up and its call take more than `LIMIT` seconds of
-processor time. What a whole session shares, and what is imported or compiled on the way, does not
-count; the first test of a file may take longer, as it often makes what all of them use; a machine
+processor time. What a whole session shares does not count, nor a test that imports a library
+first; the first test of a file may take longer, as it often makes what all of them use; a machine
 that is slower at the moment gets more.
 """
 
@@ -21,7 +21,7 @@ import pytest
 __all__ = ["LIMIT"]
 
 LIMIT = 2.0
-"""Seconds of processor time, of this process and of those that it waited for."""
+"""Seconds of processor time of this process."""
 TIERS = ("browser", "cluster", "slow")
 _FIRST = 5.0
 """The factor of the limit for the first test of a file."""
@@ -37,8 +37,8 @@ _N_MODULES = pytest.StashKey[int]()
 
 
 def processor_seconds() -> float:
-    """The processor time of this process and of its ended children."""
-    return sum(os.times()[:4])
+    """The processor time of this process; a child's counts only at its end, for all of its life."""
+    return sum(os.times()[:2])
 
 
 def slowness() -> float:

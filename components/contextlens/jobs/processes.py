@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from multiprocessing import spawn
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from multiprocessing.reduction import ForkingPickler
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -166,11 +167,17 @@ class _Ending(NamedTuple):
     failure: str = ""
 
 
+_NAME = "contextlens-worker"
+
+
 def _without_main(
     name: str, prepare: Callable[[str], dict[str, Any]] = spawn.get_preparation_data
 ) -> dict[str, Any]:
-    """Return what a new process gets from this one, other than `__main__`."""
-    return {key: value for key, value in prepare(name).items() if not key.startswith("init_main")}
+    """Return what a new process gets from this one; a worker of ours does not get `__main__`."""
+    data = prepare(name)
+    if name != _NAME:
+        return data
+    return {key: value for key, value in data.items() if not key.startswith("init_main")}
 
 
 # A spawned process imports its parent's `__main__`. Streamlit makes a page's script that, which
@@ -214,6 +221,8 @@ class Worker:
                     message = self._pipe.recv()
             except (EOFError, OSError):
                 raise self._died() from None
+            except Exception as exc:  # noqa: BLE001 - an error whose pickle cannot be read
+                message = _Ending(failure=f"No reading of the result: {exc!r}")
         if message.refusal is not None:
             raise message.refusal
         if message.failure:
@@ -249,7 +258,7 @@ class Worker:
             if self._process is not None:
                 return
             self._pipe, child_pipe = multiprocessing.Pipe()
-            process = SpawnProcess(target=_work, args=(child_pipe,), daemon=True)
+            process = SpawnProcess(target=_work, args=(child_pipe,), name=_NAME, daemon=True)
             try:
                 process.start()
             except OSError as exc:
@@ -309,7 +318,16 @@ def _work(pipe: Connection) -> None:
             task = pipe.recv()
             if task is not None:  # what stops a task may come after its end
                 pipe.send(_Progress("Starting", 0.0))  # a crash belongs to this task from here on
-                pipe.send(_ending(task, pipe))
+                _answer(pipe, _ending(task, pipe))
+            del task  # its arrays, too
+
+
+def _answer(pipe: Connection, ending: _Ending) -> None:
+    try:
+        message = ForkingPickler.dumps(ending)
+    except Exception as exc:  # noqa: BLE001 - whatever its own `__reduce__` raises
+        message = ForkingPickler.dumps(_Ending(failure=f"No pickle of the result: {exc!r}"))
+    pipe.send_bytes(message)
 
 
 def _end_with_parent() -> None:

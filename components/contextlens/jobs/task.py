@@ -70,7 +70,7 @@ def page_work(name: str, first_words: str, *, large_seconds: float = 5.0) -> Job
         n_large=1,
         large_seconds=large_seconds,
         n_waiting=50,
-        n_waiting_each=4,
+        n_waiting_each=5,  # with one that is about to be dropped
         forgotten_seconds=FORGOTTEN_SECONDS,
         first_words=first_words,
     )

@@ -263,6 +263,27 @@ def test_a_file_that_the_hub_swells_after_the_list_is_cut_off(
     assert max((p.stat().st_size for p in cache.glob("*/blobs/*")), default=0) < 1_000_000
 
 
+@pytest.mark.parametrize("header", ["ETag", "X-Linked-Etag", "X-Repo-Commit"])
+@pytest.mark.parametrize("value", ["../../../../out", '"../out"', "x" * 300])
+def test_no_header_names_a_file_outside_the_cache(
+    server: HubServer, cache: Path, header: str, value: str
+) -> None:
+    def lead_out(request: Request, reply: Reply) -> Reply:
+        if request.file is None:
+            return reply
+        status = 404 if header == "X-Repo-Commit" else reply.status
+        code = {"X-Error-Code": "EntryNotFound"}
+        return replace(reply, status=status, headers={**reply.headers, **code, header: value})
+
+    server.faults = lead_out
+    before = {path for path in cache.parent.rglob("*") if cache not in path.parents}
+    with pytest.raises(FetchError, match="impossible name"):
+        get(server)
+    after = {path for path in cache.parent.rglob("*") if cache not in path.parents}
+    assert after - before <= {cache}
+    assert not list(cache.rglob("out"))
+
+
 @pytest.mark.parametrize(
     "wish",
     [{"Retry-After": "99999999"}, {"RateLimit": '"api";r=0;t=99999999'}, {"Retry-After": "9" * 99}],

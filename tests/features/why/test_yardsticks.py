@@ -26,6 +26,7 @@ ENGLISH = """
 I love my pet python|I love coding in python|The bank lends money|Is it late?|I am
 She gave me an apple|can't come tonight|The man was on the war path|Mary saw the engineer
 The teacher's unbelievable python|The food was not good|Die hard in the attic
+A dog is running in a park|Stocks fell sharply on Monday|He said that he will go by train
 """
 FOREIGN = """
 Die Bank am Fluss|Ich liebe meine Python|Der Hund biss den Mann|Das war gut|Die Hand war warm
@@ -34,6 +35,9 @@ Le chat dort sur la table|J'aime mon python|La banque prête de l'argent|On me d
 El perro mordió al hombre|Me gusta mi perro|El banco está en el parque|La casa es grande
 我喜欢蟒蛇|银行在河边|I love 蟒蛇|Привет мир|אני אוהב|Il cane morde l'uomo|O banco está no parque
 De bank is in het park|Hij is in de tuin|Jag älskar min hund|no|die|x|123|…|!!|[MASK]
+Ich will das nicht|Also das war gut|Er will nach Hause gehen|Das Kind will Milch trinken
+Jeg bor i Oslo|Jag bor i Stockholm|I ragazzi giocano nel parco|No he comido hoy|Ik had een hond
+Jan i Piotr|Die Frau will also nach Hause|À la maison il y a un chat
 """
 
 

@@ -245,11 +245,14 @@ def _texts_in(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _texts_for(patterns: list[str]) -> Iterator[str]:
     """Long texts that expose a slow pattern: repeated matches that then fail."""
-    parts = {
-        re.sub(r"\{[\d,]*\}|[\[\]*+?^$.]", "", part)
-        for pattern in patterns
-        for part in re.split(r"\(\?[<\w=!>-]*:?|[()|]|\\[pP]\{[^}]*\}|\\.", pattern)
-    }
+    parts: set[str] = set()
+    for pattern in patterns:
+        plain = re.sub(r"\(\?[<\w=!>-]*:?", "(", pattern)
+        for escape, sign in ((r"\\[pP]\{[^}]*\}|\\[wWSDhH]", "a"), (r"\\s", " "), (r"\\d", "0")):
+            plain = re.sub(escape, sign, plain)
+        parts |= {
+            re.sub(r"\{[\d,]*\}|[\[\]*+?^$.]", "", part) for part in re.split(r"[()|]|\\.", plain)
+        }
     parts = (parts | {sign for part in parts for sign in part}) - {""}
     _limit(len(parts), _MAX_PARTS, "its patterns look for more than {1} different things")
     for part in sorted(parts | {"a", " ", "0", ".", "\n"}) if patterns else ():

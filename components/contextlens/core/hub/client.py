@@ -7,6 +7,7 @@ import this module where a hub is used.
 
 from __future__ import annotations
 
+import re
 import threading
 from functools import cache
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from huggingface_hub import constants, errors, get_token, set_client_factory
 from huggingface_hub.utils.tqdm import tqdm
 
 from contextlens.core.errors import FetchError, ModelError, UnknownModelError
+from contextlens.core.hub.local import COMMIT
 from contextlens.core.schema import Progress, ProgressEvent
 
 __all__ = [
@@ -32,7 +34,8 @@ __all__ = [
 
 ANSWER_SECONDS = 10.0  # without a byte, where huggingface_hub would wait for ever
 _STEP_BYTES = 1 << 18  # read, written and reported at once
-_MAX_PAUSE_LENGTH = 60  # seconds that a hub may ask for before the next try
+_ETAG = re.compile(r"[\w+=-]{1,64}(?:\.[\w+=-]{1,64})?", re.ASCII)  # names a file in the cache
+_MAX_PAUSE_SECONDS = 60  # seconds that a hub may ask for before the next try
 
 _installing = threading.Lock()
 
@@ -87,10 +90,18 @@ def _check_response(response: httpx2.Response) -> None:
     target = response.url.join(headers.get("Location", ""))
     if response.url.scheme == "https" and target.scheme != "https":
         raise HubAnswerError("{hub} leads from https to an unprotected address")
+    # These headers become names of files in the cache.
+    commit = headers.get("X-Repo-Commit", "0" * 40)
+    etag = headers.get("X-Linked-Etag") or headers.get("ETag")
+    is_named = response.request.method == "HEAD" and etag is not None
+    if not COMMIT.fullmatch(commit) or (
+        is_named and not _ETAG.fullmatch(str(etag).removeprefix("W/").strip('"'))
+    ):
+        raise HubAnswerError("{hub} gave a file an impossible name")
     # huggingface_hub would sleep for as long as these headers say, and nobody could cancel that.
     headers.pop("RateLimit", None)
     pause = headers.get("Retry-After", "")
-    if pause.isdecimal() and (len(pause) > 3 or int(pause) > _MAX_PAUSE_LENGTH):
+    if pause.isdecimal() and (len(pause) > 3 or int(pause) > _MAX_PAUSE_SECONDS):
         del headers["Retry-After"]
 
 

@@ -31,16 +31,27 @@ _ENGLISH = frozenset(
     re.findall(
         r"\w+",
         """
-        about after again all also and are be because been before but by can could did does
-        each every from had have he here his how i if into it its just more most my never
-        not off only our out she some than that the their them then there these they this
-        those to until up very were what when where which while who will with would you your
+        I a about after again an and are because been before can could did does during each
+        every from his how if into is it its just more most my never not of off on only our out
+        she some than that the their them then there these they this those through to until
+        very was were what when where which while who with without would you your
         """,
     )
 )
 """Common function words of English that few other languages share."""
 _MIN_ENGLISH = 1 / 12
-"""The smallest share of these words in an English text; 95% of the bundled sentences reach it."""
+"""The smallest share of these words in an English text."""
+_FOREIGN = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        als auch auf aber che das de dem den der des dit du een ein eine el elle en er es est
+        et han hat het hij i ich ik il im ist je jeg jag la las le les los me mit mijn nel
+        nicht non och og para por que sie sich sind um un una und une van var vi von wir zu
+        """,
+    )
+)
+"""Common function words of other languages in Latin script; of "i", the small letter."""
 
 
 def is_english(text: str) -> bool:
@@ -48,9 +59,12 @@ def is_english(text: str) -> bool:
 
     Single words and headlines have none, so they do not count as English.
     """
-    words = re.findall(r"[^\W\d_]+", text.casefold())
+    typed = re.findall(r"[^\W\d_]+", text)
+    words = ["I" if word == "I" else word.casefold() for word in typed]
     n_english = sum(word in _ENGLISH for word in words)
-    return 0 < n_english >= _MIN_ENGLISH * len(words) and is_in_sample_script(text)
+    n_foreign = sum(word in _FOREIGN for word in words)
+    is_known = n_english > n_foreign and n_english >= _MIN_ENGLISH * len(words)
+    return is_known and is_in_sample_script(text)
 
 
 # --- Random pairs of sentences
