@@ -79,7 +79,7 @@ class Map:
 
     @cached_property
     def moved(self) -> tuple[float, ...]:
-        """How far half of the points move from each layer to the next, at most.
+        """The median distance that points move from each layer to the next.
 
         Each layer fills a square; the shares are of its diagonal.
         """

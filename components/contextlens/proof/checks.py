@@ -317,7 +317,7 @@ class _Model:
         return np.stack([encoding.hidden[0].mean(axis=0) for encoding in last])
 
     def _numbers(self, on_step: Step) -> PlainNumbers | str:
-        """What transformers alone gives, computed once; or the reason why it does not."""
+        """Return the numbers of transformers alone, computed once, or why there are none."""
         if self._plain is None:
             if self._folder is None:
                 self._plain = say("proof.why.elsewhere")

@@ -57,7 +57,7 @@ print(np.round(units @ units.T, 4))
 
 @dataclass(frozen=True, eq=False)
 class PlainNumbers:
-    """What plain transformers gives for some texts.
+    """The numbers that plain transformers gives for some texts.
 
     Attributes:
         states: (n_layers, n_tokens, n_dims) of each text.

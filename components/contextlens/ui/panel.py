@@ -22,7 +22,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What a capability shows. Subclasses hold its numbers and override what they have."""
+    """The result of a capability. Subclasses hold its numbers and override what they have."""
 
     formula: ClassVar[str] = ""
     """The definitions, in Markdown."""

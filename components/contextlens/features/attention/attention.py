@@ -134,7 +134,7 @@ class AttentionView(Panel):
         ]
 
     def sure(self) -> list[Claim]:
-        """How the numbers of the reading were computed."""
+        """Return the claims on how the numbers of the reading were computed."""
         mean = self.selection.mean
         if mean is not None:
             return mean.sure()

@@ -451,7 +451,7 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
 
 
 def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
-    """What indexing does, takes and keeps, and the button that starts it."""
+    """Draw the costs of indexing and the button that starts it."""
     indexing = indexing_of(card, layers, "exact")
     expected = indexing_cost(corpus, indexing, card, service(), usual_token_seconds(card))
     why_not = ""

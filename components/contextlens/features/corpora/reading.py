@@ -112,7 +112,7 @@ def model_note(about: About, service: EncoderService) -> str:
 
 
 def cost_claims(expected: IndexingCost) -> list[Claim]:
-    """What indexing does and how long it takes, and what it stores."""
+    """Return the claims on the steps of indexing, its duration and its storage."""
     numbers = {"n": expected.n_texts, "words": expected.n_words}
     return [
         claim("corpora.estimate.cost", duration=duration(expected.seconds), **numbers),

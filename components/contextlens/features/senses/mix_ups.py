@@ -37,7 +37,7 @@ class MixUps(Panel):
         return [claim("senses.mixups.most", most=MAX_CONFUSED, n=len(self.senses))]
 
     def figure(self) -> go.Figure:
-        """How often each sense (down) is taken for another (across)."""
+        """Return the shares of each sense (down) that are taken for another (across)."""
         return confusion_heatmap(
             self.test.confusion, self.senses, kind="sense", title=self._title()
         )

@@ -33,7 +33,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """How often the nearest other text has the same label, by one way.
+    """The share of texts whose nearest other text has the same label, by one way.
 
     Attributes:
         pooling: the way.
@@ -56,7 +56,7 @@ class Accuracy:
 
 @dataclass(frozen=True, eq=False)
 class CorpusAccuracy(Panel):
-    """How often the nearest text of a corpus has the same label, by every way.
+    """The share of a corpus' texts whose nearest has the same label, by every way.
 
     Attributes:
         corpus: its name.

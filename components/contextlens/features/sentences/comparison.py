@@ -144,7 +144,7 @@ class Comparison(Panel):
         return pair.ranking("sentences.claim.disagree")
 
     def sure(self) -> list[Claim]:
-        """Where the sentences and random pairs are from, and what was left out."""
+        """Return the sources of the sentences and random pairs, and what was left out."""
         lines = [claim("sentences.sure.random", n=N_RANDOM * (N_RANDOM - 1) // 2)]
         if self.meanings is not None:
             lines.insert(0, claim("sentences.sure.chosen"))

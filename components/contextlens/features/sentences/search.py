@@ -71,7 +71,7 @@ Texts = Callable[[IntArray], Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class TextIndex:
-    """What a search of a corpus needs.
+    """The texts of a corpus with all that a search needs.
 
     Attributes:
         units: (n, n_dims) the texts' vectors, scaled to length 1: means of all tokens.

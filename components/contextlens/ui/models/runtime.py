@@ -96,7 +96,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
 
 
 def notes(card: ModelCard) -> list[Claim]:
-    """What a model's files have that pages do not show, or that does not fit together."""
+    """Return remarks on parts of a model's files that pages do not show or that do not fit."""
     claims, n_tokens, n_rows = [], card.tokenizer_size, card.vocabulary_size
     if card.left_out:
         names = escape(", ".join(card.left_out))

@@ -118,7 +118,7 @@ class WaitingTexts:
 
 @dataclass(frozen=True, eq=False)
 class Latest:
-    """What a place of a page shows of a task.
+    """The state of a task as a page shows it.
 
     Attributes:
         result: the task's result, or what stands in for it; None if there is nothing to show yet.

@@ -146,7 +146,7 @@ def value(key: str) -> Any:
 
 
 def trigger(key: str, name: str) -> Any:
-    """What a component's JavaScript sent; only in the callback of its change."""
+    """Return the value that a component's JavaScript sent; only in the callback of its change."""
     is_gone = key not in st.session_state  # another page came with it
     if is_gone:
         st.session_state[key] = {}  # without a value, Streamlit does not look for what was sent
