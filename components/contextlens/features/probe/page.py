@@ -121,7 +121,7 @@ def _mistakes(_: ViewState, probe: LabelProbe) -> None:
     mistakes = Mistakes(probe)
     st.markdown(mistakes.title)
     if rows := mistakes.rows():
-        kit.table(rows, key="probe_mistakes", exact=["probability"], height=300)
+        kit.table(rows, key="probe_mistakes", exact=["its own estimate"], height=300)
 
 
 def _chart(panel: Panel, name: str) -> None:
