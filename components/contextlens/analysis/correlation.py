@@ -123,7 +123,7 @@ def correlated(
     )
 
 
-def spearman_interval(r: float, n: int, *, risk: float = RISK) -> tuple[float, float]:
+def spearman_interval(r: float, n: float, *, risk: float = RISK) -> tuple[float, float]:
     """Return the interval of a rank correlation of n > 3 pairs (Bonett and Wright, 2000)."""
     half = NormalDist().inv_cdf(1 - risk / 2) * math.sqrt((1 + r * r / 2) / (n - 3))
     middle = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r)

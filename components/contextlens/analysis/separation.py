@@ -248,8 +248,8 @@ class Separation:
         return self.right / self.n
 
 
-def wilson(right: int, n: int, *, risk: float = RISK) -> tuple[float, float]:
-    """Return Wilson's score interval (1927) of a share of n observations; n is at least 1."""
+def wilson(right: float, n: float, *, risk: float = RISK) -> tuple[float, float]:
+    """Return Wilson's score interval (1927) of a share of n > 0 observations."""
     z = NormalDist().inv_cdf(1 - risk / 2)
     share, scale = right / n, 1 + z * z / n
     middle = (share + z * z / (2 * n)) / scale

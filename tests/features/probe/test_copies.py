@@ -24,7 +24,7 @@ LONG = "one two three four five six"
         ("one two three four five", LONG, (0, 1)),
         (LONG, "one two three four eight seven", (0, 0)),
         (LONG, f"{LONG} seven eight", (0, 0)),
-        ("", "?", (1, 0)),
+        ("!", "?", (1, 0)),
     ],
 )
 def test_copies_and_near_copies_across_a_split_are_counted(

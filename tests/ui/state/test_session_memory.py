@@ -12,11 +12,12 @@ import streamlit as st
 from contextlens.core.byte_cache import ByteCache
 from contextlens.core.cache import CachedService
 from contextlens.core.words import find_word
+from contextlens.features.probe.layer_scores import LayerScores
 from contextlens.jobs import Job, Jobs
 from contextlens.maps.engine import Maps
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.memory import reachable_bytes
-from tests.support.pages import bundled_app, framed
+from tests.support.pages import bundled_app, framed, settled
 
 MB = 1_000_000
 PAGES = (
@@ -48,6 +49,17 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def sentence(text: str) -> Sentence:
     return Sentence(text, None, find_word(text, "python"))
+
+
+@pytest.mark.slow
+def test_a_session_holds_no_result_of_a_probe(offered: dict[str, Any]) -> None:
+    app = settled(framed(DEFAULT, "probe"))
+    assert len(offered) >= 6, "scores, and files for other programs"
+    held = reachable_bytes(app.session_state._state, offered, shared=SHARED)
+    assert held < MB
+    others = reachable_bytes(app.session_state._state, offered, shared=(*SHARED, LayerScores))
+    assert held == others, "no part of it belongs to a result"
+    assert all(make() for name, make in offered.items() if name != "contextlens-view.json")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,146 @@
+"""A permutation test: are labels predicted better than the same labels shuffled among the texts?
+
+An interval for independent answers is too narrow under cross-validation: similar texts lie in
+different folds, so their answers are right or wrong together. A permutation test needs no
+independence. It shuffles the labels within each fold, learns and tests again, and takes the best of
+all vectors each time, so that it allows for their choice too (the maxT method of Westfall and
+Young, "Resampling-Based Multiple Testing", 1993).
+
+So much learning must be quick. True and shuffled labels alike are therefore learned by ridge
+regression, where one decomposition serves all of them. Means and standard deviations, which know
+no labels, are those of all texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contextlens.analysis.correlation import Float64Array
+from contextlens.analysis.separation import Trial
+from contextlens.core.schema import FloatArray, IntArray
+
+MAX_SHUFFLES, MIN_SHUFFLES = 199, 39
+"""The true labels are above all of 39 shuffles by luck in 2.5%; more detect weaker relations."""
+_MAX_PRODUCTS = 5e10  # multiplications for all shuffles, above which there are fewer
+_ALPHA = 100.0  # the strength of regularisation; of 3 to 1,500, it found most in film reviews
+_MAX_NUMBERS = 2e7  # in memory at a time
+
+
+def n_shuffles(n_vectors: int, n_texts: int, n_dims: int, n_columns: int) -> int:
+    """Return the number of shuffles that bounded work allows: `MAX_SHUFFLES` or fewer."""
+    products = 2.0 * n_vectors * n_texts * n_dims * n_columns
+    n = min(MAX_SHUFFLES, max(MIN_SHUFFLES, int(_MAX_PRODUCTS / products)))
+    return n - (n + 1) % 40  # so that 2.5% of them and the true labels is a whole number
+
+
+def p_value(
+    vectors: Sequence[FloatArray],
+    trial: Trial,
+    grades: Float64Array | None = None,
+    *,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> float:
+    """Return how often labels without any relation to the texts are predicted as well as these.
+
+    Args:
+        vectors: (n_texts, n_dims) each kind of vectors; the best of them counts.
+        trial: the texts to learn from and to test; its `problem` is empty.
+        grades: (n_texts,) the grades, compared by Spearman's correlation; None for labels,
+            compared by accuracy.
+        on_progress: told the share done; an exception from it ends the work.
+
+    Returns:
+        The share of the shuffles whose best vectors do as well or better, in (0, 1]. The true
+        labels count as one of the shuffles, which makes the test exact.
+    """
+    rows = np.flatnonzero(trial.codes >= 0)
+    n_labels = len(trial.senses) if grades is None else 0
+    n_dims = max(array.shape[1] for array in vectors)
+    n = n_shuffles(len(vectors), len(rows), n_dims, max(1, n_labels - 1))
+    targets: NDArray[Any] = trial.codes if grades is None else grades
+    shuffled = _shuffled(targets[rows], trial.folds[rows], n)
+    is_tested = trial.folds[rows] >= 0
+    best = np.full(n + 1, -np.inf)
+    for i, array in enumerate(vectors):
+        on_progress(i / len(vectors))
+        predicted = _predictions(array[rows], shuffled, trial, rows, n_labels)
+        value_of = _accuracies if grades is None else _correlations
+        best = np.maximum(best, value_of(predicted[is_tested], shuffled[is_tested]))
+    return float(np.mean(best >= best[0]))
+
+
+def _shuffled(targets: NDArray[Any], folds: IntArray, n: int) -> NDArray[Any]:
+    """(n_texts, n + 1) the targets, and n times the targets shuffled within each fold."""
+    random = np.random.default_rng(0)
+    columns = np.tile(targets[:, None], n + 1)
+    for fold in np.unique(folds):
+        texts = np.flatnonzero(folds == fold)
+        columns[texts, 1:] = random.permuted(columns[texts, 1:], axis=0)
+    return columns
+
+
+def _predictions(
+    vectors: FloatArray, targets: NDArray[Any], trial: Trial, rows: IntArray, n_labels: int
+) -> NDArray[Any]:
+    """(n_texts, n) the label or the grade of each tested text after learning each column."""
+    states = _standardised(vectors)
+    folds, teaches = trial.folds[rows], trial.teaches[rows]
+    predicted = np.zeros(targets.shape, np.int64 if n_labels else np.float32)
+    n_columns = max(1, int(_MAX_NUMBERS / (len(rows) * max(1, n_labels))))
+    for fold in range(trial.n_folds):
+        learned = np.flatnonzero(teaches & (folds != fold))
+        tested = np.flatnonzero(folds == fold)
+        taught = states[learned]
+        gram = taught.T @ taught
+        gram[np.diag_indices_from(gram)] += _ALPHA
+        inverse = np.linalg.inv(gram)
+        for start in range(0, targets.shape[1], n_columns):
+            columns = slice(start, start + n_columns)
+            numbers = targets[learned, columns, None].astype(np.float32)
+            if n_labels:  # an output for each label but the first, which gets the rest
+                numbers = (numbers == np.arange(1, n_labels)).astype(np.float32)
+            means = numbers.mean(axis=0)
+            products = taught.T @ (numbers - means).reshape(len(learned), -1)
+            scores = (states[tested] @ (inverse @ products)).reshape(-1, *means.shape) + means
+            if n_labels:
+                rest = 1 - scores.sum(axis=-1, keepdims=True)
+                predicted[tested, columns] = np.concatenate([rest, scores], axis=-1).argmax(-1)
+            else:
+                predicted[tested, columns] = scores[..., 0]
+    return predicted
+
+
+def _standardised(vectors: FloatArray) -> FloatArray:
+    """(n_texts, n) the vectors in standard units; at most as many dimensions as texts."""
+    states = vectors - vectors.mean(axis=0)
+    scale = states.std(axis=0)
+    states /= np.where(scale > 0, scale, 1)
+    n_texts, n_dims = states.shape
+    if n_texts < n_dims:  # the same products between texts, in fewer dimensions
+        values, axes = np.linalg.eigh(states @ states.T)
+        states = axes * np.sqrt(np.maximum(values, 0))
+    units: FloatArray = states.astype(np.float32)
+    return units
+
+
+def _accuracies(predicted: NDArray[Any], codes: NDArray[Any]) -> Float64Array:
+    """(n,) the share of each column that is predicted right."""
+    accuracies: Float64Array = (predicted == codes).mean(axis=0)
+    return accuracies
+
+
+def _correlations(predicted: NDArray[Any], grades: NDArray[Any]) -> Float64Array:
+    """(n,) Spearman's correlation of each column with its grades; 0 without any order."""
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(values, axis=0) for values in (predicted, grades)]
+    first, second = (rank - rank.mean(axis=0) for rank in ranks)
+    lengths = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+    products = (first * second).sum(axis=0)
+    values: Float64Array = np.zeros(len(products))
+    np.divide(products, lengths, out=values, where=lengths > 0)
+    return values
