@@ -224,6 +224,12 @@ def test_the_command_line_takes_the_released_files(
     assert row["measured"] == "1.0000"  # the same use, or another one
 
 
+def test_rows_that_the_published_figure_is_not_for_end_with_1(tmp_path: Path) -> None:
+    lines = ["\t".join(row) for row in [("sentence1", "sentence2", "score"), *scored()[0]]]
+    (tmp_path / "mine.tsv").write_text("\n".join(lines), encoding="utf-8")
+    assert main(["--benchmark", "stsb", "--file", str(tmp_path / "mine.tsv")]) == 1
+
+
 def index(i: int) -> int:
     """The place of a text's word among its white-space tokens."""
     return len(CORPUS.texts[i][: SPANS[i][0]].split())
