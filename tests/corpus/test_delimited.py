@@ -299,6 +299,7 @@ def test_each_text_comes_back_letter_for_letter_with_its_quotes(
         (['"Yes.\tx', "No\ty", 'So it goes"\tx'], '"Yes.'),  # no cell of three lines
         (['"Yes.', 'Or no"\tx', "No\ty"], "Yes.\nOr no"),
         (['"Yes ""I"" do"\tx', "No\ty", "So\tx"], 'Yes "I" do'),
+        (['Yes, "I" do\tx', '"No"\ty', "So\tx"], 'Yes, "I" do'),
     ],
 )
 def test_a_table_with_tabs_has_quotes_if_they_enclose_what_a_program_encloses(
@@ -307,6 +308,25 @@ def test_a_table_with_tabs_has_quotes_if_they_enclose_what_a_program_encloses(
     sheet = table("\n".join(["text\tlabel", *rows]), "a.tsv")
     assert column(sheet, "text")[0] == text
     assert sheet.n_rows == len(rows) - ("\n" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ('text,label\n"a, b\nc",x\nd,y\n', ["a, b\nc", "d"]),
+        ('text\n"one\ntwo"\nthree\n', ["one\ntwo", "three"]),
+        ('text,n\n12" pipe,1\n6" pipe,2\n5" pipe,3\n"a, b",4\n',
+         ['12" pipe', '6" pipe', '5" pipe', "a, b"]),
+        ('text,label\n"Once" more,x\n"Twice" more,y\n"all",x\n',
+         ['"Once" more', '"Twice" more', '"all"']),
+        ('"text"\t"label"\none more time\tx\nonce more again\ty\n',
+         ["one more time", "once more again"]),
+    ],
+)  # fmt: skip
+def test_cells_of_other_tables_are_enclosed_unless_most_marks_are_misplaced(
+    text: str, cells: list[str]
+) -> None:
+    assert column(table(text), "text") == cells
 
 
 def test_marks_lost_within_cells_are_said_where_quotes_enclose_others() -> None:

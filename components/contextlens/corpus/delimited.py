@@ -509,42 +509,49 @@ def _with_quotes(sample: str, dialect: Dialect) -> Dialect:
     """Return a dialect with or without quotes, by whether quote marks enclose whole cells.
 
     A program that writes quotes encloses each cell that needs them (one with a delimiter, a line
-    break or a quote mark, which is doubled), or all cells. Such cells speak for quotes; marks
-    inside a cell or at one end of it speak against them. Where neither occurs, marks at both ends
-    of a cell enclose it; but tables with tabs are published with plain quote marks, so there they
-    must enclose the cells of a whole column, or just those with a comma, as Excel does.
+    break or a quote mark, which is doubled), or all cells. Such cells speak for quotes. A cell that
+    begins with a mark and does not end with one speaks against them.
+
+    Tables with tabs are published with plain quote marks. So there, marks inside a cell speak
+    against quotes, too, and cells that need none must be enclosed in the whole column, or wherever
+    they have a comma, as Excel does.
     """
+    has_tabs = dialect.delimiter == "\t"
     width = Counter(
         line.count(dialect.delimiter) for line in sample.splitlines() if _QUOTE not in line
     ).most_common(1)
-    n_for = n_against = n_enclosed = 0
+    n_needed = n_enclosed = n_open = n_inside = 0
     for match in islice(_cell_pattern(dialect).finditer(sample), _MAX_QUOTED_CELLS):
-        whole, wide = match["whole"], match["wide"]
-        if whole:
-            is_doubled = _QUOTE * 2 in whole[1:-1]
-            n_for, n_enclosed = n_for + is_doubled, n_enclosed + (not is_doubled)
-        elif wide and not _are_rows(sample, match.span(), dialect.delimiter, width):
-            n_for += 1
-        else:
-            n_against += 1
-    if dialect.delimiter != "\t":
-        quoted = n_for + n_enclosed >= n_against
-    elif n_for or n_against:
-        quoted = n_for > n_against
+        match match.lastgroup:
+            case "whole":
+                is_needed = _QUOTE * 2 in match["whole"][1:-1]
+                n_needed, n_enclosed = n_needed + is_needed, n_enclosed + (not is_needed)
+            case "wide" if _are_rows(sample, match.span(), dialect.delimiter, width):
+                n_inside += 1
+            case "wide":
+                n_needed += 1
+            case "open":
+                n_open += 1
+            case _:
+                n_inside += 1
+    n_against = n_open + n_inside * has_tabs
+    if n_against:
+        quoted = n_needed + n_enclosed * (not has_tabs) > n_against
     else:
-        quoted = not n_enclosed or _encloses_columns(sample)
+        quoted = n_needed > 0 or not has_tabs or not n_enclosed or _encloses_columns(sample)
     return replace(
-        dialect, quoted=quoted, is_sure=quoted and n_for > 0, n_misplaced=n_against * quoted
+        dialect, quoted=quoted, is_sure=quoted and n_needed > 0, n_misplaced=n_open * quoted
     )
 
 
 def _cell_pattern(dialect: Dialect) -> re.Pattern[str]:
-    """Return a pattern of cells with a quote mark: enclosed on a line or beyond it, or not."""
+    """Return a pattern of cells with a quote mark: enclosed on a line or beyond it, open, other."""
     edges = r"\r\n" + re.escape(dialect.delimiter)
     return re.compile(
         rf"(?<![^{edges}]){' ?' if dialect.spaced else ''}(?:"
         rf'(?P<whole>"(?:[^"{edges}]++|"")*+")(?![^{edges}])'
         rf'|(?P<wide>"(?:[^"]++|"")*+")(?![^{edges}])'
+        rf'|(?P<open>"[^{edges}]*+)'
         rf'|[^"{edges}]*+"[^{edges}]*+)'
     )
 
@@ -569,6 +576,8 @@ def _encloses_columns(sample: str) -> bool:
             by_comma = by_comma and is_enclosed == ("," in cell)
             if cell.strip() and not is_number(cell):
                 columns.setdefault(i, []).append(is_enclosed)
+    if len(columns) > 1 and all(cells[0] and not any(cells[1:]) for cells in columns.values()):
+        return True  # just the titles
     enclosed = [cells for cells in columns.values() if any(cells)]
     are_all = all(map(all, columns.values()))
     return by_comma or are_all or all(all(cells[1:]) and len(cells) > 2 for cells in enclosed)
