@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from contextlens.core import Settings, settings
+from contextlens.corpus.readers import TIMES_IN_MEMORY
 from contextlens.ui.processes.__main__ import COOKIE
 from tests.deploy.deployment import (
     COMPOSE,
@@ -163,9 +164,13 @@ def test_uploads_and_headers_may_be_as_large_before_the_app_as_in_it() -> None:
         assert f"{name} 64k;" in NGINX
     assert note["nginx.ingress.kubernetes.io/proxy-buffer-size"] == "64k"
     assert f"client_max_body_size {MAX_UPLOAD};" in tls
-    assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == MAX_UPLOAD
-    own = kind("ConfigMap")["data"]["CONTEXTLENS_MAX_UPLOAD_MB"]
-    assert f"{int(own) + 1}m" == MAX_UPLOAD
+    own = kind("ConfigMap")["data"]
+    max_upload = int(own["CONTEXTLENS_MAX_UPLOAD_MB"])
+    assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == f"{max_upload + 1}m"
+    (container,) = kind("Deployment")["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == "4Gi"
+    reading = TIMES_IN_MEMORY * max_upload + int(own["CONTEXTLENS_FILES_MB"])
+    assert 1_900 + reading < 4 * 2**30 / 1e6  # MB, with the app itself
 
 
 def test_all_that_a_container_is_told_is_allowed() -> None:

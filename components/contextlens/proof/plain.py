@@ -44,7 +44,9 @@ _MEAN = """\
 vectors = np.stack([layers[-1].mean(axis=0) for layers in states])  # no padding here
 """
 _LIBRARY = """\
-vectors = SentenceTransformer(source{revision}).encode(texts)
+vectors = SentenceTransformer(
+    source{revision}, model_kwargs={{"dtype": torch.float32}}
+).encode(texts)
 """
 _END = """\
 np.savez("{file}", *states, {vectors})
@@ -100,7 +102,9 @@ def plain_script(
         "",
         f"source = {found if bundled else literal(str(folder or name))}",
         f"tokenizer = AutoTokenizer.from_pretrained(source{revision})",
-        f"model = AutoModel.from_pretrained(source{revision}, use_safetensors=True).eval()",
+        "model = AutoModel.from_pretrained(",
+        f"    source{revision}, dtype=torch.float32, use_safetensors=True",
+        ").eval()",
         _STATES.format(
             texts="".join(f"    {literal(text)},\n" for text in texts), max_length=card.max_length
         )

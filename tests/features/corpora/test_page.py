@@ -147,7 +147,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert re.fullmatch(r"Most frequent, small words aside: “\w+” \(\d+\)", title(app))
+    assert re.fullmatch(r"“\w+” occurs most often: \d+ times, in \d senses", title(app))
     assert reading(app).startswith("**Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
@@ -493,7 +493,7 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
         about = store().about(names["shared.csv"])
         assert (about.state, about.has_targets) == ("done", True)
-        assert title(app) == "Most frequent, small words aside: “python” (12)"
+        assert title(app) == "“python” occurs most often: 12 times, in 2 senses"
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
@@ -535,5 +535,5 @@ def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
         monkeypatch.setattr(changing, "create", store_first)
         app = settled(press(opened().run(), f"corpora_offered_{name}"))
         assert store().about(name).state == "done"
-        assert title(app) == "Most frequent, small words aside: “python” (12)"
+        assert title(app) == "“python” occurs most often: 12 times, in 2 senses"
         assert_whole(app)

@@ -18,7 +18,7 @@ from contextlens.features.proof import compute
 from contextlens.features.proof.compute import ProofResult
 from contextlens.features.proof.controls import READY, WHAT
 from contextlens.features.proof.figures import checks_figure, height_of
-from contextlens.features.proof.reading import proof_claims, proof_title
+from contextlens.features.proof.reading import proof_claims, proof_details, proof_title
 from contextlens.proof.benchmarks import BENCHMARKS, Benchmark, Rows, expected_figure, rows_from
 from contextlens.proof.checks import BERT_BASE, TEXTS, rows_of
 from contextlens.proof.plain import plain_script
@@ -140,8 +140,8 @@ def picture(result: ProofResult) -> None:
             key="proof_chart",
             alt=say("proof.alt", title=title),
         )
-    sure = [f"{check.name}: {check.why}" for check in result.checks if check.why]
-    kit.claims(proof_claims(result.checks), sure=[escape(sentence) for sentence in sure])
+    sure = [escape(sentence) for sentence in proof_details(result.checks)]
+    kit.claims(proof_claims(result.checks), sure=sure)
 
 
 def offer_bert_base(view: ViewState, card: ModelCard) -> None:
