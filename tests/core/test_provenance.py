@@ -8,15 +8,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import T5Config
 
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
-from contextlens.core.errors import CheckpointError, UnsupportedModelError
+from contextlens.core.errors import CheckpointError, ModelError, UnsupportedModelError
 from tests.core.spoiled import change_json
-from tests.support.tiny_models import ALL, build
+from tests.support.tiny_models import ALL, FAMILIES, build
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -107,6 +108,41 @@ def test_a_classifier_and_a_vocabulary_that_does_not_fit_are_on_the_card(
     assert load().left_out == ("classifier", "qa_outputs")
     build("bert", folder, vocab_size=20)
     assert (load().tokenizer_size, load().vocabulary_size) == (card.tokenizer_size, 20)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_that_are_no_numbers_are_refused(
+    family: str, value: float, tmp_path: Path, load: Callable[[], ModelCard]
+) -> None:
+    path = build(family, tmp_path / "model") / "model.safetensors"
+    weights = load_file(path)
+    name = min(n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    weights[name][1, :3] = value
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match="NaN or infinite") as refused:
+        load()
+    assert f": 3 of {weights[name].numel():,} numbers in {name} are" in str(refused.value)
+    assert "more arrays" not in str(refused.value)
+
+
+def test_numbers_that_grow_too_large_on_the_way_are_an_error_of_the_text(
+    folder: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    weights = load_file(folder / "model.safetensors")
+    for name in ("intermediate", "output"):
+        weights[f"encoder.layer.1.{name}.dense.weight"] *= 1e25
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    service = open_with(model_folder=folder.parent)
+    below = service.intervene("folder:model", ["a snake"], [[]], layers=[1])[0]
+    assert np.isfinite(below.hidden).all()
+    for compute in (
+        lambda: service.encode("folder:model", ["a snake"]),
+        lambda: service.encode("folder:model", ["a snake"], layers=[1], attentions=True),
+        lambda: service.intervene("folder:model", ["a snake"], [[]]),
+    ):
+        with pytest.raises(ModelError, match="too large for float32"):
+            compute()
 
 
 def test_missing_weights_are_told(folder: Path, load: Callable[[], ModelCard]) -> None:

@@ -6,7 +6,12 @@ import json
 
 from contextlens.core.schema import ModelCard
 
-__all__ = ["literal", "load_lines", "prompt_argument", "recipe_lines"]
+__all__ = ["DTYPE", "LIBRARY_DTYPE", "literal", "load_lines", "prompt_argument", "recipe_lines"]
+
+DTYPE = "dtype=torch.float32"
+"""The argument that makes transformers compute as this app does: its default is the file's type."""
+LIBRARY_DTYPE = 'model_kwargs={"dtype": "float32"}'
+"""The same for sentence-transformers."""
 
 
 def load_lines(card: ModelCard) -> list[str]:
@@ -18,7 +23,7 @@ def load_lines(card: ModelCard) -> list[str]:
 def recipe_lines(card: ModelCard) -> list[str]:
     """Return lines that load a card's model with its own recipe for sentence vectors."""
     start, name, revision = _source(card)
-    return [*start, f"model = SentenceTransformer({name}{revision})"]
+    return [*start, f"model = SentenceTransformer({name}{revision}, {LIBRARY_DTYPE})"]
 
 
 def prompt_argument(card: ModelCard, prompt: str) -> str:
@@ -41,7 +46,7 @@ def _source(card: ModelCard) -> tuple[list[str], str, str]:
 def _load(name: str, revision: str, attention: str) -> list[str]:
     return [
         f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
-        f"model = AutoModel.from_pretrained({name}{revision}, {attention}).eval()",
+        f"model = AutoModel.from_pretrained({name}{revision}, {attention}, {DTYPE}).eval()",
     ]
 
 

@@ -441,6 +441,12 @@ class ModelCard:
     recipe_note: str = ""  # why a recipe in its files is not offered
     tokenizer_size: int = 0  # tokens in its tokenizer, added ones included
     left_out: tuple[str, ...] = ()  # modules of the checkpoint besides the encoder: "classifier"
+    stored_as: tuple[str, ...] = ("float32",)  # the data types of its weights in their files
+
+    @property
+    def was_converted(self) -> bool:
+        """True if its weights are stored in another data type than float32, which computes."""
+        return self.stored_as != ("float32",)
 
 
 @dataclass(frozen=True)

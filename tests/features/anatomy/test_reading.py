@@ -86,7 +86,9 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     tree, parameters = build_tree(made), list(made.parameters)
     size = size_of(parameters)
     millions = chance.choice((None, max(size, 1) / 1e6 * chance.choice((0.5, 0.995, 1.2))))
-    claims, sure = reading.anatomy_reading(tree, totals(made.parameters), made, millions)
+    stored = chance.choice((("float32",), ("bfloat16",), ("float16", "float32")))
+    card = replace(service.load(BUNDLED_ID), stored_as=stored)
+    claims, sure = reading.anatomy_reading(tree, totals(made.parameters), made, millions, card)
     count, where, *quotes = claims
     numbers = {"model": escape(made.title), "n": len(parameters), "n_values": size}
     assert count.numbers == numbers
@@ -103,12 +105,14 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     assert numbers["matrices"]["n_values"] == size_of([p for p in parameters if len(p.shape) == 2])
     n_tied = sum(p.tied_to is not None for p in parameters)
     assert numbers.get("tied", {}).get("n", 0) == n_tied
+    is_float32 = stored == ("float32",)
+    assert numbers.get("stored") == (None if is_float32 else {"dtypes": ", ".join(stored)})
     groups = {layer_of(p) for p in parameters if "layer_groups" in p.name}
     unshared = round(size_of(layers) * made.n_layers / max(len(groups), 1))
     expected = {"n_layers": made.n_layers, "n_values": unshared}
     assert numbers.get("shared") == (expected if 0 < len(groups) < made.n_layers else None)
     yield from [*claims, *sure, *check_title(tree, tree)]
-    part, card = chance.choice(list(tree.walk())), service.load(BUNDLED_ID)
+    part = chance.choice(list(tree.walk()))
     yield from check_part(part, tree, chance.choice((card, None)))
     yield from check_title(part, tree)
     absent = reading.absent_claims(tree, made, chance.choice((card, None)))

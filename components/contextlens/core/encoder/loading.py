@@ -83,12 +83,12 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         )
     if files.source == "bundled":
         check_bundled_files(files.folder)
-    left_out = check_shapes(files, weights, config, family)
+    stored = check_shapes(files, weights, config, family)
     model, missing = _read_weights(files, family, config)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
     card = _card(files, reader.card, model, checksum, provenance, fast)
-    card = replace(card, device=device.name, left_out=left_out)
+    card = replace(card, device=device.name, left_out=stored.left_out, stored_as=stored.dtypes)
     _move(model, files.title, device)
     recipe, dense, note = _recipe(files.folder, card)
     card = replace(card, recipe=recipe, recipe_note=note)
@@ -166,7 +166,23 @@ def _read_weights(
     missing = set(info["missing_keys"])
     if missing:
         model.pooler = None
+    _check_finite(model, files.title)
     return model.eval().requires_grad_(requires_grad=False), missing
+
+
+def _check_finite(model: Any, title: str) -> None:
+    """Refuse weights with NaN or infinite values; smallest and largest value show both."""
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+    bad = [n for n, v in parameters.items() if not torch.stack(torch.aminmax(v)).isfinite().all()]
+    if bad:
+        n_bad = int((~parameters[bad[0]].isfinite()).sum())
+        raise CheckpointError(
+            f"The weights of {title} are broken: {n_bad:,} of {parameters[bad[0]].numel():,} "
+            f"numbers in {bad[0]} are NaN or infinite"
+            f"{f', and {len(bad) - 1:,} more arrays have such numbers' if bad[1:] else ''}. "
+            "Nothing can be computed with them. Choose another model, or a checkpoint from before "
+            "its training diverged."
+        )
 
 
 def _first_line(exc: Exception) -> str:

@@ -126,13 +126,16 @@ def _card(service: EncoderService, model: str) -> ModelCard | None:
 def _passport(
     architecture: Architecture, card: ModelCard | None, versions: Mapping[str, str]
 ) -> Passport:
+    settings = {"weights": "none: built from the config"}
+    if card:
+        settings = {"weights stored as": ", ".join(card.stored_as)} if card.was_converted else {}
     return Passport(
         model=architecture.id,
         revision=card.revision if card else "",
         checksum=card.checksum if card else "",
         precision="exact",
         versions=versions,
-        settings={} if card else {"weights": "none: built from the config"},
+        settings=settings,
     )
 
 

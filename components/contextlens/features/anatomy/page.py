@@ -110,7 +110,7 @@ def words(anatomy: AnatomyView) -> None:
     if anatomy.matches is not None:
         kit.claims([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
     quoted = QUOTED_MILLIONS.get(architecture.id)
-    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
+    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted, anatomy.subject_card)
     kit.claims(claims, sure=sure)
     for claim in absent_claims(tree, architecture, anatomy.subject_card):
         st.caption(str(claim))

@@ -34,7 +34,11 @@ def anatomy_title(tree: Node, chosen: Node) -> Claim:
 
 
 def anatomy_reading(
-    tree: Node, counted: Totals, architecture: Architecture, quoted_millions: float | None = None
+    tree: Node,
+    counted: Totals,
+    architecture: Architecture,
+    quoted_millions: float | None = None,
+    card: ModelCard | None = None,
 ) -> tuple[list[Claim], list[Claim]]:
     """The number of parameters and where they are; then other ways to count them.
 
@@ -43,6 +47,7 @@ def anatomy_reading(
         counted: the counts of its parameters.
         architecture: the same model, for its title and number of layers.
         quoted_millions: the number of parameters that is often quoted for it, in millions.
+        card: its card; None without weights.
     """
     word_table, layers = tree.find("embeddings/word"), _layers(tree)
     in_layers = sum(node.n_values for node in layers)
@@ -66,6 +71,8 @@ def anatomy_reading(
         claim("anatomy.memory", size=_megabytes(counted.n_bytes), dtypes=", ".join(counted.dtypes)),
         claim("anatomy.matrices", n_values=counted.n_in_matrices),
     ]
+    if card is not None and card.was_converted:
+        details.append(claim("anatomy.stored", dtypes=", ".join(card.stored_as)))
     if counted.n_tied:
         details.append(claim("anatomy.tied", n=counted.n_tied))
     groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}

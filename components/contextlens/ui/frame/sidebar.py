@@ -190,6 +190,10 @@ def _card_details(card: ModelCard) -> None:
         say("frame.card.checksum", checksum=escape(card.checksum)),
         say("frame.card.parameters", n=card.n_parameters),
         say("frame.card.memory", megabytes=card.memory_bytes / 1e6),
+        say(
+            f"frame.card.{'converted' if card.was_converted else 'computed'}",
+            dtypes=", ".join(card.stored_as),
+        ),
         say("frame.card.device", device=escape(card.device)),
         say(f"frame.card.{'cased' if card.cased else 'uncased'}", n_pieces=card.vocabulary_size),
         say("frame.card.longest", n_tokens=card.max_length),
