@@ -34,6 +34,7 @@ __all__ = [
     "Mask",
     "ModelCard",
     "ModelSpec",
+    "Obstacle",
     "Parameter",
     "PartState",
     "Passport",
@@ -374,6 +375,8 @@ Intervention = SwitchOff | Block | Patch | Average
 # --- Facts about a model
 
 Source = Literal["bundled", "hub", "folder"]
+Obstacle = Literal["", "adapter", "link"]
+"""What a folder is that cannot be loaded: a LoRA adapter, or a link to a folder elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -387,6 +390,7 @@ class ModelSpec:
     download_bytes: int | None = None  # None: nothing to fetch, or unknown
     loaded: bool = False
     on_disk: bool = False  # True if its files are complete on this machine
+    obstacle: Obstacle = ""  # why its folder cannot be loaded as it is
 
 
 @dataclass(frozen=True)
@@ -442,6 +446,7 @@ class ModelCard:
     tokenizer_size: int = 0  # tokens in its tokenizer, added ones included
     left_out: tuple[str, ...] = ()  # modules of the checkpoint besides the encoder: "classifier"
     stored_as: tuple[str, ...] = ("float32",)  # the data types of its weights in their files
+    is_wrapped: bool = False  # True if its weights' names begin with those of a training wrapper
 
     @property
     def was_converted(self) -> bool:

@@ -21,7 +21,10 @@ from contextlens.core.errors import CheckpointError
 from contextlens.core.families import Family
 from contextlens.core.registry import ModelFiles
 
-__all__ = ["StoredWeights", "check_shapes"]
+__all__ = ["WRAPPER", "StoredWeights", "check_shapes"]
+
+WRAPPER = r"^(?:module\.|_orig_mod\.)+"
+"""What DistributedDataParallel and torch.compile put before each weight's name."""
 
 Shapes = dict[str, tuple[int, ...]]
 _DTYPES = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
@@ -40,10 +43,12 @@ class StoredWeights:
     Attributes:
         left_out: modules that the model does not use, such as "classifier".
         dtypes: the data types of the weights that it uses, as torch names them.
+        is_wrapped: True if names begin with `WRAPPER`.
     """
 
     left_out: tuple[str, ...]
     dtypes: tuple[str, ...]
+    is_wrapped: bool
 
 
 def check_shapes(
@@ -64,7 +69,10 @@ def check_shapes(
             difference.
     """
     title, cls = files.title, getattr(transformers, family.class_name)
-    shapes, dtypes = _read_headers(files, paths, cls.base_model_prefix)
+    headers = _read_headers(files, paths)
+    own_names = {name: _renamed(name, cls.base_model_prefix) for name in headers}
+    shapes = {own_names[name]: shape for name, (shape, _) in headers.items()}
+    dtypes = {own_names[name]: dtype for name, (_, dtype) in headers.items()}
     _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
     wanted = _wanted_shapes(title, config, cls)
     for name, shape in wanted.items():
@@ -85,6 +93,7 @@ def check_shapes(
     return StoredWeights(
         tuple(name[:_MAX_NAME_LENGTH] for name in sorted(left_out)[:_MAX_LEFT_OUT]),
         tuple(sorted({dtypes[name] for name in wanted if name in dtypes})),
+        any(re.match(WRAPPER, name) for name in headers),
     )
 
 
@@ -110,28 +119,28 @@ def _by(shape: tuple[int, ...]) -> str:
 
 
 def _read_headers(
-    files: ModelFiles, paths: Iterable[Path], prefix: str
-) -> tuple[Shapes, dict[str, str]]:
-    """Each weight's shape and data type, by the name that transformers will give it."""
-    shapes: Shapes = {}
-    dtypes: dict[str, str] = {}
+    files: ModelFiles, paths: Iterable[Path]
+) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Each weight's shape and data type, by its name in the files."""
+    headers: dict[str, tuple[tuple[int, ...], str]] = {}
     try:
         for path in paths:
             with safe_open(path, framework="pt") as file:
                 for name in file.keys():  # noqa: SIM118 - it has no iterator
-                    header, own_name = file.get_slice(name), _renamed(name, prefix)
-                    shapes[own_name] = tuple(header.get_shape())
-                    dtypes[own_name] = _DTYPES.get(header.get_dtype(), header.get_dtype().lower())
+                    header = file.get_slice(name)
+                    dtype = header.get_dtype()
+                    headers[name] = tuple(header.get_shape()), _DTYPES.get(dtype, dtype.lower())
     except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
         raise CheckpointError(
             f"The weights of {files.title} cannot be read ({str(exc)[:200]}). They may be damaged. "
             f"{files.repair}"
         ) from exc
-    return shapes, dtypes
+    return headers
 
 
 def _renamed(name: str, prefix: str) -> str:
-    name = name.removeprefix(f"{prefix}.")
+    """The name that transformers will give a weight."""
+    name = re.sub(WRAPPER, "", name).removeprefix(f"{prefix}.")
     for old, new in _LEGACY.items():
         if name.endswith(old):
             return name.removesuffix(old) + new

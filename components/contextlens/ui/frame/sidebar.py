@@ -65,7 +65,7 @@ def _specs(selected: str) -> dict[str, ModelSpec]:
 
 def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
     if spec.source == "folder":
-        return f"{spec.title}{_BETWEEN}folder"
+        return spec.title + _BETWEEN + say(f"frame.models.folder.{spec.obstacle or 'model'}")
     if spec.loaded or spec.on_disk:
         return spec.title
     if not may_fetch:

@@ -1,4 +1,4 @@
-"""A model that is stored in 16 bits: computed in float32, said so, and the same in every script."""
+"""Models stored in 16 bits or by a training wrapper: said so, and the same in every script."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from contextlens.analysis.snippet_start import load_lines, recipe_lines
@@ -51,16 +52,21 @@ def test_card_anatomy_and_passport_say_how_weights_are_stored(
     assert (sentence in map(str, details)) == card.was_converted
 
 
+def wrap(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    save_file({f"module.{n}": w for n, w in load_file(path).items()}, path)
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_scripts_and_proof_compute_what_the_app_computes(
     dtype: str, tmp_path: Path, open_with: Open
 ) -> None:
     service, model, _ = with_recipe("bert", [Pooling(N_DIMS)], open_with, tmp_path)
     folder = tmp_path / "models" / "bert"
-    store_in(getattr(torch, dtype), folder)
+    wrap(store_in(getattr(torch, dtype), folder))
     service = open_with(model_folder=folder.parent)
     card = service.load(model)
-    assert card.stored_as == (dtype,)
+    assert (card.stored_as, card.is_wrapped) == ((dtype,), True)
 
     def left_by(lines: list[str]) -> dict[str, Any]:
         return run((IMPORTS + "\n".join(lines)).replace("path/to", str(folder.parent)))
