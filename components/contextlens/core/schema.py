@@ -538,6 +538,8 @@ class Architecture:
     Attributes:
         n_inner: width of the feed-forward layer inside each encoder layer.
         max_length: tokens that fit, special ones included.
+        dropout: share of values that training sets to 0, as the config says; no parameters.
+        attention_dropout: the same for attention weights.
         parameters: every parameter, in the model's own order.
     """
 
@@ -550,4 +552,6 @@ class Architecture:
     n_inner: int
     vocabulary_size: int
     max_length: int
+    dropout: float
+    attention_dropout: float
     parameters: tuple[Parameter, ...]

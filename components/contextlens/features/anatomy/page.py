@@ -56,6 +56,7 @@ from contextlens.features.anatomy.reading import (
     held_claim,
     models_claim,
     models_title,
+    padding_claims,
     part_claims,
     search_claim,
     weights_reading,
@@ -169,6 +170,8 @@ def _part(view: ViewState, anatomy: AnatomyView) -> None:
     st.markdown(say(f"anatomy.part.{kind}"))
     st.markdown(" ".join(map(str, part_claims(part, anatomy.tree))))
     st.caption(str(held_claim(part, anatomy.subject_card)))
+    if anatomy.padding is not None:
+        st.caption(" ".join(map(str, padding_claims(anatomy.padding))))
     with st.container(key="anatomy_link", gap="xsmall"):
         for page in navigation.PAGES:
             if page.name == _PAGES.get(kind):

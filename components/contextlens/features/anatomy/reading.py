@@ -11,6 +11,7 @@ from typing import Any
 from contextlens.content.language import Claim, claim, table
 from contextlens.content.wording import escape, quoted
 from contextlens.core.schema import Architecture, ModelCard
+from contextlens.features.anatomy.compute import PaddingRow
 from contextlens.features.anatomy.measures import Node, Totals, WeightStatistics, n_values
 
 _COUNTED_SHARE = 0.9  # of the sum of squares: directions are counted until they hold this share
@@ -73,6 +74,9 @@ def anatomy_reading(
     ]
     if card is not None and card.was_converted:
         details.append(claim("anatomy.stored", dtypes=", ".join(card.stored_as)))
+    shares = {"share": architecture.dropout, "attention": architecture.attention_dropout}
+    has_dropout = any(shares.values())
+    details.append(claim(f"anatomy.dropout.{'set' if has_dropout else 'none'}", **shares))
     if counted.n_tied:
         details.append(claim("anatomy.tied", n=counted.n_tied))
     groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}
@@ -89,6 +93,16 @@ def part_claims(part: Node, tree: Node) -> list[Claim]:
     if any(p.tied_to is not None for p in part.parameters):
         claims.append(claim("anatomy.chosen_tied"))
     return claims
+
+
+def padding_claims(padding: PaddingRow) -> list[Claim]:
+    """The row for padding, and the vector that a padding position gets all the same."""
+    numbers = {"token": escape(padding.token), "token_id": padding.token_id, "norm": padding.norm}
+    verdict = "filled" if padding.norm else "zero"
+    return [
+        claim(f"anatomy.padding.{verdict}", **numbers),
+        claim("anatomy.padding.vector", norm=padding.norm_at_end),
+    ]
 
 
 def held_claim(part: Node, card: ModelCard | None) -> Claim:
