@@ -28,6 +28,7 @@ __all__ = [
     "BUNDLED_ID",
     "BUNDLED_PACKAGE",
     "BUNDLED_SHA256",
+    "ENGLISH_MODELS",
     "FOLDER_PREFIX",
     "PRESETS",
     "ModelFiles",
@@ -83,6 +84,10 @@ PRESETS: tuple[ModelSpec, ...] = (
     _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
     _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
 )
+
+
+ENGLISH_MODELS = frozenset({BUNDLED_ID, *(spec.id for spec in PRESETS)})
+"""The models that are known to be trained on English texts."""
 
 
 @dataclass(frozen=True)

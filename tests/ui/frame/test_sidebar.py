@@ -115,6 +115,7 @@ def labels(app: AppTest) -> list[str]:
 # Folders
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_no_model_is_named_and_told_what_to_do(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
@@ -130,7 +131,7 @@ def test_a_folder_that_is_no_model_is_named_and_told_what_to_do(
         ]
         app = choose(app, "folder:run/checkpoint-10")
         assert_goes_on(app)
-        assert "run/checkpoint-10 is a LoRA adapter: it holds changes to org/base" in said(app)
+        assert "run/checkpoint-10 is a LoRA adapter: it holds changes to 'org/base'" in said(app)
         assert_goes_on(choose(app, "folder:old/0_Transformer"), "folder:old/0_Transformer")
 
 
