@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contextlens.content.language import say
 from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.byte_cache import remembered
+from contextlens.core.errors import ModelError
 from contextlens.core.presets import preset_config
 from contextlens.core.schema import Architecture, Parameter, Passport
 from contextlens.features.anatomy.controls import (
@@ -131,13 +132,17 @@ def anatomy_view(
     )
 
 
-def padding_row(architecture: Architecture, service: EncoderService) -> PaddingRow:
-    """The word table's row for padding, and the vector of one padding position."""
+def padding_row(architecture: Architecture, service: EncoderService) -> PaddingRow | None:
+    """The word table's row for padding and one padding position's vector; None if it overflows."""
     model = architecture.id
     vocabulary = service.vocabulary(model)
     (row,) = service.word_rows(model, [vocabulary.pad_id])
     shortest = service.load_tokenizer(model).n_added[0]
-    (encoding,) = service.encode(model, [""], layers=[architecture.n_layers], pad_to=shortest + 1)
+    layers, pad_to = [architecture.n_layers], shortest + 1
+    try:
+        (encoding,) = service.encode(model, [""], layers=layers, pad_to=pad_to)
+    except ModelError:
+        return None
     return PaddingRow(
         token=vocabulary.pieces[vocabulary.pad_id],
         token_id=vocabulary.pad_id,
@@ -192,15 +197,15 @@ def rows_below(part: Node) -> list[Mapping[str, str | int]]:
     """The parts or arrays directly below a part."""
     if part.children:
         return [
-            {"part": c.name, "parameters": c.n_values, "trained": trained_text(c.parameters)}
+            {"part": c.name, "trained": trained_text(c.parameters), "parameters": c.n_values}
             for c in part.children
         ]
     return [
         {
             "array": p.name.rpartition(".")[2],
+            "trained": trained_text([p]),
             "shape": " × ".join(map(str, p.shape)),
             "parameters": n_values(p),
-            "trained": trained_text([p]),
         }
         for p in part.parameters
     ]

@@ -70,10 +70,9 @@ def anatomy_reading(
         )
     details = [
         claim("anatomy.memory", size=_megabytes(counted.n_bytes), dtypes=", ".join(counted.dtypes)),
+        *_stored_claims(card),
         claim("anatomy.matrices", n_values=counted.n_in_matrices),
     ]
-    if card is not None and card.was_converted:
-        details.append(claim("anatomy.stored", dtypes=", ".join(card.stored_as)))
     shares = {"share": architecture.dropout, "attention": architecture.attention_dropout}
     has_dropout = any(shares.values())
     details.append(claim(f"anatomy.dropout.{'set' if has_dropout else 'none'}", **shares))
@@ -84,6 +83,13 @@ def anatomy_reading(
         n_unshared = round(in_layers * architecture.n_layers / len(groups))
         details.append(claim("anatomy.shared", n_layers=architecture.n_layers, n_values=n_unshared))
     return claims, details
+
+
+def _stored_claims(card: ModelCard | None) -> list[Claim]:
+    """The data type of the weights' files, if it is another one than that in memory."""
+    if card is None or not card.was_converted:
+        return []
+    return [claim("anatomy.stored", dtypes=", ".join(card.stored_as))]
 
 
 def part_claims(part: Node, tree: Node) -> list[Claim]:
