@@ -63,10 +63,7 @@ help:
 # --- The app -----------------------------------------------------------------------------
 
 run: port .venv/.app
-	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
-	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
-	    --browser.serverAddress "$(URL_HOST)" \
-	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
+	@$(if $(RELOAD),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto )exec $(RUN_PYTHON) -m contextlens open --host "$$HOST" --port "$$PORT"
 
 # Visitors use PORT; the processes take the ports after it.
 serve-app: port .venv/.app

@@ -79,6 +79,25 @@ def test_sentences_open_meaning_and_nothing_opens_the_start(
     assert len(opened) == 3
 
 
+def test_the_browser_opens_where_there_is_a_display(
+    opened: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(cli, "_open_when_ready", lambda _, url: waited.append(url))
+    monkeypatch.setattr(sys, "platform", "linux")
+    for variables, is_open in (
+        ({}, False),
+        ({"DISPLAY": ":0"}, True),
+        ({"WAYLAND_DISPLAY": "w"}, True),
+    ):
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        assert ("It opens on" in run().output) is not is_open
+    assert len(waited) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

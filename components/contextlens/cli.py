@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
@@ -93,7 +94,9 @@ def open_app(
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
     ] = "localhost",
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    browser: Annotated[
+        bool | None, typer.Option(help="Open the browser; by default where there is a display.")
+    ] = None,
 ) -> None:
     """Open the app in the browser: on a file, on sentences, or at its start."""
     from contextlens.ui.state.address import encode
@@ -103,7 +106,7 @@ def open_app(
     query = encode(view)
     url = f"{address}/{page}{'?s=' if query else ''}{query}"
     print(f"Contextlens starts on {address} (Ctrl+C stops it).", flush=True)
-    if browser:
+    if _has_display() if browser is None else browser:
         threading.Thread(target=_open_when_ready, args=(address, url), daemon=True).start()
     else:
         print(f"It opens on {url}", flush=True)
@@ -266,6 +269,11 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
+def _has_display() -> bool:
+    """True unless this is a Linux without a display, where a text browser would take over."""
+    return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
 def _open_when_ready(address: str, url: str) -> None:
     import httpx2
 
@@ -287,7 +295,6 @@ def _serve(host: str, port: int) -> None:
     options = {
         "server.port": port,
         "server.address": host,
-        "server.headless": "true",
         "server.maxUploadSize": settings().max_upload_bytes // 1_000_000,
         "browser.serverAddress": _shown(host),
     }

@@ -202,7 +202,14 @@ def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
                 )
             (folder / name).write_bytes(data)
     if not (folder / "vocab.txt").is_file() and not (folder / "vocab.json").is_file():
-        raise RefusedError("it has neither a tokenizer.json nor a vocab.txt or vocab.json")
+        raise RefusedError(
+            f"it has neither a {_WHOLE} nor a vocab.txt or vocab.json. Where it can be loaded, "
+            f"AutoTokenizer.from_pretrained(...).save_pretrained(...) writes a {_WHOLE}"
+        )
+    if not any((folder / name).is_file() for name in ("vocab.txt", "merges.txt")):
+        raise RefusedError(
+            "it has a vocab.json, and the file merges.txt that belongs to it is missing"
+        )
 
 
 def _lay_out_settings(files: ModelFiles, config: dict[str, Any], folder: Path) -> None:
@@ -401,7 +408,9 @@ def _present(folder: Path) -> list[Path]:
 def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
     # Without its files, transformers silently makes up a vocabulary of five pieces.
     if not any(any(files.folder.glob(name)) for name in _FILES):
-        raise CheckpointError(f"The tokenizer files of {files.title} are missing. {files.repair}")
+        raise CheckpointError(
+            f"{files.title} has no tokenizer: the file {_WHOLE} is missing. {files.repair}"
+        )
     try:
         with readable_folder(files, config) as folder:
             tokenizer = transformers.AutoTokenizer.from_pretrained(

@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 from typing import Literal
 
 from contextlens.analysis.baseline import Band
+from contextlens.analysis.english import is_english
 from contextlens.analysis.shares import vector_of
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import MARGIN, escape, quoted
@@ -30,7 +31,6 @@ from contextlens.features.why.score import (
     vectors_of,
     weights_of,
 )
-from contextlens.features.why.yardsticks import is_english
 from contextlens.jobs import Task
 from contextlens.ui.panel import Panel
 
