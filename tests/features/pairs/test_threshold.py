@@ -383,11 +383,13 @@ def test_the_script_gives_the_pages_accuracy(
     cosines = (random.normal(size=(3, 90)) + 0.8 * (gold == SAME)).round(1).astype(np.float32)
     cosines[:, :4] = np.nan
     split = random.choice([NEITHER, TRAIN, TEST], 90)
-    judgement = judge(cosines, gold, split if how == "split" else None)
+    contents = random.integers(0, 60, 90)
+    judgement = judge(cosines, gold, split if how == "split" else None, contents)
     assert isinstance(judgement, Judgement)
     assert judgement.how == how
+    assert judgement.n_copies > 0
     monkeypatch.chdir(tmp_path)
-    arrays = {"cosines": cosines, "gold": gold, "split": split}
+    arrays = {"cosines": cosines, "gold": gold, "split": split, "contents": contents}
     (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
     names = run(accuracy_snippet(how))
     np.testing.assert_allclose(names["accuracy"], judgement.accuracy)

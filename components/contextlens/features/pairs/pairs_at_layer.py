@@ -208,11 +208,18 @@ class PairsAtLayer(Panel):
             "sides": pairs.sides,
             "spans": pairs.spans,
             "rows": pairs.rows,
+            "contents": pairs.contents,
         }
 
     def scripts(self) -> list[tuple[str, str]]:
         """Return scripts for the numbers at each layer, each with its title; a chart has none."""
         return []
+
+    def repeated_texts(self, rows: IntArray) -> list[Claim]:
+        """Return that some pairs share texts, if different ones do."""
+        sides = self.pairs.sides[np.unique(self.pairs.contents[rows])]
+        n = len(np.unique(sides))
+        return [claim("pairs.repeated_texts", n=n)] if n < sides.size else []
 
     # --- What was compared and what was left out
 
@@ -236,8 +243,12 @@ class PairsAtLayer(Panel):
         return [" · ".join(facts), *pairs.notes, *([self.why_not] if self.why_not else [])]
 
     def _used_pairs(self) -> list[str]:
-        """The pairs whose labels or scores are used, or are not, if there are any."""
-        return []
+        """The pairs whose labels or scores are used, or are not, if there are any; and copies."""
+        n = self._n_copies(self.compared_pairs)
+        return [say("pairs.notes.copies", n=n)] if n else []
+
+    def _n_copies(self, rows: IntArray) -> int:
+        return len(rows) - len(np.unique(self.pairs.contents[rows]))
 
 
 def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:
