@@ -166,7 +166,8 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     assert "**5 of 5** nearest texts by the model share no content word" in said(
         app, "reading_search"
     )
-    assert "no word in common" in found
+    assert "no content word in common" in found
+    assert "**By the model** (the mean of all tokens)" in found
     assert b"A bat can eat its own weight" in files["sentence-search.csv"]()
     rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
     assert "<img" not in everything_said(rude)

@@ -43,6 +43,7 @@ from contextlens.features.sentences.search import (
     SearchResult,
     TextIndex,
     index_task,
+    pooling_of,
     search,
     stored_task,
     texts_of,
@@ -70,19 +71,24 @@ _FILE = "sentence-vectors"
 _SEARCH_FILE = "sentence-search"
 
 
-def toolbar(view: ViewState) -> None:
-    """Draw what to show, and the sentences to compare or the query and the texts to search."""
+def toolbar(view: ViewState) -> DeltaGenerator | None:
+    """Draw what to show, and the sentences to compare or the query and the texts to search.
+
+    Returns:
+        For a search, a container for the choice of vectors, which needs the model.
+    """
     with kit.controls("sentences"):
         if inputs.choice(view, SHOW) == SEARCH:
             inputs.text(view, QUERY)
             inputs.select(view, _corpora(view))
-            return
+            return st.container(width="content")
         source = inputs.choice(view, source_of(view))
         if source == DRAWN:
             inputs.select(view, _corpora(view))
         elif source == YOURS:
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
+    return None
 
 
 def _corpora(view: ViewState) -> Choice:
@@ -210,27 +216,38 @@ def _downloads(result: Comparison, container: DeltaGenerator) -> None:
 # --- The search
 
 
+def choose_vectors(view: ViewState, card: ModelCard, container: DeltaGenerator | None) -> None:
+    """Draw the choice of how searched texts become vectors, if the model leaves one."""
+    control = pooling_of(card)
+    if container is not None and len(control.options) > 1:
+        with container:
+            inputs.select(view, control)
+
+
 def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
     """Draw the texts nearest to the query, or what there is to wait for."""
     result = _search(view, card)
     if result is None:
         return
     kit.claims(result.claims(), key="reading_search")
+    kit.notes(result.notes())
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(say("sentences.search.by_model"))
+        if result.is_read:
+            st.markdown(say("sentences.search.by_model", pooling=result.way))
         for hit in result.by_model:
             _card(hit, "model")
     with right:
-        st.markdown(say("sentences.search.by_words"))
+        if result.by_words or result.is_read:
+            st.markdown(say("sentences.search.by_words"))
         for hit in result.by_words:
             _card(hit, "words")
-    among = say("sentences.search.among", n=result.n, median=result.median)
-    st.caption(f"{among} {say('sentences.search.lit')}")
+    if result.is_read:
+        st.caption(" ".join(map(str, result.captions())))
     kit.tabs(
         lambda: kit.table(result.rows(), key="sentences_hits", exact=["cosine", "TF-IDF"]),
         lambda: kit.under_the_hood(
-            formula=[result.formula],
+            formula=[result.formula, recipe_of(card)],
             snippet=[(say("sentences.search.snippet"), result.snippet())],
             passport=result.passport,
         ),
@@ -250,18 +267,22 @@ def _search(view: ViewState, card: ModelCard) -> SearchResult | None:
         st.info(say("sentences.search.none"), icon=":material/search:")
         return None
     service, seconds = runtime.service(), maps().token_seconds(card)
+    pooling = pooling_of(card).of(view)
     name = corpus_name(view)
     with errors.boundary(again=False):
         if name in READY_CORPORA:
             corpus = READY_CORPORA[name]()
             texts = texts_of(corpus)
-            task = index_task(corpus, card, uncached(), token_seconds=seconds)
+            task = index_task(corpus, card, uncached(), pooling=pooling, token_seconds=seconds)
         else:
             stored = store().open(name)
             texts = stored.text
-            task = stored_task(stored, store(), card, uncached(), token_seconds=seconds)
+            task = stored_task(
+                stored, store(), card, uncached(), pooling=pooling, token_seconds=seconds
+            )
         index: TextIndex | None = _awaited(task, "sentences_index", height=HEIGHT)
-        return None if index is None else search(index, query, texts, card, service)
+        if index is not None:
+            return search(index, query, texts, card, service, pooling=pooling)
     return None
 
 
