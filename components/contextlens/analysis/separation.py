@@ -248,7 +248,7 @@ class Separation:
         return self.right / self.n
 
 
-def wilson(right: int, n: int, *, risk: float = RISK) -> tuple[float, float]:
+def wilson(right: float, n: float, *, risk: float = RISK) -> tuple[float, float]:
     """Return Wilson's score interval (1927) of a share of n observations; n is at least 1."""
     z = NormalDist().inv_cdf(1 - risk / 2)
     share, scale = right / n, 1 + z * z / n

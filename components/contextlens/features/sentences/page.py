@@ -51,7 +51,6 @@ from contextlens.features.sentences.search import (
 from contextlens.features.sentences.vectors import (
     TextVectors,
     random_task,
-    title_of,
     vectors_task,
 )
 from contextlens.jobs import Task
@@ -158,7 +157,7 @@ def _picture(result: Comparison) -> None:
     with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
         for at, pooling in enumerate(result.poolings):
             with st.container(width=MATRIX_WIDTH):
-                alt = say("sentences.alt", title=title_of(pooling))
+                alt = say("sentences.alt", title=result.title(pooling))
                 kit.chart(result.matrix(at), key=f"sentences_matrix_{pooling}", alt=alt)
 
 
