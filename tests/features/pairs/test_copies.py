@@ -135,6 +135,17 @@ def test_copies_have_the_same_words_in_order(
     assert contents.tolist() == ([0, 0] if are_copies else [0, 1])
 
 
+def test_only_pairs_that_share_a_text_are_said_to() -> None:
+    for texts, n_claims in (
+        ([(f"text {i}", f"text {i}") for i in range(12)], 0),
+        ([(f"text {i}", f"other {i}") for i in range(12)] * 2, 0),
+        ([("text", f"other {i}") for i in range(12)], 1),
+    ):
+        pairs = made(texts, [SAME, 0] * (len(texts) // 2))
+        found = judged(pairs, np.linspace(0, 1, len(texts))[None])
+        assert len(found.repeated_texts(np.arange(pairs.n))) == n_claims
+
+
 def test_another_word_of_the_same_texts_makes_another_pair() -> None:
     texts = [("the bank and the bank", "the bank")] * 3
     spans = [((4, 8), (4, 8)), ((17, 21), (4, 8)), ((4, 8), (4, 8))]

@@ -451,6 +451,7 @@ class LabelledPairs(PairsAtLayer):
             for share in (judgement.low[row], judgement.high[row], judgement.majority)
         )
         case = "better" if low > baseline else "worse" if high < baseline else "unclear"
+        case = "one" if judgement.n == 1 else case
         finding = claim(
             f"pairs.claim.{case}",
             layer=self.layer,
