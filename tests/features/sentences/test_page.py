@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers.base.modules import Normalize
+from sentence_transformers.sentence_transformer.modules import Pooling
 from streamlit.testing.v1 import AppTest
 
 from contextlens.analysis.separation import scaled
@@ -19,6 +21,7 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
 from contextlens.features.sentences.comparison import cosines_snippet
 from contextlens.features.sentences.controls import (
+    BY,
     CORPUS,
     DRAWN,
     MAX_DRAWN_TEXTS,
@@ -35,8 +38,11 @@ from contextlens.features.sentences.vectors import encode_texts
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.core.spoiled import change_json
+from tests.support.fields import field
 from tests.support.pages import (
     alone,
+    app_settings,
     bundled_app,
     chart,
     everything_said,
@@ -45,7 +51,9 @@ from tests.support.pages import (
     said,
     settled,
 )
+from tests.support.recipes import Open, with_recipe
 from tests.support.snippets import run
+from tests.support.tiny_models import N_DIMS
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -178,6 +186,31 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
     assert "<img" not in everything_said(rude)
     assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
+
+
+@pytest.mark.slow
+def test_a_recipe_that_is_more_than_the_mean_is_the_default_and_the_mean_can_be_chosen(
+    open_with: Open, tmp_path: Path
+) -> None:
+    with_recipe("bert", [Pooling(N_DIMS, "cls"), Normalize()], open_with, tmp_path)
+    change_json(
+        tmp_path / "models" / "bert" / "config_sentence_transformers.json",
+        prompts={"query": "query: ", "passage": "passage: "},
+    )
+    view = replace(SHOW.put(CORPUS.put(DEFAULT, "sentiment"), SEARCH), model="folder:bert")
+    settings = {"MODEL_FOLDERS": str(tmp_path / "models"), "DATA_DIR": str(tmp_path / "data")}
+    with app_settings(ALLOW_DOWNLOADS="0", **settings):
+        app = opened(view)
+        found = everything_said(app)
+        assert "**By the model** (the model's own recipe)" in found
+        assert "before your query" in found
+        assert "The bluer a word" not in found
+        app = settled(field(app.selectbox, BY.key).set_value("mean").run())
+        assert not app.exception
+        found = everything_said(app)
+        assert "**By the model** (the mean of all tokens)" in found
+        assert "before your query" not in found
+        assert "The bluer a word" in found
 
 
 def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
