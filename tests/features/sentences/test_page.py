@@ -183,6 +183,9 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     assert "no content word in common" in found
     assert "**By the model** (the mean of all tokens)" in found
     assert b"A bat can eat its own weight" in files["sentence-search.csv"]()
+    unread = opened(QUERY.put(view, "\N{SLIGHTLY SMILING FACE}"))
+    assert said(unread, "reading_search") == say("sentences.search.unreadable")
+    assert not unread.tabs
     rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
     assert "<img" not in everything_said(rude)
     assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]

@@ -148,7 +148,7 @@ class Comparison(Panel):
             return [finding]
         return [
             finding,
-            claim("sentences.claim.also", n=len(others), poolings=listed_names(others)),
+            claim("sentences.claim.also", right=high, poolings=listed_names(others)),
         ]
 
     @cached_property

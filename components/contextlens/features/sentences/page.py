@@ -266,6 +266,8 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
         return
     kit.claims(result.claims(), key="reading_search")
     kit.notes(result.notes())
+    if not result.by_model and not result.by_words:
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         if result.is_read:
