@@ -17,6 +17,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.store import Store
 from contextlens.features.sentences.search import (
     Hit,
     SearchResult,
@@ -26,6 +28,7 @@ from contextlens.features.sentences.search import (
     pooling_of,
     search,
     search_snippet,
+    stored_task,
     texts_of,
 )
 from contextlens.features.sentences.vectors import encode_texts
@@ -229,3 +232,28 @@ def test_a_recipe_that_is_the_mean_leaves_no_choice(service: EncoderService) -> 
     card = service.load(BUNDLED_ID)
     assert list(pooling_of(card).options) == [RECIPE]
     assert list(pooling_of(replace(card, recipe=None)).options) == ["mean"]
+
+
+@pytest.mark.slow
+def test_a_stored_corpus_keeps_its_means_and_recomputes_what_is_more(
+    open_with: Open, tmp_path: Path
+) -> None:
+    torch.manual_seed(3)
+    steps = [Pooling(N_DIMS, ("cls", "mean")), Dense(2 * N_DIMS, 9)]
+    service, model, library = with_recipe("bert", steps, open_with, tmp_path)
+    card, store = service.load(model), Store(str(tmp_path / "corpora"))
+    kept: list[bool] = []
+    name = store.create(Corpus("mine", TEXTS), indexing_of(card, [card.n_layers], "exact")).name
+    for pooling, expected in (
+        (RECIPE, library.encode(list(TEXTS))),
+        ("mean", encode_texts(TEXTS, card, service).by_pooling["mean"]),
+        (RECIPE, library.encode(list(TEXTS))),
+    ):
+        task = stored_task(
+            store.open(name), store, card, service, pooling=pooling, token_seconds=0.0
+        )
+        index = Jobs(10**9).start(task).result(timeout=60)
+        lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+        np.testing.assert_allclose(index.units, expected / lengths, atol=1e-3)
+        kept.append(store.open(name).has_sentences)
+    assert kept == [False, True, True]
