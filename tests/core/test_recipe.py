@@ -94,6 +94,9 @@ def test_prompts_are_the_librarys(include_prompt: bool, open_with: Open, tmp_pat
     for name in prompts:
         ours = _vectors(service, model, TEXTS, prompt=recipe.prompt(name))
         np.testing.assert_allclose(ours, library.encode(list(TEXTS), prompt_name=name), atol=1e-5)
+    assert (recipe.query_prompt, recipe.text_prompt) == tuple(prompts.values())
+    ours = _vectors(service, model, TEXTS, prompt=recipe.query_prompt)
+    np.testing.assert_allclose(ours, library.encode_query(list(TEXTS)), atol=1e-5)
     given = [service.sentence_vectors(model, ["a"], prompt=p)[0] for p in (None, "x: ", "")]
     assert [v.passport.settings.get("prompt") for v in given] == ["query: ", "x: ", None]
     ours = _vectors(service, model, TEXTS, prompt="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,13 +11,14 @@ import regex
 
 from contextlens.core.schema import Tokens
 
-__all__ = ["Span", "find_word", "find_words", "split_words", "token_of_word"]
+__all__ = ["Span", "bare_words", "find_word", "find_words", "split_words", "token_of_word"]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
 
 _LONG = 2_000  # characters of a long text, whose spans may take megabytes
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
+_BARE = regex.compile(r"[\w\p{M}]+")  # a vowel sign of Hindi is a mark, not a letter
 
 
 def split_words(text: str) -> tuple[Span, ...]:
@@ -34,6 +36,15 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 _of_short = lru_cache(maxsize=256)(_spans)
 _of_long = lru_cache(maxsize=32)(_spans)  # enough for the views of two visitors
+
+
+def bare_words(text: str) -> tuple[str, ...]:
+    """The words of a text by which copies are found: case, signs and spaces do not count.
+
+    The signs of a text without a word are its words, as different emoji are no copies.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return tuple(_BARE.findall(folded) or folded.split())
 
 
 def find_words(text: str, word: str) -> list[Span]:

@@ -13,6 +13,16 @@ from contextlens.core.byte_cache import ByteCache
 from contextlens.core.cache import CachedService
 from contextlens.core.words import find_word
 from contextlens.features.probe.layer_scores import LayerScores
+from contextlens.features.sentences.comparison import Comparison
+from contextlens.features.sentences.controls import (
+    COMPARE,
+    CORPUS,
+    DRAWN,
+    SEARCH,
+    SHOW,
+    SOURCE,
+)
+from contextlens.features.sentences.search import SearchResult
 from contextlens.jobs import Job, Jobs
 from contextlens.maps.engine import Maps
 from contextlens.ui.state.view import DEFAULT, Sentence
@@ -71,3 +81,17 @@ def test_a_session_holds_no_result(offered: dict[str, Any], page: str) -> None:
     assert len(offered) >= 3, "the page's own two, and the view"
     assert reachable_bytes(app.session_state._state, offered, shared=SHARED) < MB
     assert all(make() for name, make in offered.items() if name.endswith((".csv", ".npz")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("show", [COMPARE, SEARCH])
+def test_a_session_on_sentence_vectors_holds_no_result(offered: dict[str, Any], show: str) -> None:
+    view = CORPUS.put(SOURCE.put(SHOW.put(DEFAULT, show), DRAWN), "sentiment")
+    app = settled(framed(view, "sentences"))
+    assert not app.exception
+    roots = (app.session_state._state, offered)
+    results = (Comparison, SearchResult)
+    size = reachable_bytes(*roots, shared=SHARED)
+    assert size == reachable_bytes(*roots, shared=(*SHARED, *results))
+    assert all(make() for name, make in offered.items() if name.endswith((".csv", ".npz")))
+    assert {name.rpartition(".")[2] for name in offered} >= {"csv"}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contextlens.analysis.content_words import content_words
 from contextlens.core.byte_cache import remembered
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
@@ -141,9 +142,7 @@ def sense_column(columns: Sequence[str]) -> str:
 
 def is_content(word: str) -> bool:
     """True if a casefolded word likely carries meaning: neither a function word nor a number."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    if not any(map(str.isalpha, word)) or word in ENGLISH_STOP_WORDS:
+    if not any(map(str.isalpha, word)) or not content_words(word):
         return False
     if "'" in word or "\u2019" in word:  # "don't", "it's"
         return False
