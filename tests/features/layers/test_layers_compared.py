@@ -151,14 +151,16 @@ def check_alike(chance: Chance, draw: Draw) -> Iterator[Claim]:
     if chance.random() < 0.3:
         cka[draw.random(shape) < chance.choice((0.3, 1))] = np.nan
     debiased[draw.random(shape) < 0.3] = np.nan
-    found = LayerSimilarity(cka, debiased, shuffled, chance.choice((2, 10)))
+    found = LayerSimilarity(cka, debiased, shuffled, chance.choice((2, 3, 4, 10)))
     result = ComparedLayers(("*X*", "Y"), found, same)
     title, claims, sure = result.title(), result.claims(), result.sure()
     yield from [title, *claims, *sure]
     cells = [(i, j) for i, j in np.ndindex(shape) if np.isfinite(cka[i, j])]
     compared = [(i, j) for i, j in cells if j == i + 1] if same else cells
-    if not compared:
-        verdict = "none" if cells else "few"
+    is_few = not cells or found.n_words < 4
+    assert (result.figure() is None) == is_few
+    if is_few or not compared:
+        verdict = "few" if is_few else "none"
         assert (title.key, claims[0].key) == (
             f"layers.alike.title.{verdict}", f"layers.alike.{verdict}"
         )  # fmt: skip
@@ -203,7 +205,7 @@ def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
 
 def test_what_is_not_a_number_is_a_gap() -> None:
     cka = np.array([[1, np.nan], [np.nan, 1]], np.float32)
-    similarity = LayerSimilarity(cka, cka, cka, 2)
+    similarity = LayerSimilarity(cka, cka, cka, 4)
     assert "NaN" not in ComparedLayers(("X", "Y"), similarity, False).figure().to_json()
     nothing = LayerSimilarity(*[np.full((2, 2), np.nan, np.float32)] * 3, n_words=0)
     assert ComparedLayers(("X", "Y"), nothing, False).figure() is None

@@ -14,8 +14,6 @@ from plotly import graph_objects as go
 from contextlens.analysis.baseline import Band
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import (
-    MARGIN,
-    are_alike,
     leading,
     listed,
     placed,
@@ -30,6 +28,7 @@ from contextlens.features.layers.hidden_states import (
     clip_cosines,
     in_title,
     measure,
+    own_tokens,
     text_cautions,
     training_cautions,
     unit_vectors,
@@ -72,6 +71,7 @@ class OneToken(Panel):
         to_starts: (n_layers, n_tokens) the token's cosines to all tokens at layer 0.
         training: the training state of the encoder.
         band: the yardstick at each layer, or None for none.
+        are_words: True if each token of the text is a word of its own.
         measure_name: the measure's name in the description.
         color: of the strong line.
     """
@@ -85,6 +85,7 @@ class OneToken(Panel):
     to_starts: FloatArray
     training: PartState
     band: Band | None = None
+    are_words: bool = False
     measure_name: str = ""
     color: str = INK
 
@@ -128,7 +129,7 @@ class OneToken(Panel):
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
-        """Return a remark if the direction cannot be told from the numbers."""
+        """Return a remark if it moves towards no other token."""
         direction = self._direction()
         return [direction] if direction is not None and not _is_clear(direction) else []
 
@@ -165,11 +166,12 @@ class OneToken(Panel):
         own = np.flatnonzero(self.measure.own_mask).tolist()
         if self.position not in own or len(own) < 3:
             return []
+        token = placed(self.labels[self.position], self.position, self.labels)
+        unit = "words" if self.are_words else "tokens"
         cosines = self.measure.values[self.measure.row(self.layer), own].tolist()
         for end, sign in (("least", 1), ("most", -1)):
-            best = leading([sign * value for value in cosines], MARGIN)
-            if [own[i] for i in best] == [self.position]:
-                return [claim(f"layers.one.rank.{end}", n=len(own))]
+            if [own[i] for i in self.measure.leaders(cosines, sign)] == [self.position]:
+                return [claim(f"layers.one.rank.{unit}.{end}", n=len(own), token=token)]
         return []
 
     def _peak(self, measured: Measure) -> tuple[str, dict[str, Any]]:
@@ -178,11 +180,9 @@ class OneToken(Panel):
         The first value is the end of a sentence's key: "", or ".even" if no layer stands out.
         """
         along = measured.values[:, self.position].tolist()
-        margin = measured.margin(along)
-        if are_alike(along, margin):
+        if measured.are_even(along):
             return ".even", {"value": float(np.mean(along))}
-        sign = -1 if measured.kind == "before" else 1
-        best = leading([sign * value for value in along], margin)
+        best = measured.leaders(along, measured.peak_sign)
         names = listed(sorted(measured.layers[i] for i in best)).capitalize()
         return "", {"n": len(best), "Layers": names, "value": along[best[0]]}
 
@@ -356,10 +356,24 @@ def one_token(states: HiddenStates) -> OneToken:
         steps=measure(states.encoding, "before"),
         to_starts=cosines_to_starts(states.encoding, states.picked),
         training=states.card.provenance.encoder,
+        are_words=are_words(states.encoding),
         band=states.random_band if measured.kind == "first" else measured.chance,
         measure_name=states.measure_name,
         color=color_of(states.index),
     )
+
+
+def are_words(encoding: Encoding) -> bool:
+    """Return True if each own token of a text is a whole word, and no punctuation mark."""
+    own = own_tokens(encoding)
+    words = list(zip(encoding.text_ids[own].tolist(), encoding.word_ids[own].tolist(), strict=True))
+    texts = (encoding.text, encoding.pair or "")
+    spans = zip(words, encoding.offsets[own].tolist(), strict=True)
+    are_written = all(
+        word >= 0 and any(map(str.isalnum, texts[text_id][slice(*span)]))
+        for (text_id, word), span in spans
+    )
+    return are_written and len(set(words)) == len(words)
 
 
 def cosines_to_starts(encoding: Encoding, position: int) -> FloatArray:

@@ -15,7 +15,7 @@ from plotly.graph_objects import Figure
 from contextlens.analysis.shares import Doubles, Unit, is_word
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, span
+from contextlens.content.wording import quoted, span, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import Block, Counted
 from contextlens.core.words import Span
@@ -32,6 +32,7 @@ from contextlens.features.why.controls import (
 from contextlens.features.why.explanation import (
     NOISE,
     Explanation,
+    before_and_after,
     direction,
     leading_of,
     strongest,
@@ -149,20 +150,18 @@ class LeaveOutResult(Explanation):
 
     def claims(self) -> Sequence[Claim]:
         """Return the words that lower and that raise the score most."""
-        movers = []
+        claims = []
         for verdict, changes in (("lowers", -self.changes), ("raises", self.changes)):
             leaders = [self.words[i] for i in leading_of(changes.tolist())]
             if leaders:
-                movers.append(
-                    claim(
-                        f"why.leave_out.{verdict}",
-                        n=len(leaders),
-                        word=self._quoted(leaders[0]),
-                        cosine=self.score.cosine,
-                        without=span([word.cosine for word in leaders]),
-                    )
-                )
-        return [*movers, claim("why.leave_out.alone")] if movers else [claim("why.leave_out.none")]
+                cosine, without, _ = before_and_after(self.score.cosine, leaders[0].change)
+                if len(leaders) > 1:
+                    cosine = two(self.score.cosine)
+                    without = span([word.cosine for word in leaders])
+                numbers = {"n": len(leaders), "cosine": cosine, "without": without}
+                words = self._quoted(leaders[0])
+                claims.append(claim(f"why.leave_out.{verdict}", word=words, **numbers))
+        return [*claims, claim("why.leave_out.alone")] if claims else [claim("why.leave_out.none")]
 
     def sure(self) -> Sequence[Claim]:
         """Return the agreement with the shares, and the pair of words that interact most."""

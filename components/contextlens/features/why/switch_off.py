@@ -35,6 +35,7 @@ from contextlens.features.why.explanation import (
     NOISE,
     PARTIAL_RUN,
     Explanation,
+    before_and_after,
     direction,
     strongest,
     task_of,
@@ -186,9 +187,9 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
 
     def sure(self) -> Sequence[Claim]:
         """Return the number of heads with an effect."""
-        if self.is_empty:
-            return ()
         n_moving = int((np.abs(self.heads) > NOISE).sum())
+        if n_moving == 0:
+            return ()
         return (claim("why.switch_off.many", n=n_moving, of=self.heads.size),)
 
     def notes(self) -> Sequence[Claim]:
@@ -202,8 +203,9 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
             return claim(f"why.switch_off.{verdict}", cosine=cosine, **numbers)
         row, head = divmod(leaders[0], self.heads.shape[1])
         change = float(self.heads[row, head])
-        numbers = {"layer": self.layers[row], "head": head, "without": cosine + change}
-        return claim(f"why.switch_off.{direction(change)}", cosine=cosine, **numbers)
+        before, without, _ = before_and_after(cosine, change)
+        numbers = {"layer": self.layers[row], "head": head, "cosine": before, "without": without}
+        return claim(f"why.switch_off.{direction(change)}", **numbers)
 
     def _blocks_claim(self) -> Claim:
         changes = np.stack([self.attention, self.feed_forward], axis=1)
