@@ -157,3 +157,18 @@ def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -
     assert len(names) == min(n - 1, 8) + 2  # its own, and the band's
     heights = sorted(note.y for note in figure.layout.annotations[:-1])
     assert all(b - a > 0.06 for a, b in pairwise(heights))
+
+
+def test_the_token_that_it_moves_towards_is_named_in_the_picture() -> None:
+    n = 30
+    values = np.tile(np.linspace(0.9, 0.1, n), (2, 1)).astype(np.float32)
+    low = np.zeros(2, np.float32)
+    found = Measure("start", (0, 1), values, np.ones(n, bool), Band(low, low, low))
+    to_starts = np.zeros((2, n), np.float32)
+    to_starts[1, 15] = 0.5
+    labels = [f"t{i}" for i in range(n)]
+    result = OneToken(found, labels, 0, (0, 1), 1, found, to_starts, TRAINED)
+    assert any(each.numbers.get("other") == "“t15”" for each in result.claims())
+    names = [note.text.split()[0] for note in result.figure().layout.annotations]
+    assert "t15" in names
+    assert len(names) == 10

@@ -145,6 +145,11 @@ def test_edits_are_told_by_their_similarity(scores: list[Score]) -> None:
         expected += ["negation"] if {"negation", "typo"} <= cosines.keys() else []
         assert verdicts(claims) == [*expected, "random"]
         if "apart" in expected:
+            lowest = [cosine for cosine in cosines.values() if cosine - low <= 0.01]
+            assert (claims[0].numbers["n"], claims[0].numbers["tried"]) == (
+                len(lowest),
+                len(cosines),
+            )
             assert (claims[0].numbers["low"], claims[0].numbers["high"]) == (low, high)
         if "negation" in expected:
             numbers = claims[1].numbers

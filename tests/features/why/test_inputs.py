@@ -36,6 +36,14 @@ def test_shares_that_did_not_converge_are_called_rough(scores: list[Score]) -> N
         result = RandomResults(scores, seed).inputs()
         rough = [inputs.missed > 0.001 for inputs in result.sides]
         assert (verdict(result.title()) == "rough") == any(rough)
+        rows = result.word_rows()
+        for inputs, row in zip(result.sides, (rows.first, rows.second), strict=True):
+            drawn = [word.value for word in row.words]
+            kept = [
+                None if u.span is None else v
+                for u, v in zip(inputs.side.units, inputs.by_word, strict=True)
+            ]
+            assert drawn == kept
         for inputs, claim, is_rough in zip(result.sides, result.claims(), rough, strict=False):
             assert (verdict(claim) == "rough") == is_rough
             if not is_rough:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.content.wording import quoted
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
 from contextlens.features.why.controls import MAX_LEFT_OUT_WORDS, MAX_PAIRED_WORDS
@@ -216,11 +217,16 @@ def test_claims_tell_nothing_within_the_noise(scores: list[Score]) -> None:
     for seed in range(N):
         result = RandomResults(scores, seed).left_out()
         title, claims = result.title(), result.claims()
-        changes = np.array([word.change for word in result.words])
+        rows = result.word_rows()
+        drawn = [word.value for row in (rows.first, rows.second) for word in row.words]
+        changes = np.array([value for value in drawn if value is not None])
         strongest = near(np.abs(changes)) if len(changes) else []
         if len(strongest) == 1:
             way = "lowers" if changes[strongest[0]] < 0 else "raises"
             assert verdict(title) == f"{way}_{result.how}"
+            named = result.words[strongest[0]]
+            assert quoted(named.unit.label)[1:-1] in quoted(str(title.numbers["word"]), 99)
+            assert title.numbers["letter"] == result.score.sides[named.side].letter
         else:
             assert verdict(title) == ("several" if strongest else "none")
             assert title.numbers["n"] == len(strongest)

@@ -88,13 +88,14 @@ def test_pairs_are_in_the_order_of_combinations() -> None:
 
 
 def test_heads_are_told_above_the_noise_alone(scores: list[Score]) -> None:
-    for seed in range(N):
+    for seed in range(0, N, 3):
         result = RandomResults(scores, seed).switched_off()
         title, claims = verdict(result.title()), result.claims()
         if not result.layers:
             assert (title, *verdicts(claims)) == ("empty", "empty")
             continue
         changes, (heads, layers, alone) = result.heads.ravel(), claims
+        np.testing.assert_allclose(result.figure().data[0].z, result.heads, atol=1e-6)
         strongest = near(np.abs(changes))
         expected = "several" if strongest else "none"
         if len(strongest) == 1:

@@ -187,26 +187,39 @@ class OneToken(Panel):
         return "", {"n": len(best), "Layers": names, "value": along[best[0]]}
 
     def _direction(self) -> Claim | None:
+        """Return the claim about the token that it moves towards; None where there is none."""
+        measured, layer = self.measure, self.layer
+        is_start = measured.kind == "start" and layer in measured.layers and layer > 0
+        if not is_start or not self._others or measured.chance is None:
+            return None
+        at = self._towards()
+        if at is None:
+            return claim("layers.one.unclear")
+        row = measured.row(layer)
+        before, after = float(self.to_starts[0, at]), float(self.to_starts[row, at])
+        other = placed(self.labels[at], at, self.labels)
+        return claim("layers.one.towards", other=other, before=before, after=after)
+
+    @property
+    def _others(self) -> list[int]:
+        """The positions of the text's other tokens."""
+        own: list[int] = np.flatnonzero(self.measure.own_mask).tolist()
+        return [i for i in own if i != self.position]
+
+    def _towards(self) -> int | None:
         """Return the token whose starting vector this one has come closer to, if one stands out.
 
         It stands out if the cosine rose by `_RISE` at least and more than any other, and if fewer
         than one of 20 pairs of different tokens have as much.
         """
-        measured, layer = self.measure, self.layer
-        others = [i for i in np.flatnonzero(measured.own_mask).tolist() if i != self.position]
-        is_start = measured.kind == "start" and layer in measured.layers and layer > 0
-        if not is_start or not others or measured.chance is None:
+        others, chance, row = self._others, self.measure.chance, self.measure.row(self.layer)
+        if self.measure.kind != "start" or not others or chance is None:
             return None
-        row = measured.row(layer)
         rises = (self.to_starts[row] - self.to_starts[0])[others].tolist()
         best = leading(rises)
         at = others[best[0]]
-        before, after = float(self.to_starts[0, at]), float(self.to_starts[row, at])
-        usual = float(measured.chance.high[row])
-        if len(best) > 1 or rises[best[0]] < _RISE or after < usual:
-            return claim("layers.one.unclear", layer=layer)
-        other = placed(self.labels[at], at, self.labels)
-        return claim("layers.one.towards", other=other, before=before, after=after)
+        is_usual = float(self.to_starts[row, at]) < float(chance.high[row])
+        return None if len(best) > 1 or rises[best[0]] < _RISE or is_usual else at
 
     # The picture
 
@@ -221,7 +234,9 @@ class OneToken(Panel):
         measured, kind, layers = self.measure, self.measure.kind, self.layers
         names, scale = token_names(self.labels), self._scale()
         others = [i for i in range(len(names)) if i != self.position]
+        towards = self._towards() if measured.layers else None
         named = [self.position, *_named_ends(measured, others)]
+        named += [towards] if towards is not None and towards not in named else []
         notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
         frames = {n: self._way_to(n) for n in layers}
         looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}

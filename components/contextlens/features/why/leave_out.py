@@ -166,7 +166,7 @@ class LeaveOutResult(Explanation):
     def sure(self) -> Sequence[Claim]:
         """Return the agreement with the shares, and the pair of words that interact most."""
         claims = []
-        if self.order is not None:
+        if self.order is not None and len(self.words) > 1:
             n, tau = len(self.words), self.order.tau or 0.0
             claims.append(claim(f"why.leave_out.{self.order.verdict}", n=n, tau=tau))
         if self.pairs is not None and len(self.words) > 1:
