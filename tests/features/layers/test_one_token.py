@@ -60,6 +60,9 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert ("layers.empty" in keys) == (not found.own_mask.any())
     assert ("layers.untrained" in keys) == (state is UNTRAINED)
     assert ("layers.no_layer_before" in keys) == (layer not in found.layers)
+    if layer in found.layers and found.kind != "start":
+        kind = found.kind if len(found.counted) > 1 else f"only.{found.kind}"
+        assert f"layers.one.{kind}" in keys
     if layer not in found.layers or found.kind != "start" or not layer:
         assert not sure
         return

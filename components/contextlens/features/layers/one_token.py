@@ -125,7 +125,9 @@ class OneToken(Panel):
                 first = placed(labels[0], 0, labels)
                 numbers |= {"first": first} if measured.kind == "first" else {}
                 average = float(measured.averages[measured.row(layer)])
-                claims.append(claim(f"layers.one.{measured.kind}", average=average, **numbers))
+                only = "only." if len(measured.counted) < 2 else ""
+                key = f"layers.one.{only}{measured.kind}"
+                claims.append(claim(key, average=average, **numbers))
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
