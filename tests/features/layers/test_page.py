@@ -181,7 +181,7 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "Of your text at layer 3, most similar: " in said(app, "reading_pairs")
+    assert "At layer 3, most similar in your text: " in said(app, "reading_pairs")
     assert "Random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:
         hidden = service.encode(BUNDLED_ID, ["I love my pet python"])[0].hidden

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import EncoderService
-from contextlens.features.why.charts import MIN_END
+from contextlens.features.why.charts import MIN_END, signed
 from contextlens.features.why.score import ModelRun, Score, cosine, vectors_of
 from contextlens.features.why.switch_off import HeadEffect, pair_cosines, parts_of, switch_off
 from tests.features.why.random_results import (
@@ -115,7 +115,7 @@ def test_heads_are_told_above_the_noise_alone(scores: list[Score]) -> None:
         expected = "several" if most else "none"
         if len(most) == 1:
             expected = "attention" if most[0] < len(result.layers) else "feed_forward"
-            assert layers.numbers["change"] == parts[most[0]]
+            assert layers.numbers["change"] == signed(parts[most[0]])
         assert verdict(layers) == expected
 
 

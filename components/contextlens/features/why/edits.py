@@ -94,7 +94,8 @@ class EditsResult(Panel):
         low, high = cosines[0], cosines[-1]
         n_lowest = len(leading([-cosine for cosine in cosines]))
         if n_lowest == len(cosines):
-            claims = [claim("why.edits.equal", n=len(cosines), span=value_range(cosines))]
+            verdict = "both" if len(cosines) == 2 else "equal"
+            claims = [claim(f"why.edits.{verdict}", n=len(cosines), span=value_range(cosines))]
         else:
             numbers = {"text": quoted(text, _MAX_QUOTED), "low": low, "high": high}
             claims = [claim("why.edits.apart", n=n_lowest, tried=len(cosines), **numbers)]

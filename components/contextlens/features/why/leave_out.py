@@ -19,7 +19,7 @@ from contextlens.content.wording import quoted, span, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import Block, Counted
 from contextlens.core.words import Span
-from contextlens.features.why.charts import WordBar, signed_end, signed_matrix, word_bars
+from contextlens.features.why.charts import WordBar, signed, signed_end, signed_matrix, word_bars
 from contextlens.features.why.controls import (
     HOW_OUT,
     MAX_LEFT_OUT_WORDS,
@@ -191,9 +191,9 @@ class LeaveOutResult(Explanation):
             "why.leave_out.together",
             first=self._quoted(self.words[i]),
             second=self._quoted(self.words[j]),
-            both=float(pairs[i, j]),
-            one=float(pairs[i, i]),
-            other=float(pairs[j, j]),
+            both=signed(pairs[i, j]),
+            one=signed(pairs[i, i]),
+            other=signed(pairs[j, j]),
         )
 
     # Pictures
@@ -556,8 +556,8 @@ class Order:
 
     Attributes:
         verdict: "same" or "opposite" if tau lies further from 0 than for 19 of 20 random orders;
-            "unrelated" if it is small; else, or for fewer than `MIN_ORDERED_WORDS` words,
-            "cannot tell".
+            "unrelated" if it is small, also for many words; else, or for fewer than
+            `MIN_ORDERED_WORDS` words, "cannot tell".
         tau: Kendall's tau-b (1945) of the two, from -1 (reversed) to 1 (the same); None if one of
             them has no order, because all its numbers are equal.
     """
@@ -582,7 +582,7 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
     if n < MIN_ORDERED_WORDS:
         return Order("cannot tell", tau)
     by_chance = 1.96 * float(np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
-    if abs(tau) > by_chance:
+    if abs(tau) > max(by_chance, UNRELATED):
         return Order("same" if tau > 0 else "opposite", tau)
     return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)
 

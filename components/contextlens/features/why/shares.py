@@ -96,10 +96,9 @@ class SharesResult(Explanation):
 
     def title(self) -> Claim:
         """Return the headline without its numbers."""
-        verdict = self._verdict()
-        if verdict not in ("one", "several", "special", "none"):
-            return claim("why.shares.title.all", cosine=self.score.cosine)
-        return claim(f"why.shares.title.{verdict}", pairs=self._names(quote=_plainly_quoted))
+        return claim(
+            f"why.shares.title.{self._verdict()}", pairs=self._names(quote=_plainly_quoted)
+        )
 
     def claims(self) -> Sequence[Claim]:
         """Return the pairs of words that make the sentences alike, and their part of the score."""

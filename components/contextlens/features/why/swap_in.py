@@ -39,7 +39,8 @@ $$f = \frac{(a' - a) \cdot (b - a)}{|b - a|^2}$$
 
 0 where nothing moves, 1 where the result lies level with $b$. In sentences of equal length, tokens
 are matched by position; otherwise equal tokens in the same order are (Ratcliff and Obershelp
-1988). At layer 0, equal tokens are not swapped: their vectors differ by position alone.
+1988). At layer 0, equal tokens are not swapped: their vectors differ by position alone. Where one
+token or word is compared, nothing is swapped at the last layer: its state is the result itself.
 """
 )
 Into = Literal["first", "second"]
@@ -57,7 +58,7 @@ class SwapInResult(Explanation):
     Attributes:
         into: the sentence whose run changes: "first" or "second".
         alignment: the pairs of a receiver's token (first) and a donor's (second).
-        layers: 0 to the score's layer.
+        layers: as in `swapped_layers`.
         fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for none,
             1 for all of the way; values outside this range are possible. NaN for equal tokens at
             layer 0, which are not swapped.
@@ -264,7 +265,7 @@ class SwapInResult(Explanation):
             pairs=list(self.alignment.pairs),
             equal=list(self.alignment.equal),
             layer=score.layer,
-            n_layers=score.layer + 1,
+            n_layers=len(self.layers),
         )
         return script(score.card, reader(score), hooks(score.card), body, imports=("itertools",))
 
@@ -349,7 +350,7 @@ def swap_in(
     """
     receiver, donor = score.sides if into == "first" else score.sides[::-1]
     alignment = align(receiver.encoding, donor.encoding)
-    layers = tuple(range(score.layer + 1))
+    layers = swapped_layers(score)
     start, end = receiver.vector(score.layer), donor.vector(score.layer)
     problem = _swap_problem(score, alignment, is_way(start, end))
     shape = (len(layers), len(alignment.pairs)) if problem is None else (0, 0)
@@ -369,6 +370,14 @@ def swap_in(
         fractions=fractions,
         problem=problem,
     )
+
+
+def swapped_layers(score: Score) -> tuple[int, ...]:
+    """Return the layers at which states are swapped: up to the score's own.
+
+    That one is left out where a single token or word is compared: its state is the result itself.
+    """
+    return tuple(range(max(1, score.layer + (score.vector_kind == "mean"))))
 
 
 def _swapped_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> ModelRun:

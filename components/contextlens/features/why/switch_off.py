@@ -16,7 +16,7 @@ from contextlens.analysis.shares import Doubles
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import span, two
+from contextlens.content.wording import span
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.families import FAMILIES
@@ -94,9 +94,8 @@ class HeadEffect:
     @property
     def label(self) -> str:
         """The head, its change and, if that is a mean, the number of pairs with its sign."""
-        sign = "+" if self.change > 0 and two(self.change) != "0.00" else ""
         agreed = f" · {self.n_alike} of {self.n_pairs}" if self.n_pairs > 1 else ""
-        return f"layer {self.layer}, head {self.head}: {sign}{two(self.change)}{agreed}"
+        return f"layer {self.layer}, head {self.head}: {signed(self.change)}{agreed}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +214,8 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
             return claim(f"why.switch_off.layer.{verdict}", **numbers)
         row, kind = divmod(leaders[0], 2)
         verdict, change = ("attention", "feed_forward")[kind], float(changes[row, kind])
-        return claim(f"why.switch_off.layer.{verdict}", layer=self.layers[row], change=change)
+        numbers = {"layer": self.layers[row], "change": signed(change)}
+        return claim(f"why.switch_off.layer.{verdict}", **numbers)
 
     # Picture
 
