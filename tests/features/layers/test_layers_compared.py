@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ortho_group
 
 from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -85,18 +84,6 @@ def test_cka_needs_two_words_and_debiased_cka_four(n_words: int) -> None:
     one_apart = np.zeros((1, 5, 3), np.float32)  # leaves nothing but the diagonal
     one_apart[0, 0] = 1
     assert np.isnan(layer_similarity(one_apart, one_apart).debiased).all()
-
-
-def test_cka_ignores_rotation_scale_and_shift_and_is_symmetric_within_bounds() -> None:
-    own = vectors(4, 12, 30)
-    cka = layer_similarity(own, own).cka
-    np.testing.assert_allclose(cka, cka.T, atol=1e-6)
-    assert cka.min() >= 0
-    assert cka.max() <= 1
-    rotation = ortho_group.rvs(30, random_state=0).astype(np.float32)
-    turned = layer_similarity(own, 3 * own @ rotation + 1)
-    np.testing.assert_allclose(np.diag(turned.cka), 1, atol=1e-5)
-    np.testing.assert_allclose(np.diag(turned.debiased), 1, atol=1e-5)
 
 
 def test_shuffled_words_show_how_much_of_cka_is_the_number_of_words() -> None:

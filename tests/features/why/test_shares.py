@@ -97,10 +97,15 @@ def test_rows_and_arrays_hold_the_shares(tiny_service: EncoderService) -> None:
 # Claims, recomputed from what is drawn
 
 
-def words_of(side: Side) -> list[tuple[int, ...]]:
-    """The token IDs of each word; special tokens have none."""
-    ids = side.encoding.token_ids.tolist()
-    return [tuple(ids[i] for i in unit.positions) if unit.span else () for unit in side.units]
+def words_of(side: Side) -> list[tuple[Any, ...]]:
+    """The token IDs of each word, or its text if unknown; special tokens have none."""
+    ids, unknown = side.encoding.token_ids.tolist(), side.unknown
+    return [
+        () if unit.span is None
+        else (unit.label,) if unknown.issuperset(unit.positions)
+        else tuple(ids[i] for i in unit.positions)
+        for unit in side.units
+    ]  # fmt: skip
 
 
 def assert_drawn(result: SharesResult) -> str:
@@ -186,6 +191,8 @@ def test_the_headline_names_the_strongest_pairs_that_are_drawn(scores: list[Scor
          "text."),
         ("أحب القطط", "أحب الكلاب",
          "“القطط” with “الكلاب” and “أحب” make them alike; none does it alone."),
+        ("🐍 🐍 likes a very old cat", "🐉 likes a very young cat",
+         "“🐍” with “🐉” and “likes” make them alike; none does it alone."),
         ("Cat", "cat", "To the model, A and B are the same: similarity **1.00**."),
         ("🐍", "a cat", "The model cannot read A: it sees only unknown or special tokens "
          "there, so no word makes them alike."),

@@ -317,7 +317,10 @@ _EXPLAINED: Mapping[str, _Explained] = {
 # --- Below the picture
 
 _FILE = "why-alike"
-_EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
+_EXACT = (
+    *("share", "change", "cosine", "share of the way"),
+    *("start", "end", "remainder", "missed by steps"),
+)
 
 
 def look_closer(view: ViewState, score: Score, result: Explanation | None) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 
 from contextlens.analysis.baseline import Band
-from contextlens.analysis.shares import Doubles, Shares, is_word, merged
+from contextlens.analysis.shares import Doubles, Shares, Unit, is_word, merged
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import about_same, listed_names, quoted, shortened, span
 from contextlens.features.why.charts import MIN_SHARE_END, signed_end, signed_matrix
@@ -361,23 +361,15 @@ def named_pairs(score: Score, by_word: Shares) -> NamedPairs:
         is_visible = round(cells[i, j], 2) > round(even[i, j], 2)
         if is_free and is_visible and cells[i, j] >= STANDS_OUT * even[i, j]:
             pairs.append((i, j))
-    labels = [
-        (score.first.units[ours[i][0]].label, score.second.units[theirs[j][0]].label)
-        for i, j in pairs
-    ]
-    tokens = [
-        tuple(
-            side.encoding.token_ids[list(side.units[words[k][0]].positions)].tolist()
-            for side, words, k in zip(score.sides, (ours, theirs), pair, strict=True)
-        )
-        for pair in pairs
+    units = [(score.first.units[ours[i][0]], score.second.units[theirs[j][0]]) for i, j in pairs]
+    names = [
+        (one.label, one.label if is_same else other.label)
+        for one, other in units
+        for is_same in [_word_key(score.first, one) == _word_key(score.second, other)]
     ]
     return NamedPairs(
         pairs=tuple(pairs),
-        labels=tuple(
-            (first, first if same[0] == same[1] else second)
-            for (first, second), same in zip(labels, tokens, strict=True)
-        ),
+        labels=tuple(names),
         share=float(sum(cells[pair] for pair in pairs)),
         even=float(sum(even[pair] for pair in pairs)),
         strongest=strongest,
@@ -392,9 +384,14 @@ def distinct_words(side: Side) -> list[list[int]]:
     """
     units_of: dict[Hashable, list[int]] = {}
     for i, unit in enumerate(side.units):
-        token_ids = tuple(side.encoding.token_ids[list(unit.positions)].tolist())
-        units_of.setdefault(token_ids if is_word(unit) else i, []).append(i)
+        units_of.setdefault(_word_key(side, unit) if is_word(unit) else i, []).append(i)
     return list(units_of.values())
+
+
+def _word_key(side: Side, unit: Unit) -> Hashable:
+    """What a word has in common with its other occurrences: its tokens; its text if unknown."""
+    token_ids = tuple(side.encoding.token_ids[list(unit.positions)].tolist())
+    return unit.label if side.unknown.issuperset(unit.positions) else token_ids
 
 
 def _summed(
