@@ -146,6 +146,13 @@ def test_layers_are_compared_over_the_words_that_are_chosen() -> None:
     assert abs(seen(app, "layers_alike") - cka).max() > 0.05
 
 
+def test_two_words_are_no_comparison_of_layers() -> None:
+    app = opened(SECTION.put(on("two words"), "Layers compared"))
+    assert say("layers.alike.few", n=4) in said(app, "reading_alike")
+    assert not [chart for chart in app.get("plotly_chart") if "layers_alike" in chart.proto.id]
+    assert not [frame for frame in app.dataframe if "layers_alike" in frame.proto.id]
+
+
 def test_the_spread_shows_the_baseline_and_the_components() -> None:
     app = opened(SECTION.put(DEFAULT, "Spread"))
     band = runtime.baseline(runtime.service().load(BUNDLED_ID)).band("mean", centred=False)

@@ -208,7 +208,7 @@ class ComparedLayers(Panel):
     def _verdict(self) -> tuple[str, dict[str, Any]]:
         """Return the two layers that differ most (of one model) or least (of two)."""
         cka, is_one = self.similarity.cka, self.is_one
-        if self._is_few:
+        if self.is_few:
             return "few", {"n": MIN_COMPARED_WORDS}
         steps = [(i, i + 1) for i in range(len(cka) - 1)] if is_one else list(np.ndindex(cka.shape))
         cells = [(int(i), int(j)) for i, j in steps if np.isfinite(cka[i, j])]
@@ -223,7 +223,7 @@ class ComparedLayers(Panel):
         return "steps" if is_one else "models", numbers
 
     @property
-    def _is_few(self) -> bool:
+    def is_few(self) -> bool:
         """True if there are too few words, or too few different vectors, to compare layers."""
         is_defined = np.isfinite(self.similarity.cka).any()
         return self.similarity.n_words < MIN_COMPARED_WORDS or not is_defined
@@ -235,7 +235,7 @@ class ComparedLayers(Panel):
     def figure(self) -> go.Figure | None:
         """Return linear CKA between layers, debiased and shuffled values on hover."""
         similarity = self.similarity
-        if self._is_few:
+        if self.is_few:
             return None
         rows, columns = (list(range(n)) for n in similarity.cka.shape)
         ours, theirs = map(plain, self.names)

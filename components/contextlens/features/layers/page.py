@@ -187,6 +187,8 @@ def _layers_compared(
     with st.spinner("Comparing the layers…"):
         result = compared_layers(view, states.card, other, service)
     kit.claims(result.claims(), sure=result.sure(), key="reading_alike")
+    if result.is_few:
+        return result
     _draw(result, key="layers_alike")
     with st.expander(say("page.details")):
         similarity = result.similarity
