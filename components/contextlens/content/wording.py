@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 
 __all__ = [
+    "ABOUT_SAME",
     "MARGIN",
+    "about_same",
     "are_alike",
     "bold",
     "escape",
+    "fixed",
     "leading",
     "listed",
     "listed_names",
@@ -26,6 +29,8 @@ __all__ = [
 
 MARGIN = 0.01
 """The difference above which one of two numbers with two decimals is called greater."""
+ABOUT_SAME = 1.25
+"""The largest ratio of two amounts that are called about the same."""
 
 # Sequences that Streamlit's Markdown plugins turn into an icon, an arrow or a link even if escaped.
 _DRAWN = re.compile(
@@ -100,6 +105,15 @@ def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
     return max(values) - min(values) <= 2 * margin
 
 
+def about_same(values: Sequence[float]) -> bool:
+    """True if all values have one sign, and the largest is at most `ABOUT_SAME` times the smallest.
+
+    Values that are all zero are the same.
+    """
+    low, high = sorted((min(values), max(values)), key=abs)
+    return low * high >= 0 and abs(high) <= ABOUT_SAME * abs(low)
+
+
 def shortened(text: str, longest: int) -> str:
     """A text on one line, truncated."""
     flat = " ".join(text.split())
@@ -108,7 +122,12 @@ def shortened(text: str, longest: int) -> str:
 
 def two(value: float) -> str:
     """Two decimals, with a real minus sign; a value that rounds to zero has no sign."""
-    return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+    return fixed(value, 2)
+
+
+def fixed(value: float, digits: int) -> str:
+    """So many decimals, with a real minus sign; a value that rounds to zero has no sign."""
+    return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def bold(value: float) -> str:

@@ -253,6 +253,8 @@ class Attribution:
         end: cosine of the input itself.
         steps: points of the path at which the gradient was taken, equally many on each piece.
         cuts: the ends of the path's pieces in order, from 0 to 1.
+        missed: the absolute errors of the pieces, added up. Unlike those in the remainder, they
+            cannot cancel out, so this tells whether the steps were enough.
         passport: how to get the same numbers again.
     """
 
@@ -263,6 +265,7 @@ class Attribution:
     end: float
     steps: int
     cuts: tuple[float, ...]
+    missed: float
     passport: Passport
 
     @property

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from contextlens.jobs import JobKind, Task, Visitor
+from contextlens.jobs import Job, JobKind, Task, Visitor
+from contextlens.ui.models import waiting
 from contextlens.ui.models.background import jobs
 from tests.support.pages import app_settings
 
@@ -161,6 +162,19 @@ def test_work_whose_result_was_dropped_begins_again_twice_and_then_asks() -> Non
     assert [info.value for info in page.info] == ["It was dropped. A minute."]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "3, stale: False, part: False"
+
+
+def test_a_measurement_dropped_at_this_moment_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    task, result = sum_task("measured", 3), Job.result
+    monkeypatch.setattr(waiting, "current_visitor", lambda place: Visitor("me", place))
+    assert waiting.measured(task, "here", lambda job: job.wait(SECONDS)) == 3
+
+    def dropped_first(job: Job, timeout: float | None = None) -> Any:
+        drop_all()
+        return result(job, timeout)
+
+    monkeypatch.setattr(Job, "result", dropped_first)
+    assert waiting.measured(task, "here", lambda job: job.wait(SECONDS)) is None
 
 
 class Huge:

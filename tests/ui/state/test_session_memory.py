@@ -72,10 +72,22 @@ def test_a_session_holds_no_result_of_a_probe(offered: dict[str, Any]) -> None:
     assert all(make() for name, make in offered.items() if name != "contextlens-view.json")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_session_holds_no_result(offered: dict[str, Any], page: str) -> None:
+@pytest.mark.parametrize(
+    ("page", "controls"),
+    [
+        *((page, {}) for page in PAGES),
+        *(("layers", {"section": section}) for section in ("Spread", "Token pairs", "Pooler")),
+    ],
+)
+def test_a_session_holds_no_result(
+    offered: dict[str, Any], page: str, controls: dict[str, str]
+) -> None:
     text = " ".join(f"python bank {i}" for i in range(120))
-    view = replace(DEFAULT, sentences=tuple(map(sentence, (text, f"{text} snake", f"my {text}"))))
+    view = replace(
+        DEFAULT,
+        sentences=tuple(map(sentence, (text, f"{text} snake", f"my {text}"))),
+        controls={page: controls} if controls else {},
+    )
     app = framed(view, page)
     assert not app.exception
     assert len(offered) >= 3, "the page's own two, and the view"

@@ -16,7 +16,7 @@ from contextlens.analysis.baseline import Band
 from contextlens.analysis.english import is_english
 from contextlens.analysis.shares import vector_of
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import MARGIN, escape, quoted
+from contextlens.content.wording import escape, leading, quoted
 from contextlens.content.wording import span as value_range
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted
@@ -92,11 +92,13 @@ class EditsResult(Panel):
             return (claim("why.edits.none"),)
         cosines, text = [ranked.cosine for ranked in self.edits], self.edits[0].edit.text
         low, high = cosines[0], cosines[-1]
-        if high - low <= MARGIN:
-            claims = [claim("why.edits.equal", n=len(cosines), span=value_range(cosines))]
+        n_lowest = len(leading([-cosine for cosine in cosines]))
+        if n_lowest == len(cosines):
+            verdict = "both" if len(cosines) == 2 else "equal"
+            claims = [claim(f"why.edits.{verdict}", n=len(cosines), span=value_range(cosines))]
         else:
             numbers = {"text": quoted(text, _MAX_QUOTED), "low": low, "high": high}
-            claims = [claim("why.edits.apart", n=len(cosines), **numbers)]
+            claims = [claim("why.edits.apart", n=n_lowest, tried=len(cosines), **numbers)]
         by_kind = {ranked.edit.kind: ranked for ranked in self.edits}
         if {"negation", "typo"} <= by_kind.keys():
             negated, typo = by_kind["negation"], by_kind["typo"].cosine

@@ -17,7 +17,7 @@ from contextlens.analysis.shares import Doubles, vector_of
 from contextlens.analysis.similarity import cosine_matrix
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import two
+from contextlens.content.wording import span
 from contextlens.core import EncoderService, ModelCard
 from contextlens.features.why.score import VECTOR_KINDS, Score, VectorKind, weights_of
 from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
@@ -132,7 +132,7 @@ class Yardsticks(Panel):
 
     def alt(self) -> str:
         """Return the score and the ranges as text."""
-        ends = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in self.ranges)
+        ends = "; ".join(f"{r.kind}: {span([r.low, r.high])}" for r in self.ranges)
         return say("why.score.alt", cosine=self.score.cosine, ranges=ends).strip()
 
     @property
@@ -160,7 +160,8 @@ class Yardsticks(Panel):
         rounded, first, last = (round(value, 2) for value in (cosine, low, high))
         verdict = "above" if rounded > last else "below" if rounded < first else "within"
         kind = self.band.of
-        return (claim(f"why.score.{verdict}", cosine=cosine, kind=kind, low=low, high=high),)
+        usual = span([low, high])
+        return (claim(f"why.score.{verdict}", cosine=cosine, kind=kind, usual=usual),)
 
 
 def are_english(score: Score) -> bool:

@@ -15,7 +15,7 @@ from contextlens.analysis.ruler import Ruler
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard, ModelSpec, registry
-from contextlens.core.errors import BusyError, ContextlensError, ServiceAwayError
+from contextlens.core.errors import ContextlensError, ServiceAwayError
 from contextlens.jobs import Job, State, Task, Visitor
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
@@ -219,17 +219,14 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
 
 
 def _measured(task: Task, path: Path) -> Any:
-    """Return a measurement's result, or None until there is one; a failed one is not repeated."""
-    job = jobs().get(task.key)
-    if job is None or job.state != "failed":
-        try:
-            job = jobs().start(task, waiting.current_visitor("baseline"))
-        except BusyError:  # the page goes without for now
-            return None
+    """Return a measurement's result, or None until there is one."""
+
     # A file on disk is read within a few milliseconds. Waiting for it keeps the page from jumping.
-    if _is_file(path):
-        job.wait()
-    return job.result() if job.state == "done" else None
+    def wait(job: Job) -> None:
+        if _is_file(path):
+            job.wait()
+
+    return waiting.measured(task, "baseline", wait)
 
 
 def await_measures(card: ModelCard) -> None:

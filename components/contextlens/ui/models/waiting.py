@@ -52,6 +52,24 @@ def shortly(job: Job) -> bool:
     return job.wait(_SHORT_SECONDS)
 
 
+def measured(task: Task, place: str, wait: Callable[[Job], object] = shortly) -> Any | None:
+    """Return a measurement's result, or None until there is one; a failed one is not repeated.
+
+    Args:
+        task: the measurement.
+        place: a name for the place where this visitor waits.
+        wait: waits a moment for the job.
+    """
+    job = jobs().get(task.key)
+    if job is None or job.state != "failed":
+        try:
+            job = jobs().start(task, current_visitor(place))
+        except BusyError:  # the page goes without for now
+            return None
+    wait(job)
+    return _result_of(job)
+
+
 def follow(
     job: Job,
     key: str,
@@ -229,7 +247,11 @@ def placeholder(text: str, *, height: int) -> None:
 
 def _finished(key: Hashable) -> Any | None:
     """Return the result of a task while it is kept, else None."""
-    job = None if key is None else jobs().get(key)
+    return None if key is None else _result_of(jobs().get(key))
+
+
+def _result_of(job: Job | None) -> Any | None:
+    """Return the result of a job while it is kept, else None."""
     if job is None or job.state != "done":
         return None
     try:
