@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ import regex
 
 from contextlens.core.schema import Tokens
 
-__all__ = ["Span", "find_word", "find_words", "split_words", "token_of_word"]
+__all__ = ["Span", "find_word", "find_words", "folded", "split_words", "token_of_word"]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
@@ -36,10 +37,15 @@ _of_short = lru_cache(maxsize=256)(_spans)
 _of_long = lru_cache(maxsize=32)(_spans)  # enough for the views of two visitors
 
 
+def folded(word: str) -> str:
+    """Return a word without its case; composed and decomposed spellings of it are equal."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).casefold())
+
+
 def find_words(text: str, word: str) -> list[Span]:
     """The spans of all occurrences of a whole word, ignoring case."""
-    wanted = word.casefold()
-    return [span for span in split_words(text) if text[slice(*span)].casefold() == wanted]
+    wanted = folded(word)
+    return [span for span in split_words(text) if folded(text[slice(*span)]) == wanted]
 
 
 def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
