@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlens.content.wording import escape, listed_names, named_character, quoted
+from contextlens.content.wording import (
+    cut,
+    cut_start,
+    escape,
+    listed_names,
+    named_character,
+    quoted,
+    shortened,
+)
 
 # What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
 # (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.
@@ -52,6 +60,18 @@ def test_a_long_word_is_cut_and_a_short_one_is_not() -> None:
     assert quoted("x" * 24) == f"“{'x' * 24}”"
     assert quoted("x" * 25) == f"“{'x' * 23}…”"
     assert quoted("two\n words\t") == "“two words”"
+
+
+@pytest.mark.parametrize("character", ["ते", "e\u0301", "حَ", "ด้", "👩\u200d👧", "a"])
+def test_a_cut_keeps_marks_with_their_letters(character: str) -> None:
+    text = character * 9
+    for longest in range(2 * len(character), 8 * len(character)):
+        n = longest // len(character)
+        assert cut(text, longest) == character * n
+        assert cut_start(text, longest) == character * n
+        assert shortened(text, longest + 1) == character * n + "…"
+    marks = "e" + "\u0301" * 200
+    assert len(cut(marks, 50)) == len(cut_start(marks, 50)) == 50
 
 
 def test_invisible_characters_are_given_by_their_codes() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+import regex
+
 __all__ = [
     "MARGIN",
     "are_alike",
     "bold",
+    "cut",
+    "cut_start",
     "escape",
     "leading",
     "listed",
@@ -33,6 +37,8 @@ _DRAWN = re.compile(
     r"|(?i:www)(?=\.)|@"
 )
 _WORD_JOINER = "\u2060"  # invisible
+_CHARACTER = regex.compile(r"\X")  # as readers see them: a letter with its marks
+_MAX_MARKS = 32  # code points of one such character beyond which it may be cut
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
 
@@ -103,7 +109,26 @@ def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
 def shortened(text: str, longest: int) -> str:
     """A text on one line, truncated."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return flat if len(flat) <= longest else cut(flat, longest - 1) + "…"
+
+
+def cut(text: str, longest: int) -> str:
+    """The first characters of a text; no combining mark is cut off its letter.
+
+    Only more marks on one letter than a text may have characters are cut.
+    """
+    if len(text) <= longest or text.isascii():
+        return text[:longest]
+    ends = (match.end() for match in _CHARACTER.finditer(text[: longest + _MAX_MARKS]))
+    return text[: max((end for end in ends if end <= longest), default=0) or longest]
+
+
+def cut_start(text: str, longest: int) -> str:
+    """The last characters of a text; no combining mark is cut off its letter."""
+    start = max(0, len(text) - longest)
+    before = max(0, start - _MAX_MARKS)
+    starts = (before + match.start() for match in _CHARACTER.finditer(text[before:]))
+    return text[min((at for at in starts if at >= start), default=start) :]
 
 
 def two(value: float) -> str:

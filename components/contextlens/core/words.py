@@ -11,13 +11,22 @@ import regex
 
 from contextlens.core.schema import Tokens
 
-__all__ = ["Span", "find_word", "find_words", "folded", "split_words", "token_of_word"]
+__all__ = [
+    "Span",
+    "find_word",
+    "find_words",
+    "folded",
+    "split_words",
+    "token_of_word",
+    "with_marks",
+]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
 
 _LONG = 2_000  # characters of a long text, whose spans may take megabytes
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
+_MARKS = regex.compile(r"[\p{M}\p{Grapheme_Extend}]*")
 
 
 def split_words(text: str) -> tuple[Span, ...]:
@@ -52,6 +61,14 @@ def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
     """The span of the n-th occurrence of a whole word, ignoring case, or None if there is none."""
     spans = find_words(text, word)
     return spans[occurrence] if 0 <= occurrence < len(spans) else None
+
+
+def with_marks(text: str, end: int) -> int:
+    """Return an end in a text, moved behind the combining marks that follow it.
+
+    A tokenizer that strips accents leaves them out of the offsets of its tokens.
+    """
+    return _MARKS.match(text, end).end()
 
 
 def token_of_word(tokens: Tokens, word: Span | None) -> int:
