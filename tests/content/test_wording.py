@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from contextlens.content.wording import (
     escape,
     listed_names,
     named_character,
+    number,
     quoted,
     shortened,
 )
@@ -84,3 +87,30 @@ def test_invisible_characters_are_given_by_their_codes() -> None:
 def test_names_in_a_row() -> None:
     assert listed_names(["a"]) == "a"
     assert listed_names(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "said"),
+    [(-0.004, ".2f", "0.00"), (-0.005001, ".2f", "−0.01"), (-0.0, ".4f", "0.0000"),
+     (-1234, ",", "−1,234"), (0.1, "+.2f", "+0.10"), (-1e-4, ".4f", "−0.0001")],
+)  # fmt: skip
+def test_a_number_has_a_real_minus_sign_and_zero_none(value: float, form: str, said: str) -> None:
+    assert number(value, form) == said
+
+
+CODE = Path(__file__).parents[2] / "components/contextlens"
+
+
+def test_decimals_that_visitors_read_are_written_by_one_function() -> None:
+    """Python's own format has a hyphen for a minus sign; drawings in SVG need that."""
+    offenders = [
+        f"{path.relative_to(CODE)}:{text.lineno}"
+        for folder in ("features", "figures", "ui")
+        for path in (CODE / folder).rglob("*.py")
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(text, ast.JoinedStr) and '="' not in ast.unparse(text)
+        for value in text.values
+        if isinstance(value, ast.FormattedValue) and value.format_spec is not None
+        if re.search(r"\.[2-4]f'$", ast.unparse(value.format_spec))
+    ]
+    assert not offenders

@@ -18,6 +18,7 @@ __all__ = [
     "listed",
     "listed_names",
     "named_character",
+    "number",
     "occurrence",
     "percent",
     "placed",
@@ -131,9 +132,15 @@ def cut_start(text: str, longest: int) -> str:
     return text[min((at for at in starts if at >= start), default=start) :]
 
 
+def number(value: float, form: str = ".2f") -> str:
+    """A number in a format, with a real minus sign; a value that rounds to zero has no sign."""
+    text = format(value, form)
+    return text.replace("-", "\N{MINUS SIGN}" if re.search("[1-9]", text) else "")
+
+
 def two(value: float) -> str:
     """Two decimals, with a real minus sign; a value that rounds to zero has no sign."""
-    return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+    return number(float(value))
 
 
 def bold(value: float) -> str:
@@ -170,4 +177,4 @@ def percent(share: float) -> str:
         return "under 1%" if share > 0 else "just below 0%"
     if rounded == 100 and share < 1:
         return "over 99%"
-    return f"{rounded}%"
+    return f"{number(rounded, 'd')}%"
