@@ -113,7 +113,7 @@ def test_the_present_one_is_strong(masked: bool, averaged: bool) -> None:
     assert np.isnan(faint["z"][y][x])
     assert faint["opacity"] < 0.5
     numbers = [re.sub("<[^>]*>", " ", note["text"]) for note in figure["layout"]["annotations"]]
-    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "-0.100"]
+    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "−0.100"]
     for j, i, (is_on, with_padding, value) in zip(
         points["x"], points["y"], points["customdata"], strict=True
     ):

@@ -10,7 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import two
+from contextlens.content.wording import number, two
 from contextlens.features.masks.padded_batch import Masks
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
 from contextlens.ui.panel import Panel
@@ -140,7 +140,7 @@ class FourCases(Panel):
         name = say(f"masks.figure.{case}").replace("|", "<br>")
         size = 34 if is_strong else 26
         return {
-            "text": f'<b style="font-size:{size}px">{value:.3f}</b><br>{name}',
+            "text": f'<b style="font-size:{size}px">{number(value, ".3f")}</b><br>{name}',
             "x": j,
             "y": i,
             "showarrow": False,
