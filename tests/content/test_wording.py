@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.content.wording import (
+    adding_up,
     cut,
     cut_start,
     escape,
@@ -20,6 +21,7 @@ from contextlens.content.wording import (
     quoted,
     shortened,
 )
+from contextlens.figures.theme import plain
 
 # What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
 # (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.
@@ -82,6 +84,23 @@ def test_invisible_characters_are_given_by_their_codes() -> None:
     assert quoted("zero\u200bwidth") == "“zero\u200bwidth”"
     assert named_character("é") == "é (U+00E9)"
     assert named_character("\u200b") == "U+200B"
+
+
+@pytest.mark.parametrize("typed", ["سلام", "שלום 12", "a \u202epython", "مَرْحَبًا (1)"])
+def test_what_runs_leftwards_is_isolated_from_the_numbers_beside_it(typed: str) -> None:
+    assert quoted(typed).startswith("“\u2068")
+    assert quoted(typed).endswith("\u2069”")
+    assert plain(typed).startswith("\u2068")
+    assert quoted("python 12") == "“python 12”"
+
+
+@given(st.lists(st.floats(0.02, 1), min_size=2, max_size=8))
+@settings(deadline=None)
+def test_shares_that_stand_together_add_up(parts: list[float]) -> None:
+    shares = [part / sum(parts) for part in parts]
+    whole = [round(100 * share) for share in adding_up(shares)]
+    assert sum(whole) == 100 or min(shares) < 0.01 or max(shares) > 0.99
+    assert all(abs(n - 100 * share) < 1 for n, share in zip(whole, shares, strict=True))
 
 
 def test_names_in_a_row() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
@@ -9,11 +10,13 @@ import regex
 
 __all__ = [
     "MARGIN",
+    "adding_up",
     "are_alike",
     "bold",
     "cut",
     "cut_start",
     "escape",
+    "isolated",
     "leading",
     "listed",
     "listed_names",
@@ -38,6 +41,7 @@ _DRAWN = re.compile(
     r"|(?i:www)(?=\.)|@"
 )
 _WORD_JOINER = "\u2060"  # invisible
+_LEFTWARDS = regex.compile(r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}\p{Bidi_Class=AN}\p{Bidi_Control}]")
 _CHARACTER = regex.compile(r"\X")  # as readers see them: a letter with its marks
 _MAX_MARKS = 32  # code points of one such character beyond which it may be cut
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
@@ -55,7 +59,15 @@ def quoted(text: str, longest: int = 24) -> str:
     """
     is_visible = any(c.isprintable() and not c.isspace() for c in text)
     codes = "" if is_visible else " ".join(f"U+{ord(c):04X}" for c in text[:3])
-    return f"“{escape(codes or shortened(text, longest))}”"
+    return f"“{isolated(escape(codes or shortened(text, longest)))}”"
+
+
+def isolated(text: str) -> str:
+    """The text, isolated from the direction of what stands around it if it may run leftwards.
+
+    Otherwise a number behind an Arabic or Hebrew word is drawn on the word's other side.
+    """
+    return f"\u2068{text}\u2069" if _LEFTWARDS.search(text) else text
 
 
 def named_character(character: str) -> str:
@@ -168,6 +180,20 @@ def listed(layers: Sequence[int]) -> str:
         f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
     ]
     return ("layer " if len(layers) == 1 else "layers ") + ", ".join(numbers)
+
+
+def adding_up(shares: Sequence[float]) -> list[float]:
+    """Shares in whole per cent that add up to their rounded sum (by the largest remainders).
+
+    One that would become none or all stays as it is: `percent` says "under 1%" or "over 99%".
+    """
+    exact = [100 * share for share in shares]
+    whole = [math.floor(value) for value in exact]
+    missing = round(sum(exact)) - sum(whole)
+    for i in sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])[:missing]:
+        whole[i] += 1
+    both = zip(shares, whole, strict=True)
+    return [share if n in (0, 100) else n / 100 for share, n in both]
 
 
 def percent(share: float) -> str:

@@ -68,7 +68,7 @@ def with_marks(text: str, end: int) -> int:
 
     A tokenizer that strips accents leaves them out of the offsets of its tokens.
     """
-    return _MARKS.match(text, end).end()
+    return int(_MARKS.match(text, end).end())
 
 
 def token_of_word(tokens: Tokens, word: Span | None) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from contextlens.content.wording import shortened
+from contextlens.content.wording import isolated, shortened
 
 __all__ = [
     "CATEGORICAL",
@@ -126,7 +126,7 @@ def plain(text: str, longest: int = 24) -> str:
 
     Plotly renders a subset of HTML, so typed text must be escaped.
     """
-    return html.escape(shortened(text, longest), quote=False)
+    return html.escape(isolated(shortened(text, longest)), quote=False)
 
 
 def heading(text: str, *, narrow: bool = False) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.similarity import Comparison, Pair
+from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import listed_names, quoted, shortened, two
+from contextlens.content.wording import isolated, listed_names, quoted, shortened, two
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import (
     EQUAL,
@@ -59,8 +59,8 @@ def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
         "home.headline.closest",
         a=first.label,
         b=other.label,
-        first=shortened(first.word, _WORD),
-        second=shortened(other.word, _WORD),
+        first=_named(first),
+        second=_named(other),
     )
 
 
@@ -71,8 +71,8 @@ def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     names = {
         "a": first.label,
         "b": second.label,
-        "first": shortened(first.word, _WORD),
-        "second": shortened(second.word, _WORD),
+        "first": _named(first),
+        "second": _named(second),
     }
     if not portrait.comparison.is_one_word(pair):
         verdict = _of_two_words(portrait, pair)
@@ -85,7 +85,7 @@ def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
         return claim(f"home.headline.{ruler.verdict.value}", **names)
     if closer is not None:
         items = [portrait.comparison.items[leaning.reference] for leaning in closer]
-        references = [shortened(item.word, _WORD) for item in items]
+        references = list(map(_named, items))
         names |= {"first": references[0], "second": references[1]}
         return claim("home.headline.references", **names)
     if ruler is not None and ruler.fit is Fit.ABOVE:
@@ -98,9 +98,12 @@ def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
 def _unknown(portrait: Portrait) -> Claim:
     """Return the words of the sentences that the model does not know."""
     items = portrait.comparison.items
-    unknown = {item.word: None for item in items if item.role == "sentence" and item.unknown}
-    words = listed_names([f"“{shortened(word, _WORD)}”" for word in unknown])
-    return claim("home.headline.unknown", words=words)
+    unknown = {_named(item): None for item in items if item.role == "sentence" and item.unknown}
+    return claim("home.headline.unknown", words=listed_names([f"“{word}”" for word in unknown]))
+
+
+def _named(item: Item) -> str:
+    return isolated(shortened(item.word, _WORD))
 
 
 def _of_two_words(portrait: Portrait, pair: Pair) -> str:

@@ -89,7 +89,8 @@ def picture_buttons(
 
 T = TypeVar("T")
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
-_EXACT = st.column_config.NumberColumn(format="%.4f")
+_EXACT_FORMAT = "%.4f"
+_EXACT = st.column_config.NumberColumn(format=_EXACT_FORMAT)
 MAX_STYLED_CELLS = 1_000
 """Cells of a table that are written in Python, which takes 50 ms per 1,000."""
 _DRAWN = "drawn_page"
@@ -219,12 +220,14 @@ def with_minus_signs(
     negative = [
         name
         for name, setting in settings.items()
-        if name in frame
-        and setting["type_config"].get("format") == _EXACT["type_config"]["format"]
+        if isinstance(setting, dict)
+        and setting["type_config"].get("format") == _EXACT_FORMAT
+        and name in frame
         and pd.api.types.is_numeric_dtype(frame[name])
         and (frame[name] < 0).any()
     ]
-    if not negative or len(frame) * len(negative) > MAX_STYLED_CELLS or not frame.index.is_unique:
+    is_unique = frame.index.is_unique and frame.columns.is_unique  # as pandas' styles need
+    if not negative or len(frame) * len(negative) > MAX_STYLED_CELLS or not is_unique:
         return frame, dict(settings)
     written = frame.style.format(lambda value: number(value, ".4f"), subset=negative, na_rep="")
     plain = {
