@@ -37,7 +37,7 @@ def unreached(page: str, keys: Iterable[str]) -> list[str]:
 
 def _is_named(key: str, code: str) -> bool:
     """True if code has the key, without "one" and "several", or all of it but its last part."""
-    whole = key.removesuffix(".one").removesuffix(".several")
+    whole = key.removesuffix(".one").removesuffix(".several").removesuffix(".none")
     parent = whole.rpartition(".")[0]
     return any(named in code for named in (f'"{whole}"', f"'{whole}'", f'"{parent}.{{'))
 
@@ -48,7 +48,8 @@ def _whole_key(each: Claim) -> str:
     except KeyError:
         return each.key
     assert several, each
-    return f"{each.key}.{'one' if each.numbers['n'] == 1 else 'several'}"
+    number = {0: "none", 1: "one"}.get(each.numbers["n"], "several")
+    return f"{each.key}.{number if number in table(each.key) else 'several'}"
 
 
 def _leaves(key: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ from tests.support.pages import bundled_app, framed, settled
 
 MB = 1_000_000
 PAGES = (
-    *("tokens", "masks", "embedding_layer", "layers", "attention", "anatomy", "meaning"),
+    *("home", "tokens", "masks", "embedding_layer", "layers", "attention", "anatomy", "meaning"),
     "why",
 )
 SHARED = (Jobs, Job, Maps, ByteCache, CachedService)

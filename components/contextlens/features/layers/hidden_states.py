@@ -27,7 +27,7 @@ from contextlens.content.wording import (
 )
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.schema import FloatArray, IntArray, PartState, Passport, Vocabulary
-from contextlens.core.words import token_of_word
+from contextlens.core.words import token_of_word, with_marks
 from contextlens.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN, MeasureKind
 from contextlens.figures.similarity import cosine_range
 from contextlens.ui.state.controls import sentence_index
@@ -285,7 +285,7 @@ class HiddenStates:
         if word_id >= 0 and in_word.sum() > 1:
             spans = encoding.offsets[in_word]
             text = encoding.text if text_id == 0 else encoding.pair or ""
-            word = text[int(spans.min()) : int(spans.max())]
+            word = text[int(spans.min()) : with_marks(text, int(spans.max()))]
             names = {"token": quoted(self.labels[self.picked]), "word": quoted(word)}
             claims.append(claim("layers.one.piece", n=int(in_word.sum()), **names))
         return claims

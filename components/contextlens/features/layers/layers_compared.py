@@ -13,7 +13,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import are_alike, escape, leading
+from contextlens.content.wording import are_alike, escape, leading, number
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import FloatArray
@@ -313,7 +313,7 @@ def compared_layers(
 def _in_hover(matrix: FloatArray) -> np.ndarray:
     """Return numbers for a hover, with "not defined" for nan."""
     return np.array(
-        [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
+        [[number(v, ".4f") if np.isfinite(v) else "not defined" for v in row] for row in matrix]
     )
 
 

@@ -16,6 +16,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.correlation import FEWEST, Correlation, Float64Array, percentiles
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import two
 from contextlens.core.schema import IntArray
 from contextlens.features.pairs.controls import GRADED_LISTS, MAX_DRAWN_PAIRS, PLAIN_LISTS
 from contextlens.features.pairs.layer_chart import (
@@ -329,7 +330,7 @@ class ScoredPairs(PairsAtLayer):
             ],
             "annotations": [
                 color_key([("Spearman", BLUE), ("Pearson", _PEARSON)]),
-                *([note(f"shared words {words:.2f}", x[-1], words)] if has_words else []),
+                *([note(f"shared words {two(words)}", x[-1], words)] if has_words else []),
             ],
         }
         return keyed_figure([band, *lines], layout, title=self.title)

@@ -21,7 +21,7 @@ from plotly import graph_objects as go
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import MAX_FOLDS, RISK, wilson
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import two
+from contextlens.content.wording import number, two
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.pairs.controls import LABELLED_LISTS, LABELLED_PANELS, PLAIN_LISTS
 from contextlens.features.pairs.layer_chart import (
@@ -565,7 +565,7 @@ class LabelledPairs(PairsAtLayer):
 
 
 def _four(value: float) -> str:
-    return f"{round(value, 4) + 0.0:.4f}".replace("-", "\N{MINUS SIGN}")
+    return number(value, ".4f")
 
 
 # --- A script for the accuracy, from the page's NPZ

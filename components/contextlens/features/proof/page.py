@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import escape
+from contextlens.content.wording import escape, number
 from contextlens.core import ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import ModelError
@@ -62,7 +62,9 @@ def file_panel(view: ViewState, card: ModelCard) -> None:
         if figure is None:
             st.caption(say("proof.file.unpublished", reference=reference))
         else:
-            st.caption(say("proof.file.published", figure=f"{figure:.4f}", reference=reference))
+            st.caption(
+                say("proof.file.published", figure=number(figure, ".4f"), reference=reference)
+            )
         _field(benchmark, "upload")
         if benchmark.needs_train:
             _field(benchmark, "train")

@@ -12,6 +12,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
+from contextlens.content.wording import number
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
@@ -419,5 +420,5 @@ def _hover(spot: Spot) -> str:
     if spot.group:
         lines.append(plain(spot.group))
     if spot.cosine is not None:
-        lines.append(f"cosine {spot.cosine:.4f}")
+        lines.append(f"cosine {number(spot.cosine, '.4f')}")
     return "<br>".join(lines)

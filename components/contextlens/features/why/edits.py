@@ -16,7 +16,7 @@ from contextlens.analysis.baseline import Band
 from contextlens.analysis.english import is_english
 from contextlens.analysis.shares import vector_of
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import escape, leading, quoted
+from contextlens.content.wording import cut, cut_start, escape, leading, quoted
 from contextlens.content.wording import span as value_range
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted
@@ -307,9 +307,9 @@ def marked(before: str, after: str) -> str:
     head, tail = "".join(new_pieces[:start]), "".join(new_pieces[len(new_pieces) - end :])
     return "".join(
         [
-            escape(head if len(head) <= _SHOWN_BESIDE else f"…{head[-_SHOWN_BESIDE:]}"),
+            escape(head if len(head) <= _SHOWN_BESIDE else f"…{cut_start(head, _SHOWN_BESIDE)}"),
             *_changed(old, new),
-            escape(tail if len(tail) <= _SHOWN_BESIDE else f"{tail[:_SHOWN_BESIDE]}…"),
+            escape(tail if len(tail) <= _SHOWN_BESIDE else f"{cut(tail, _SHOWN_BESIDE)}…"),
         ]
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from contextlens.analysis.shares import Doubles
 from contextlens.content.language import Claim, say
-from contextlens.content.wording import about_same, fixed, leading, two
+from contextlens.content.wording import about_same, leading, two
 from contextlens.core.schema import Passport
 from contextlens.features.why.score import Score
 from contextlens.features.why.word_rows import WordRows
@@ -122,7 +122,8 @@ def before_and_after(before: float, change: float) -> tuple[str, str, str]:
         first, last, step = (round(n, digits) for n in (before, before + change, change))
         if abs(last - first - step) < 10**-digits / 2:
             break
-    return fixed(first, digits), fixed(last, digits), fixed(step, digits)
+    form = f".{digits}f"
+    return number(first, form), number(last, form), number(step, form)
 
 
 def direction(change: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from contextlens.analysis import baseline as baselines
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.language import Claim, claim
@@ -207,6 +208,15 @@ def baseline(card: ModelCard) -> Baseline | None:
     task = tasks.measure_baseline(card, service(), settings().data_dir)
     measured: Baseline | None = _measured(task, tasks.baseline_path(card, settings().data_dir))
     return measured
+
+
+def measured_baseline(card: ModelCard) -> Baseline | None:
+    """Return a model's random-pair baseline from memory or disk; nothing is begun."""
+    job = jobs().get(tasks.baseline_key(card))
+    if job is not None and job.state == "done":
+        measured: Baseline = job.result()
+        return measured
+    return baselines.load(tasks.baseline_path(card, settings().data_dir))
 
 
 def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:

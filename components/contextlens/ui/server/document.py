@@ -28,7 +28,7 @@ _NEEDED = (
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
 _STYLES = ("frame.css", "phone.css", "present.css")
-_SCRIPT = "follow.js"
+_SCRIPTS = ("follow.js", "minus.js")
 _BASE = (
     "window.__streamlit={BACKEND_BASE_URL:location.origin+"
     f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'
@@ -70,12 +70,11 @@ def document() -> str:
         for names in (_NEEDED, (_LAST,))
     )
     early = f"await Promise.all([{needed}]); {last};"
-    follow = (assets / _SCRIPT).read_text(encoding="utf-8")
+    modules = [early, *(f"\n{(assets / name).read_text('utf-8')}" for name in _SCRIPTS)]
     scripts = "\n".join(
         (
             f"<script>{_BASE}{NOTE_ADDRESS}</script>",
-            f'<script type="module">{early}</script>',
-            f'<script type="module">\n{follow}</script>',
+            *(f'<script type="module">{module}</script>' for module in modules),
         )
     )
     parts = {

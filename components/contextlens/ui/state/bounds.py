@@ -71,6 +71,25 @@ def check_choices(pages: Any) -> None:
         )
 
 
+def check_sentences(rows: Any) -> None:
+    """Check that packed sentences are not too many, and none of them too long.
+
+    Raises:
+        StateError: they are.
+    """
+    if len(rows) > MAX_SENTENCES:
+        raise StateError(
+            f"This view has {len(rows):,} sentences, and at most {MAX_SENTENCES} are compared. "
+            "Ask for one with fewer sentences."
+        )
+    n = max((len(text) for row in rows for text in row[:2] if isinstance(text, str)), default=0)
+    if n > MAX_CHARACTERS:
+        raise StateError(
+            f"A sentence of this view has {n:,} characters, and at most {MAX_CHARACTERS:,} are "
+            "read. Ask for one with shorter sentences, or open the text as a file on Map."
+        )
+
+
 def n_characters(view: ViewState) -> int:
     """Return the number of characters of all texts of a view together."""
     rows = (*view.sentences, *view.references)
