@@ -27,7 +27,7 @@ from contextlens.features.map.controls import (
 )
 from contextlens.features.map.request import request_of, requested_map, settings_of
 from contextlens.maps.points import UNITS
-from contextlens.maps.request import METHODS, MapRequest, MapSettings, changes
+from contextlens.maps.request import METHODS, MapRequest, MapSettings
 from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -221,7 +221,6 @@ def test_only_equal_requests_share_a_name(
         for controls, digest, layer in zip((first, second), digests, layers, strict=True)
     )
     assert (one.key == other.key) == (one == other)
-    assert bool(changes(one, other)) == (one != other)
 
 
 @given(first=CONTROLS, second=CONTROLS)
@@ -232,32 +231,6 @@ def test_the_same_points_are_known_however_they_are_placed(
     assume(first.get("sentences_pooling") != "pooler")
     moved = {**first, **{name: second[name] for name in placing if name in second}}
     assert requested(card, **first).points_key == requested(card, **moved).points_key
-
-
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"model": "another"}, ("the model",)),
-        ({"corpus": "another"}, ("the texts",)),
-        ({"source": "file"}, ("the texts",)),
-        ({"unit": "tokens"}, ("what a point is",)),
-        ({"pooling": "last"}, ("how vectors are pooled",)),
-        ({"only": (), "every_word": True}, ("which words",)),
-        ({"special": True}, ("special tokens",)),
-        ({"most": 1_000}, ("how many points",)),
-        ({"layer": 2}, ("the layer",)),
-        ({"settings": MapSettings(seed=1)}, ("the map's settings",)),
-    ],
-    ids=str,
-)
-def test_changes_are_named_and_other_points_have_another_key(
-    changed: dict[str, Any], words: tuple[str, ...]
-) -> None:
-    other = replace(USUAL, **changed)
-    assert changes(USUAL, other) == words
-    assert changes(replace(USUAL, layer=1), replace(USUAL, layer=2)) == ("the layer",)
-    same_points = changed.keys() <= {"source", "layer", "settings"}
-    assert (other.points_key == USUAL.points_key) == same_points
 
 
 @pytest.mark.parametrize(

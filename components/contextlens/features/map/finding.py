@@ -328,7 +328,7 @@ def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapClaims:
         commonest=quoted(agreed.commonest),
         baseline=agreed.baseline,
     )
-    sure = [_interval(agreed), claim("map.sure.nearest"), *_copies(points)]
+    sure = [_interval(agreed), claim("map.sure.nearest", n=agreed.n), *_copies(points)]
     n_left = sum(1 for label in points.labels[column] if label) - agreed.n
     if n_left:
         sure.append(claim("map.sure.left_out", n=n_left))

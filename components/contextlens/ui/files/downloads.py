@@ -136,7 +136,7 @@ def begin() -> None:
 
     media_file_manager.MediaFileMetadata = _Metadata  # type: ignore[misc]
     memory_media_file_storage._calculate_file_id = _file_id
-    DeferredFileHandler.handle = handle  # type: ignore[method-assign]
+    DeferredFileHandler.handle = handle  # type: ignore[method-assign, assignment]
 
 
 def _file_id(data: bytes, mimetype: str, filename: str | None = None) -> str:
