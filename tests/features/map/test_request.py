@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
@@ -188,49 +188,18 @@ def test_only_a_models_own_recipe_and_its_prompts_can_be_chosen(card: ModelCard)
     assert recipe_prompt(asks, f"{RECIPE}:query") == "query: "
 
 
-CONTROLS = st.fixed_dictionaries(
-    {},
-    optional={
-        "unit": st.sampled_from(UNITS),
-        "word": st.sampled_from(["python", "bank", "all"]),
-        "at_most": st.sampled_from(["1000", "5000"]),
-        "method": st.sampled_from(METHODS),
-        "neighbors": st.integers(2, 5),
-        "seed": st.integers(0, 3),
-        "words_pooling": st.sampled_from(WORD_POOLINGS),
-        "sentences_pooling": st.sampled_from(list(SENTENCE_POOLINGS)),
-    },
-)
-
-
-@given(
-    first=CONTROLS,
-    second=CONTROLS,
-    digests=st.tuples(st.sampled_from("ab"), st.sampled_from("ab")),
-    layers=st.tuples(st.integers(0, 6), st.integers(0, 6)),
-)
-def test_only_equal_requests_share_a_name(
-    card: ModelCard,
-    first: dict[str, Any],
-    second: dict[str, Any],
-    digests: tuple[str, str],
-    layers: tuple[int, int],
-) -> None:
-    one, other = (
-        request_of(view_of(layer, **controls), card, digest)
-        for controls, digest, layer in zip((first, second), digests, layers, strict=True)
-    )
-    assert (one.key == other.key) == (one == other)
-
-
-@given(first=CONTROLS, second=CONTROLS)
-def test_the_same_points_are_known_however_they_are_placed(
-    card: ModelCard, first: dict[str, Any], second: dict[str, Any]
-) -> None:
-    placing = ("method", "neighbors", "seed")
-    assume(first.get("sentences_pooling") != "pooler")
-    moved = {**first, **{name: second[name] for name in placing if name in second}}
-    assert requested(card, **first).points_key == requested(card, **moved).points_key
+@pytest.mark.parametrize("same_points", [False, True])
+def test_other_points_have_another_key(same_points: bool) -> None:
+    changes: list[dict[str, Any]] = [
+        *({"model": "another"}, {"corpus": "another"}, {"unit": "tokens"}, {"pooling": "last"}),
+        *({"only": ()}, {"every_word": True}, {"special": True}, {"most": 1_000}),
+    ]
+    if same_points:
+        changes = [{"source": "file"}, {"layer": 2}, {"settings": MapSettings(seed=1)}]
+    for changed in changes:
+        other = replace(USUAL, **changed)
+        assert (other.points_key == USUAL.points_key) == same_points
+        assert other.key != USUAL.key
 
 
 @pytest.mark.parametrize(

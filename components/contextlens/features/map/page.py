@@ -460,8 +460,8 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
     rows: Sequence[int] = range(display.points.n_points)
     if display.matches is not None:
         rows, n = display.matches, len(display.matches)
-        found = say("map.selection_panel.found", n=n)
-        st.caption(found if n else say("map.selection_panel.not_found"))
+        case = "found" if n else "not_found"
+        st.caption(say(f"map.selection_panel.{case}", n=n))
     elif selection is None:
         st.caption(say("map.selection_panel.empty"))
     if selection is not None:

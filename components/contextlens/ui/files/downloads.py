@@ -71,8 +71,11 @@ class _Downloads:
     ) -> BackendOperationResponse:  # fmt: skip
         """Make a file if its visit has room; return its address, or a sentence for the button."""
         self._forget_deleted(manager)
-        n_bytes = self._bytes_by_visit()[visit]
-        if n_bytes and n_bytes + _EXPECTED_BYTES > MAX_VISIT_BYTES:
+        if self._is_full(visit):
+            for _ in range(2):  # the first call marks files, the second deletes what is old
+                manager.remove_orphaned_files()
+            self._forget_deleted(manager)
+        if self._is_full(visit):
             return BackendOperationResponse(
                 request_id=request.request_id, error_msg=say("files.downloads.busy")
             )
@@ -92,29 +95,33 @@ class _Downloads:
     def _count(self, download: _Download) -> None:
         """Count a file, once for each visit that asked for it."""
         same = (download.visit, download.file)
-        others = [each for each in self._downloads if (each.visit, each.file) != same]
+        others = [other for other in self._downloads if (other.visit, other.file) != same]
         self._downloads = [*others, download]
 
     def _make_room(self, manager: MediaFileManager) -> None:
         """Delete files until all fit; the newest stays, as its browser comes for it now."""
-        while sum(each.n_bytes for each in self._downloads) > MAX_ALL_BYTES:
+        while self._bytes_by_visit().total() > MAX_ALL_BYTES:
             n_bytes = self._bytes_by_visit()
-            older = [each for each in self._downloads[:-1] if each.file]
+            older = [other for other in self._downloads[:-1] if other.file]
             if not older:
                 return
-            oldest = max(older, key=lambda each: n_bytes[each.visit])  # the first of the largest
+            oldest = max(older, key=lambda other: n_bytes[other.visit])  # the first of the largest
             self._downloads.remove(oldest)
             self._delete(manager, oldest.file)
 
     def _delete(self, manager: MediaFileManager, file: str) -> None:
-        is_another_s = any(each.file == file for each in self._downloads)
+        is_another_s = any(other.file == file for other in self._downloads)
         with manager._lock:
             if not is_another_s and file in manager._file_metadata:
                 manager._delete_file(file)
 
+    def _is_full(self, visit: str) -> bool:
+        n_bytes = self._bytes_by_visit()[visit]
+        return bool(n_bytes) and n_bytes + _EXPECTED_BYTES > MAX_VISIT_BYTES
+
     def _forget_deleted(self, manager: MediaFileManager) -> None:
         self._downloads = [
-            each for each in self._downloads if not each.file or manager.read_file(each.file)
+            other for other in self._downloads if not other.file or manager.read_file(other.file)
         ]
 
     def _bytes_by_visit(self) -> Counter[str]:
