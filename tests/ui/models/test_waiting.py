@@ -110,7 +110,7 @@ def latest_page(tasks: list[object]) -> None:
         height=100,
         texts=WaitingTexts("Add", "It appears here.", "It was stopped.", "It was dropped."),
         shows_first=True,
-        on_stale=lambda result: st.warning(f"{result} is old."),
+        on_stale=lambda is_under_way: st.warning(f"Under way: {is_under_way}"),
     )
     st.text(f"{latest.result}, stale: {latest.is_stale}, part: {latest.rest is not None}")
 
@@ -133,7 +133,7 @@ def test_the_last_result_stays_as_a_stale_one_until_another_is_there() -> None:
         shown.append(task)
         page.run()
         assert page.text[0].value == "3, stale: True, part: False"
-        assert [warning.value for warning in page.warning] == ["3 is old."]
+        assert [warning.value for warning in page.warning] == ["Under way: False"]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "4, stale: False, part: False"
 

@@ -28,6 +28,7 @@ from contextlens.maps.engine import Maps
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.memory import reachable_bytes
 from tests.support.pages import bundled_app, framed, settled
+from tests.support.senses import senses_view
 
 MB = 1_000_000
 PAGES = (
@@ -55,6 +56,17 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(st, "download_button", note)
     return found
+
+
+@pytest.mark.slow
+def test_a_session_holds_no_vectors_of_a_word_s_uses(offered: dict[str, Any]) -> None:
+    """Two sides of 2,000 uses, whose vectors take 40 MB."""
+    two = {"panel": "beside", "beside": "layer", "other_layer": 1, "groups": "4"}
+    app = settled(framed(senses_view(corpus="sentiment", word="the", **two), "senses"))
+    assert not app.exception
+    assert len([e for e in app.get("plotly_chart") if "senses_chart" in e.proto.id]) == 3
+    assert reachable_bytes(app.session_state._state, offered, shared=SHARED) < MB
+    assert {"senses.csv", "senses.npz"} <= set(offered)
 
 
 def sentence(text: str) -> Sentence:

@@ -318,11 +318,11 @@ def clicked_indices(points: Sequence[Mapping[str, Any]], order: Sequence[IntArra
     """
     indices = []
     for point in points:
-        trace, place = point.get("curve_number"), point.get("point_index")
-        if type(trace) is not int or type(place) is not int:
+        trace, number = point.get("curve_number"), point.get("point_index")
+        if type(trace) is not int or type(number) is not int:
             continue
-        if 0 <= trace < len(order) and 0 <= place < len(order[trace]):
-            indices.append(int(order[trace][place]))
+        if 0 <= trace < len(order) and 0 <= number < len(order[trace]):
+            indices.append(int(order[trace][number]))
     return indices
 
 

@@ -177,7 +177,7 @@ def latest_of(
     texts: WaitingTexts,
     seconds: float | None = None,
     shows_first: bool = False,
-    on_stale: Callable[[Any], None] | None = None,
+    on_stale: Callable[[bool], None] | None = None,
 ) -> Latest:
     """Return a task's result, or what stands in for it; until it is there, do as `result_of`.
 
@@ -188,15 +188,15 @@ def latest_of(
         seconds: the expected duration of all of the work; None if it is the task's size.
         shows_first: True if the result of the task that comes first is shown until all is there;
             the caller then follows the rest.
-        on_stale: the last result of this place stays until another one is there, and this function
-            gets it to draw a note on it; None if it does not stay.
+        on_stale: draws a note on the last result of this place, which stays until another one is
+            there, and gets whether that is under way; None if it does not stay.
     """
 
-    def last() -> Latest:
+    def last(*, is_under_way: bool = False) -> Latest:
         result = None if on_stale is None else _finished(session.kept(f"{place}_shown"))
         if on_stale is None or result is None:
             return Latest()
-        on_stale(result)
+        on_stale(is_under_way)
         return Latest(result, is_stale=True)
 
     # In every run, or the browser would take the next element for a new one. The run that has the
@@ -218,7 +218,7 @@ def latest_of(
                 session.keep(f"{place}_shown", first)
                 return Latest(part, rest=job)
             with area.container():
-                shown = last()
+                shown = last(is_under_way=True)
                 follow(job, place, until=lambda: _finished(first) is not None)
                 if shown.result is None:
                     placeholder(texts.picture, height=height)

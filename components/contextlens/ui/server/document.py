@@ -5,18 +5,23 @@ A style sheet that arrived with the first run of a page would shift what is alre
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 from streamlit.url_util import make_url_path
 
+from contextlens.core.errors import SettingsError
+from contextlens.ui.access import visitor_key
 from contextlens.ui.access.oidc import NOTE_ADDRESS
 from contextlens.ui.page.navigation import PAGES
+from contextlens.ui.state.services import has_visitor_keys
 
 _STREAMLITS_TITLE = "<title>Streamlit</title>"
 _NEEDED = (
@@ -94,5 +99,10 @@ async def _plotly(_: Request) -> FileResponse:
     return FileResponse(str(script), media_type="text/javascript")
 
 
-async def _answer(_: Request) -> HTMLResponse:
-    return HTMLResponse(document(), headers={"Cache-Control": "no-cache"})
+async def _answer(request: Request) -> HTMLResponse:
+    response = HTMLResponse(document(), headers={"Cache-Control": "private, no-cache"})
+    with suppress(SettingsError):  # every page reports it
+        if has_visitor_keys():
+            path = make_url_path(st.get_option("server.baseUrlPath"), "").rstrip("/") or "/"
+            visitor_key.send_with(response, request, path)
+    return response

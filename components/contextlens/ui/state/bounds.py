@@ -63,10 +63,10 @@ def check_choices(pages: Any) -> None:
     Raises:
         StateError: it does.
     """
-    most = max(map(len, pages.values()), default=0)
-    if len(pages) > MAX_PAGES or most > MAX_CHOICES:
+    n_choices = max(map(len, pages.values()), default=0)
+    if len(pages) > MAX_PAGES or n_choices > MAX_CHOICES:
         raise StateError(
-            f"This view has choices for {len(pages):,} pages, up to {most:,} on one; at most "
+            f"This view has choices for {len(pages):,} pages, up to {n_choices:,} on one; at most "
             f"{MAX_PAGES} pages of {MAX_CHOICES} choices are read. {_ASK}"
         )
 
