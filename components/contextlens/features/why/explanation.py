@@ -11,7 +11,7 @@ import numpy as np
 
 from contextlens.analysis.shares import Doubles
 from contextlens.content.language import Claim, say
-from contextlens.content.wording import about_same, leading, two
+from contextlens.content.wording import about_same, leading, number, two
 from contextlens.core.schema import Passport
 from contextlens.features.why.score import Score
 from contextlens.features.why.word_rows import WordRows
