@@ -26,6 +26,8 @@ LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --g
 	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c locks/constraints.txt
 # What every lock of the app holds: the server's packages, and what installs the app itself.
 APP_LOCK = --extra server --group build
+# The bundled model's package asks for it; the app reads that package's files alone.
+UNUSED = --no-emit-package sentence-transformers
 # Only `make lint` and `make format` use it, and only if node is installed.
 BIOME_VERSION = 2.6.8
 BIOME = .venv/biome/node_modules/.bin/biome check --config-path=.ci/javascript.json components docs/assets
@@ -175,8 +177,8 @@ $(TOOLS)/.ready: locks/tools.txt
 	@touch $@
 
 lock: $(TOOLS)/.ready
-	$(LOCK) pyproject.toml $(APP_LOCK) -o locks/app.txt
-	$(LOCK) pyproject.toml $(APP_LOCK) --extra cluster -c locks/app.txt -o locks/serve.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) $(UNUSED) -o locks/app.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) $(UNUSED) --extra cluster -c locks/app.txt -o locks/serve.txt
 	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
 	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
 	    -o locks/cluster.txt

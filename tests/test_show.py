@@ -162,6 +162,7 @@ def test_a_file_has_the_chart_its_claim_and_its_passport(tmp_path: Path) -> None
     assert html.escape(shown.claim) in page
     assert shown.passport.checksum[:12] in page
     assert not re.search(r"<(script|link)[^>]*\b(src|href)=", page)  # nothing is fetched
+    assert page.index("default-src 'none'") < page.index("<script")
 
 
 @pytest.mark.parametrize(

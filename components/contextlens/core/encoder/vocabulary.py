@@ -37,7 +37,6 @@ __all__ = [
     "LoadedTokenizer",
     "decode",
     "load_tokenizer",
-    "normalize",
     "panics_told",
     "readable_folder",
 ]
@@ -371,15 +370,6 @@ def library_versions() -> dict[str, str]:
     app = {"contextlens": metadata.version("contextlens")}
     modules = (torch, transformers, tokenizers)
     return app | {module.__name__: str(module.__version__) for module in modules}
-
-
-def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
-    """Each text as the tokenizer sees it before cutting: lower case, no accents, and so on."""
-    normalizer = loaded.tokenizer.backend_tokenizer.normalizer
-    if normalizer is None:
-        return list(texts)
-    with panics_told(loaded.card.title):
-        return [str(normalizer.normalize_str(text)) for text in texts]
 
 
 def decode(
