@@ -48,6 +48,8 @@ _of_long = lru_cache(maxsize=32)(_spans)  # enough for the views of two visitors
 
 def folded(word: str) -> str:
     """Return a word without its case; composed and decomposed spellings of it are equal."""
+    if word.isascii():
+        return word.casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).casefold())
 
 
