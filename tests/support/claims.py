@@ -37,7 +37,7 @@ def unreached(page: str, keys: Iterable[str]) -> list[str]:
 
 def _is_named(key: str, code: str) -> bool:
     """True if code has the key, without "one" and "several", or all of it but its last part."""
-    whole = key.removesuffix(".one").removesuffix(".several").removesuffix(".none")
+    whole = key.removesuffix(".one").removesuffix(".several")
     parent = whole.rpartition(".")[0]
     return any(named in code for named in (f'"{whole}"', f"'{whole}'", f'"{parent}.{{'))
 

@@ -59,6 +59,8 @@ def bare_words(text: str) -> tuple[str, ...]:
 
 def folded(word: str) -> str:
     """Return a word without its case; composed and decomposed spellings of it are equal."""
+    if word.isascii():
+        return word.casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).casefold())
 
 
