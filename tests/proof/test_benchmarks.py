@@ -146,6 +146,7 @@ def test_wic_learns_its_threshold_from_the_training_rows_alone(
     assert found.measured == f"{((judged[:, 0] >= min(best)) == judged[:, 1]).mean():.4f}"
 
 
+@pytest.mark.slow
 def test_coarse_senses_go_to_the_nearest_centroid_of_their_own_word(
     service: EncoderService, plain
 ) -> None:

@@ -21,7 +21,9 @@ NOUNS = frozenset(
     """.split()  # noqa: SIM905
 )
 """The things that sentences count; each in the singular without its last letter."""
-_REGULAR = "agree belong change contribute differ fit get hold keep lose make move share stand"
+_REGULAR = (
+    "agree belong change contribute differ fit get hold keep lose make move repeat share stand"
+)
 VERBS = {
     "are": "is",
     "were": "was",

@@ -190,7 +190,8 @@ def test_the_headline_names_the_strongest_pairs_that_are_drawn(scores: list[Scor
         ("cat", "dog", "Mostly the special tokens make them alike, which the model adds to every "
          "text."),
         ("أحب القطط", "أحب الكلاب",
-         "“القطط” with “الكلاب” and “أحب” make them alike; none does it alone."),
+         "“\u2068القطط\u2069” with “\u2068الكلاب\u2069” and “\u2068أحب\u2069” "
+         "make them alike; none does it alone."),
         ("🐍 🐍 likes a very old cat", "🐉 likes a very young cat",
          "“🐍” with “🐉” and “likes” make them alike; none does it alone."),
         ("Cat", "cat", "To the model, A and B are the same: similarity **1.00**."),
