@@ -83,7 +83,17 @@ def side(
     """One side's word, tested with this result; untested where n is 0."""
     uses = replace(HALF, word=word, trial=trial_of(["a"] * 3 + ["b"] * (1 + n)))
     test = Separation(
-        layer, right, n, (low, high), NOTHING, NOTHING, np.zeros((2, 2), int), 0.0, 0.1, 0.2
+        layer,
+        right,
+        n,
+        (low, high),
+        NOTHING,
+        NOTHING,
+        np.zeros((2, 2), int),
+        0.0,
+        0.1,
+        0.2,
+        NOTHING,
     )
     return Senses(
         view=DEFAULT,

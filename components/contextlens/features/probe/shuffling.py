@@ -1,14 +1,8 @@
 """A permutation test: are labels predicted better than the same labels shuffled among the texts?
 
-An interval for independent answers is too narrow under cross-validation: similar texts lie in
-different folds, so their answers are right or wrong together. A permutation test needs no
-independence. It shuffles the labels within each fold, learns and tests again, and takes the best of
-all vectors each time, so that it allows for their choice too (the maxT method of Westfall and
-Young, "Resampling-Based Multiple Testing", 1993).
-
-So much learning must be quick. True and shuffled labels alike are therefore learned by ridge
-regression, where one decomposition serves all of them. Means and standard deviations, which know
-no labels, are those of all texts.
+`contextlens.analysis.shuffles` says why. So much learning must be quick. True and shuffled labels
+alike are therefore learned by ridge regression, where one decomposition serves all of them. Means
+and standard deviations, which know no labels, are those of all texts.
 """
 
 from __future__ import annotations
@@ -21,20 +15,12 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import Trial
+from contextlens.analysis.shuffles import n_shuffles, shuffled
 from contextlens.core.schema import FloatArray, IntArray
 
-MAX_SHUFFLES, MIN_SHUFFLES = 199, 39
-"""The true labels are above all of 39 shuffles by luck in 2.5%; more detect weaker relations."""
 _MAX_PRODUCTS = 5e10  # multiplications for all shuffles, above which there are fewer
 _ALPHA = 100.0  # the strength of regularisation; of 3 to 1,500, it found most in film reviews
 _MAX_NUMBERS = 2e7  # in memory at a time
-
-
-def n_shuffles(n_vectors: int, n_texts: int, n_dims: int, n_columns: int) -> int:
-    """Return the number of shuffles that bounded work allows: `MAX_SHUFFLES` or fewer."""
-    products = 2.0 * n_vectors * n_texts * n_dims * n_columns
-    n = min(MAX_SHUFFLES, max(MIN_SHUFFLES, int(_MAX_PRODUCTS / products)))
-    return n - (n + 1) % 40  # so that 2.5% of them and the true labels is a whole number
 
 
 def p_value(
@@ -60,27 +46,18 @@ def p_value(
     rows = np.flatnonzero(trial.codes >= 0)
     n_labels = len(trial.senses) if grades is None else 0
     n_dims = max(array.shape[1] for array in vectors)
-    n = n_shuffles(len(vectors), len(rows), n_dims, max(1, n_labels - 1))
+    products = 2.0 * len(vectors) * len(rows) * n_dims * max(1, n_labels - 1)
+    n = n_shuffles(products, _MAX_PRODUCTS)
     targets: NDArray[Any] = trial.codes if grades is None else grades
-    shuffled = _shuffled(targets[rows], trial.folds[rows], n)
+    columns = shuffled(targets[rows], trial.folds[rows], n)
     is_tested = trial.folds[rows] >= 0
     best = np.full(n + 1, -np.inf)
     for i, array in enumerate(vectors):
         on_progress(i / len(vectors))
-        predicted = _predictions(array[rows], shuffled, trial, rows, n_labels)
+        predicted = _predictions(array[rows], columns, trial, rows, n_labels)
         value_of = _accuracies if grades is None else _correlations
-        best = np.maximum(best, value_of(predicted[is_tested], shuffled[is_tested]))
+        best = np.maximum(best, value_of(predicted[is_tested], columns[is_tested]))
     return float(np.mean(best >= best[0]))
-
-
-def _shuffled(targets: NDArray[Any], folds: IntArray, n: int) -> NDArray[Any]:
-    """(n_texts, n + 1) the targets, and n times the targets shuffled within each fold."""
-    random = np.random.default_rng(0)
-    columns = np.tile(targets[:, None], n + 1)
-    for fold in np.unique(folds):
-        texts = np.flatnonzero(folds == fold)
-        columns[texts, 1:] = random.permuted(columns[texts, 1:], axis=0)
-    return columns
 
 
 def _predictions(
