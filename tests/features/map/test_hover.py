@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from contextlens.content.wording import number
 from contextlens.features.map.coloring import UNCOLORED, coloring
 from contextlens.features.map.hover import hover_texts
 from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
