@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -209,23 +208,23 @@ def test_cosines_are_those_of_scaled_vectors() -> None:
         cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))
 
 
-@pytest.mark.parametrize("split", [[], ["train"] * 30 + ["test"] * 30 + ["dev"] * 6])
+@pytest.mark.parametrize("split", [[], ["train"] * 30 + ["test"] * 30 + ["dev"] * 5])
 def test_shuffled_labels_are_tested_like_labels(
     split: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every shuffle's number right is that of `separation` with these labels and folds."""
+    """Every shuffle's number right is that of `separation` with these labels."""
     monkeypatch.setattr(module, "_MAX_NUMBERS", 1_000)  # few shuffles at a time
-    units, _ = clouds((66,))
-    random = np.random.default_rng(0)
-    trial = trial_of(random.permutation(["a"] * 33 + ["b"] * 22 + ["c"] * 11).tolist(), split)
+    units, _ = clouds((65,), apart=0.0)
+    labels = np.random.default_rng(0).permutation(["a"] * 35 + ["b"] * 20 + ["c"] * 10)
+    trial = trial_of(labels.tolist(), split)
     own = separation(units, trial, 0)
     rows = np.flatnonzero(trial.codes >= 0)
-    columns = shuffled(trial.codes[rows], trial.folds[rows], len(own.rights) - 1)
+    parts = trial.folds[rows] if split else np.zeros(65, np.int64)
+    columns = shuffled(trial.codes[rows], parts, len(own.rights) - 1)
     assert own.rights[0] == own.right
     for i in (1, 7, 50, len(own.rights) - 1):
-        codes = trial.codes.copy()
-        codes[rows] = columns[:, i]
-        assert own.rights[i] == separation(units, replace(trial, codes=codes), 0).right
+        labels[rows] = [trial.senses[code] for code in columns[:, i]]
+        assert own.rights[i] == separation(units, trial_of(labels.tolist(), split), 0).right
 
 
 def test_of_many_uses_a_sample_is_shuffled() -> None:

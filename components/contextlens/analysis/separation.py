@@ -70,7 +70,7 @@ LOW_MARGIN, LOW_COSINE = 0.10, 0.05
 MAX_SHUFFLED = 2_000
 """The largest number of occurrences whose labels are shuffled; of more, a sample's are."""
 _MAX_PRODUCTS = 1e9  # multiplications for all shuffles at a layer, above which there are fewer
-_MAX_NUMBERS = 2e7  # in memory at a time
+_MAX_NUMBERS = 4e6  # in memory at a time
 MAX_TABLE = 2_000
 """The largest number of vectors of which all pairs are compared: 16 MB of cosines."""
 
@@ -330,37 +330,53 @@ def separation(units: FloatArray, trial: Trial, layer: int) -> Separation:
 def _rights(units: FloatArray, trial: Trial) -> IntArray:
     """(1 + n_shuffles,) the number right with the labels, and with each shuffle of them.
 
-    More than `MAX_SHUFFLED` occurrences are sampled with a fixed seed. There are 199 shuffles, or
-    as few as 39 where more would be too much work.
+    Folds are made anew for shuffled labels; those of a split stay in their part. More than
+    `MAX_SHUFFLED` occurrences are sampled with a fixed seed. There are 199 shuffles, or as few as
+    39 where more would be too much work.
     """
     rows = np.flatnonzero(trial.codes >= 0)
     if len(rows) > MAX_SHUFFLED:
         rows = np.sort(np.random.default_rng(0).choice(rows, MAX_SHUFFLED, replace=False))
-    units, codes, folds, teaches = (
-        values[rows] for values in (units, trial.codes, trial.folds, trial.teaches)
-    )
-    n_senses = len(trial.senses)
-    n = n_shuffles(2.0 * units.size * n_senses, _MAX_PRODUCTS)
-    columns = shuffled(codes, folds, n)
+    units, teaches = units[rows], trial.teaches[rows]
+    codes, folds = trial.codes[rows], trial.folds[rows]
+    if len(units) < units.shape[1]:  # the same products between vectors, in fewer dimensions
+        units = np.linalg.qr(units.T)[1].T
+    n_senses, is_split = len(trial.senses), trial.how == "split"
+    n = n_shuffles(units.size * n_senses * (1.0 + 2 * trial.n_folds), _MAX_PRODUCTS)
+    columns = shuffled(codes, folds if is_split else np.zeros_like(folds), n)
+    column_folds = np.tile(folds[:, None], n + 1) if is_split else _refolded(columns, folds)
     rights = np.zeros(n + 1, dtype=np.int64)
     n_columns = max(1, int(_MAX_NUMBERS / (n_senses * max(units.shape))))
     for start in range(0, n + 1, n_columns):
         chunk = columns[:, start : start + n_columns]
-        members = (chunk[..., None] == np.arange(n_senses)).astype(np.float32)
-        members = members.reshape(len(rows), -1).T  # (n_columns * n_senses, n)
-        sums = members[:, teaches] @ units[teaches]
+        members = (chunk[..., None] == np.arange(n_senses)) & teaches[:, None, None]
+        sums = _sums(members, units)
         for fold in range(trial.n_folds):
-            tested = folds == fold
-            left = tested & teaches
-            centres = sums - members[:, left] @ units[left] if left.any() else sums
+            tested = column_folds[:, start : start + n_columns] == fold
+            centres = sums - _sums(members & tested[..., None], units)
             lengths = np.sqrt(np.einsum("ij,ij->i", centres, centres))
-            scores = units[tested] @ centres.T / np.maximum(lengths, np.finfo(np.float32).tiny)
-            scores = scores.reshape(-1, chunk.shape[1], n_senses)
-            # shuffles within folds leave each sense as many examples there as it had
-            learned = np.bincount(codes[teaches & ~tested], minlength=n_senses) > 0
-            predicted = np.where(learned, scores, -np.inf).argmax(axis=2)
-            rights[start : start + n_columns] += (predicted == chunk[tested]).sum(axis=0)
+            scores = units @ centres.T / np.maximum(lengths, np.finfo(np.float32).tiny)
+            # shuffles leave each sense as many examples to learn from as it had
+            learned = np.bincount(codes[teaches & (folds != fold)], minlength=n_senses) > 0
+            predicted = np.where(learned, scores.reshape(members.shape), -np.inf).argmax(axis=2)
+            rights[start : start + n_columns] += ((predicted == chunk) & tested).sum(axis=0)
     return rights
+
+
+def _sums(members: NDArray[np.bool_], units: FloatArray) -> FloatArray:
+    """(n_columns * n_senses, n_dims) the sums of each column's members of each sense."""
+    sums: FloatArray = members.reshape(len(units), -1).astype(np.float32).T @ units
+    return sums
+
+
+def _refolded(columns: IntArray, folds: IntArray) -> IntArray:
+    """(n, n_columns) the folds of `_stratified` for each column of codes; `folds` for the first."""
+    refolded = np.zeros_like(columns)
+    for sense in np.unique(columns[:, 0]):
+        in_order = np.sort(folds[columns[:, 0] == sense])
+        members = columns == sense
+        refolded[members] = in_order[(members.cumsum(axis=0) - 1)[members]]
+    return refolded
 
 
 def silhouette(units: FloatArray, codes: IntArray) -> float:

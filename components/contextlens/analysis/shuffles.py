@@ -2,9 +2,8 @@
 
 An interval for independent answers is too narrow there: similar texts lie in different folds, so
 their answers are right or wrong together. A permutation test needs no independence. It shuffles the
-labels within each fold, learns and tests again, and takes the best of all vectors each time, so
-that it allows for their choice too (the maxT method of Westfall and Young, "Resampling-Based
-Multiple Testing", 1993).
+labels, learns and tests again, and takes the best of all vectors each time, so that it allows for
+their choice too (the maxT method of Westfall and Young, "Resampling-Based Multiple Testing", 1993).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def n_shuffles(products: float, max_products: float) -> int:
 
 
 def shuffled(targets: NDArray[Any], folds: IntArray, n: int) -> NDArray[Any]:
-    """(n_texts, n + 1) the targets, and n times the targets shuffled within each fold."""
+    """(n_texts, n + 1) the targets, and n times the targets shuffled within each fold or part."""
     random = np.random.default_rng(0)
     columns = np.tile(targets[:, None], n + 1)
     for fold in np.unique(folds):
