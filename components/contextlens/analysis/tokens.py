@@ -37,7 +37,8 @@ def marked_span(tokens: Tokens, position: int) -> Span:
     text_id = int(tokens.text_ids[position])
     start, end = map(int, tokens.offsets[position])
     behind = with_marks(_text(tokens, text_id), end) if end > start else end
-    if behind == end:
+    lost = lost_spans(tokens)[text_id] if behind > end else None
+    if behind == end or (lost is not None and lost[0] == end):
         return start, end
     starts = tokens.offsets[tokens.text_ids == text_id, 0]
     return start, min(behind, int(starts[starts >= end].min(initial=behind)))
