@@ -64,7 +64,7 @@ def test_transformers_and_sentence_transformers_give_the_pages_cosines(
     ready = comparison(DEFAULT, card, service, random)
     assert ready is not None
     assert (ready.recipe_equals, ready.title(RECIPE)) == (
-        "mean", "The model's own recipe: the mean of all tokens"
+        "mean", "Own recipe: mean of all tokens"
     )  # fmt: skip
     own = run(recipe_snippet(card, rows))["cosines"]
     np.testing.assert_allclose(own.numpy(), result.cosines[-1], atol=1e-5)

@@ -159,7 +159,8 @@ class Comparison(Panel):
     def title(self, pooling: str) -> str:
         """The title of a way; the recipe's names the way that it is here."""
         if pooling == RECIPE and self.recipe_equals:
-            return say("sentences.recipe_title", pooling=name_of(self.recipe_equals))
+            way = title_of(self.recipe_equals)
+            return say("sentences.recipe_title", pooling=way[:1].lower() + way[1:])
         return title_of(pooling)
 
     def _agreement(self) -> Claim:
@@ -213,7 +214,9 @@ class Comparison(Panel):
                 "showscale": False,
                 "xgap": int(is_numbered),
                 "ygap": int(is_numbered),
-                "texttemplate": "%{z:.2f}" if is_numbered else "",
+                "text": [[two(v) if ok else "" for v, ok in zip(*row, strict=True)]
+                         for row in zip(cosines.tolist(), mask.tolist(), strict=True)],
+                "texttemplate": "%{text}" if is_numbered else "",
                 "textfont": {"color": color},
                 "hoverongaps": False,
                 "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<br>"
