@@ -66,7 +66,7 @@ def _source(card: ModelCard) -> tuple[list[str], str, str]:
 def _load(name: str, revision: str, arguments: str) -> list[str]:
     return [
         f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
-        f"model = AutoModel.from_pretrained(\n    {name}{revision}, {arguments}\n).eval()",
+        f"model = AutoModel.from_pretrained({name}{revision}, {arguments}).eval()",
     ]
 
 

@@ -127,6 +127,7 @@ def test_changed_sentences_are_compared_and_shown_as_typed() -> None:
     assert "Is it going to rain" not in everything_said(app)
 
 
+@pytest.mark.slow
 def test_one_sentence_cannot_be_compared_and_two_cannot_be_ranked() -> None:
     assert say("sentences.one") in [info.value for info in opened(on("Alone")).info]
     assert say("sentences.claim.one_pair") in said(opened(on("One", "Two")))
