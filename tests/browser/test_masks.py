@@ -74,7 +74,7 @@ def test_the_menu_leads_to_the_story_and_the_mistakes(visit: Callable) -> None:
     with here.still(FIGURES):
         switch(here)
     assert here.title == "Mask off (all 1): tokens read the padding"
-    assert "Without the mask, sentence A is only" in here.reading
+    assert "Without the mask, sentence A is 0.847" in here.reading
     off = here.title, here.reading
     here.choose("All positions")
     assert "With padding read and averaged in" in here.reading

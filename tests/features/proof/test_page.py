@@ -65,7 +65,7 @@ def test_the_installation_is_green_at_first_sight() -> None:
     claims = reading(app).replace("*", "")
     assert "9 of 9 checks agree. One more needs bert-base-uncased." in claims
     title = chart(app, "proof_chart")["layout"]["title"]["text"]
-    assert title == "The published weights, computed as transformers does"
+    assert title == "Published weights, transformers' numbers"
     assert say("proof.base.away", megabytes=441) in [c.value for c in app.caption]
 
 

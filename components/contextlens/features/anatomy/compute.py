@@ -197,15 +197,15 @@ def rows_below(part: Node) -> list[Mapping[str, str | int]]:
     """The parts or arrays directly below a part."""
     if part.children:
         return [
-            {"part": c.name, "trained": trained_text(c.parameters), "parameters": c.n_values}
+            {"part": c.name, "parameters": c.n_values, "trained": trained_text(c.parameters)}
             for c in part.children
         ]
     return [
         {
             "array": p.name.rpartition(".")[2],
-            "trained": trained_text([p]),
             "shape": " × ".join(map(str, p.shape)),
             "parameters": n_values(p),
+            "trained": trained_text([p]),
         }
         for p in part.parameters
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import number, two
+from contextlens.content.wording import number
 from contextlens.features.masks.padded_batch import Masks
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
 from contextlens.ui.panel import Panel
@@ -149,7 +149,7 @@ class FourCases(Panel):
 
 
 def _effect(similarity: float) -> str:
-    return "unchanged" if two(similarity) == "1.00" else "changed"
+    return "unchanged" if number(similarity, ".3f") == "1.000" else "changed"
 
 
 def four_cases(masks: Masks) -> FourCases | None:
