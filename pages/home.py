@@ -12,9 +12,11 @@ from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 place = shell.header("home", view)
+subject_bar(view, "home", words=True)
 left, right = st.columns([3, 2], gap="medium")
 story = left.container(border=True, gap="xsmall", key="story")
 
@@ -31,7 +33,6 @@ with story, errors.boundary():
     headline = st.container(key="headline")
     if len(view.sentences) > 1:
         headline.empty()  # so that its room is there
-    drawing.chips(view)
     card = runtime.load(view.model, height=600)
     with kit.placeholder("home", height=600):
         baseline = runtime.baseline(card)

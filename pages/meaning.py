@@ -6,9 +6,11 @@ from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 downloads = shell.header("meaning", view)
+subject_bar(view, "meaning", words=True)
 with kit.box():
     page.toolbar(view)
 

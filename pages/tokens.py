@@ -12,6 +12,7 @@ from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(PAGE, view)
+page.subject(view)
 model = runtime.load(view.model, height=420)
 service = runtime.service()
 with kit.placeholder(PAGE, height=420):

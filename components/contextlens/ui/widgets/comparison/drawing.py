@@ -7,16 +7,11 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
 from contextlens.figures.ruler import ruler_figure
-from contextlens.figures.theme import color_of
-from contextlens.ui.state.view import Sentence, ViewState, letter
-from contextlens.ui.widgets import kit, sentences
-from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
-    chosen_span,
-    counted_span,
-    missing,
 )
 from contextlens.ui.widgets.comparison.figures import portrait_lines
 from contextlens.ui.widgets.comparison.reading import (
@@ -26,33 +21,6 @@ from contextlens.ui.widgets.comparison.reading import (
     visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
-
-
-def chips(view: ViewState) -> None:
-    """Draw the sentences and references, with chips to choose words and fields to edit texts."""
-    rows = [_sentence_row(i, sentence) for i, sentence in enumerate(view.sentences)]
-    n = len(rows)
-    references = [
-        _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
-    ]
-    word_chips(
-        [*rows, *references],
-        key="chips",
-        on_pick=sentences.pick_word,
-        on_edit=sentences.retype_row,
-        flows=True,
-    )
-
-
-def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
-    note = missing(sentence, "sentence")
-    name, color = letter(index), color_of(index)
-    return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
-
-
-def _reference_row(index: int, reference: Sentence) -> ChipRow:
-    note, span = missing(reference, "reference"), counted_span(reference)
-    return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
 
 
 def problems(view: ViewState, meaning: Meaning) -> None:
