@@ -121,11 +121,11 @@ def _pick(position: int) -> None:
     session.write(view if looks_up else SECTION.put(view, ID_TO_ROW))
 
 
-def words(tokenized: TokenizedSentence) -> None:
-    """Draw the reading of the tokens."""
+def headline(tokenized: TokenizedSentence) -> None:
+    """Write how many tokens the text becomes, and what the model misses."""
     tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
-    kit.claims(
-        tokens_claims(tokens, kinds, tokenized.labels, name, tokenized.changes),
+    kit.headline(
+        *tokens_claims(tokens, kinds, tokenized.labels, name, tokenized.changes),
         sure=tokens_sure(tokens, kinds, tokenized.reasons, name, tokenized.changes),
     )
 
@@ -287,6 +287,7 @@ def downloads(
         page=PAGE,
         svg=svg,
         svg_title=tokenized.title,
+        reading_key="headline",
         name=_FILE,
         snippets=snippets,
     ):

@@ -171,10 +171,19 @@ def chart(
         keys.append(key)
 
 
-def headline(sentence: object, *, key: str = "headline") -> None:
-    """Write a page's finding above its picture, the largest text after the title."""
-    with st.container(key=key):
-        st.html(f'<p class="said">{explained(str(sentence))}</p>')
+def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
+    """Write a page's finding above its picture, the largest text after the title.
+
+    Args:
+        sentences: the finding; then what else a reader needs to know, in smaller type.
+        sure: further details for engineers, folded under "How sure is this?".
+        key: the key, different for each headline of a page, but always with the prefix "headline".
+    """
+    finding, *others = [explained(str(sentence)) for sentence in sentences]
+    with st.container(key=key, gap="xsmall"):
+        more = f'<p class="more">{" ".join(others)}</p>' if others else ""
+        st.html(f'<p class="said">{finding}</p>{more}')
+        _folded(sure)
 
 
 def claims(
@@ -190,10 +199,14 @@ def claims(
     with st.container(key=key, gap="xsmall"):
         if sentences:
             st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
-        if sure and not session.is_presented():
-            with st.expander(say("page.sure")):
-                items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
-                st.html(f'<ul class="said">{items}</ul>')
+        _folded(sure)
+
+
+def _folded(sure: Sequence[object]) -> None:
+    if sure and not session.is_presented():
+        with st.expander(say("page.sure")):
+            items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
+            st.html(f'<ul class="said">{items}</ul>')
 
 
 def table(
