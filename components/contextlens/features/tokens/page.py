@@ -287,7 +287,6 @@ def downloads(
         page=PAGE,
         svg=svg,
         svg_title=tokenized.title,
-        reading_key="headline",
         name=_FILE,
         snippets=snippets,
     ):

@@ -171,18 +171,18 @@ def chart(
         keys.append(key)
 
 
-def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
+def headline(*sentences: object, sure: Sequence[object] = (), key: str = "reading") -> None:
     """Write a page's finding above its picture, the largest text after the title.
 
     Args:
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
-        key: the key, different for each headline of a page, but always with the prefix "headline".
+        key: as of `claims`.
     """
     finding, *others = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
         more = f'<p class="more">{" ".join(others)}</p>' if others else ""
-        st.html(f'<p class="said">{finding}</p>{more}')
+        st.html(f'<p class="said finding">{finding}</p>{more}')
         _folded(sure)
 
 
