@@ -308,6 +308,13 @@ def _add_look(view: ViewState, page: str, chart_keys: Sequence[str] | None) -> N
     )
 
 
+def next_page() -> None:
+    """Draw a link to the next page of the menu; none where a page runs without its frame."""
+    page = runs.page()
+    if page is not None:
+        navigation.next_link(session.current(), navigation.row(page))
+
+
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
     """Draw the three tabs under a picture, except in present mode. At first, the limits are open.
 
@@ -315,9 +322,7 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
     """
     if session.is_presented():
         return
-    page = runs.page()
-    if page is not None:
-        navigation.next_link(session.current(), navigation.row(page))
+    next_page()
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
     with third:
