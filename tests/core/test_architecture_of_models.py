@@ -50,10 +50,6 @@ def test_the_measured_parameters_of_bert_base(
     assert [name.split(".")[0] for name in list(shapes)[-2:]] == ["pooler", "pooler"]
 
 
-def test_bert_large_has_335_million_parameters(service: EncoderService) -> None:
-    assert total(service.architecture("google-bert/bert-large-uncased")) == 335_141_888
-
-
 @by_preset
 def test_sizes_are_those_of_the_config_as_transformers_reads_it(
     service: EncoderService, preset: str

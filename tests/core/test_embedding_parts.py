@@ -153,14 +153,6 @@ def test_parameters_are_those_of_the_torch_model(
     assert sum(p.n_bytes for p in found) == 4 * card.n_parameters == card.memory_bytes
 
 
-def test_only_the_bundled_pooler_is_untrained(
-    subject: Subject, tiny_service: EncoderService
-) -> None:
-    untrained = {p.name for p in tiny_service.parameters(subject.model) if not p.trained}
-    bundled = subject.model == BUNDLED_ID
-    assert untrained == ({"pooler.dense.weight", "pooler.dense.bias"} if bundled else set())
-
-
 def test_a_matrix_equals_the_parameter(subject: Subject, tiny_service: EncoderService) -> None:
     small = [p for p in tiny_service.parameters(subject.model) if p.n_bytes < 1_000_000]
     for parameter in small[::5]:

@@ -24,12 +24,7 @@ def read(content: bytes) -> str:
 @settings(deadline=None)
 @pytest.mark.parametrize(
     ("codec", "title"),
-    [
-        ("utf-8", "UTF-8"),
-        ("utf-8-sig", "UTF-8"),
-        ("utf-16", "UTF-16"),
-        ("utf-32", "UTF-32"),
-    ],
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-16", "UTF-16"), ("utf-32", "UTF-32")],
 )
 @given(
     text=st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), min_size=1)

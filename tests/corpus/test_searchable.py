@@ -215,10 +215,7 @@ def test_any_number_may_be_asked_for(corpus: SearchableCorpus, n: int) -> None:
     ("ask", "sentence"),
     [
         (lambda c: c.nearest(np.ones(5, np.float32), 0, 1), "has 32 (finite )?numbers"),
-        (
-            lambda c: c.nearest(np.ones(32, np.float32), 9, 1),
-            r"of layer 9.*0(, 2| to 3)",
-        ),
+        (lambda c: c.nearest(np.ones(32, np.float32), 9, 1), r"of layer 9.*0(, 2| to 3)"),
         (lambda c: c.vectors(c.occurrences("bank"), 7), "no vectors of layer 7"),
         (lambda c: c.text(np.array([N_TEXTS])), f"texts 0 to {N_TEXTS - 1}"),
         (lambda c: c.text(np.array([-1])), f"texts 0 to {N_TEXTS - 1}"),

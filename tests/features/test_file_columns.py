@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -56,6 +56,15 @@ def starts(texts: Sequence[str]) -> list[int]:
 
 def ends(texts: Sequence[str]) -> list[int]:
     return [text.index("bank") + len("bank") for text in texts]
+
+
+SPANS = {
+    "start1": starts(BANK),
+    "end1": ends(BANK),
+    "start2": starts(OTHERS),
+    "end2": ends(OTHERS),
+}
+SPANNED = PairColumns("sentence1", "sentence2", **{role: role for role in SPANS})
 
 
 def sheet(columns: Columns) -> Table:
@@ -120,26 +129,13 @@ LAYOUTS = {
             "word": ["bank"] * N,
             "sentence1": BANK,
             "sentence2": OTHERS,
-            "start1": starts(BANK),
-            "start2": starts(OTHERS),
-            "end1": ends(BANK),
-            "end2": ends(OTHERS),
+            **SPANS,
             "idx": range(N),
             "label": BITS,
         },
         "sentence1",
         ("word", "label"),
-        PairColumns(
-            "sentence1",
-            "sentence2",
-            word1="word",
-            word2="word",
-            start1="start1",
-            end1="end1",
-            start2="start2",
-            end2="end2",
-            label="label",
-        ),
+        replace(SPANNED, word1="word", word2="word", label="label"),
         MarkColumns(word="word", start="start1", end="end1"),
         words=("bank", "bank"),
     ),
@@ -176,16 +172,11 @@ LAYOUTS = {
             "pos": ["NOUN"] * N,
             "sentence1": BANK,
             "sentence2": OTHERS,
-            "start1": starts(BANK),
-            "end1": ends(BANK),
-            "start2": starts(OTHERS),
-            "end2": ends(OTHERS),
+            **SPANS,
         },
         "sentence1",
         ("lemma", "pos"),
-        PairColumns(
-            "sentence1", "sentence2", start1="start1", end1="end1", start2="start2", end2="end2"
-        ),
+        SPANNED,
         MarkColumns(start="start1", end="end1"),
         words=("bank", "bank"),
     ),
@@ -249,8 +240,8 @@ LAYOUTS = {
         ("label",),
         PairColumns("sentence1", "sentence2", label="label"),
     ),
-    "rows in another order": Layout(
-        {"sentence1": BANK, "sentence2": OTHERS, "label": BITS, "idx": [3, 0, 4, 1, 5, 2]},
+    "PAWS": Layout(
+        {"id": [3, 0, 4, 1, 5, 2], "sentence1": BANK, "sentence2": OTHERS, "label": BITS},
         "sentence1",
         ("label",),
         PairColumns("sentence1", "sentence2", label="label"),
@@ -322,12 +313,6 @@ LAYOUTS = {
         "Word 1",
         pairs=PairColumns("Word 1", "Word 2"),
     ),
-    "SST-2 from a hub": Layout(
-        {"idx": range(4), "sentence": SHOWS, "label": [1, 0, 1, 1]},
-        "sentence",
-        ("label",),
-        PairColumns("sentence", label="label"),
-    ),
     "pandas": Layout(
         {"index": range(4), "text": SHOWS, "label": ["pos", "neg", "pos", "pos"]},
         "text",
@@ -363,12 +348,6 @@ LAYOUTS = {
         "text",
         pairs=PairColumns("text"),
     ),
-    "PAWS": Layout(
-        {"id": range(1, N + 1), "sentence1": BANK, "sentence2": OTHERS, "label": BITS},
-        "sentence1",
-        ("label",),
-        PairColumns("sentence1", "sentence2", label="label"),
-    ),
     "MCL-WiC": Layout(
         {
             "id": [f"training.en-en.{i}" for i in range(N)],
@@ -376,23 +355,11 @@ LAYOUTS = {
             "pos": ["NOUN"] * N,
             "sentence1": BANK,
             "sentence2": OTHERS,
-            "start1": starts(BANK),
-            "end1": ends(BANK),
-            "start2": starts(OTHERS),
-            "end2": ends(OTHERS),
+            **SPANS,
         },
         "sentence1",
         ("lemma", "pos"),
-        PairColumns(
-            "sentence1",
-            "sentence2",
-            word1="lemma",
-            word2="lemma",
-            start1="start1",
-            end1="end1",
-            start2="start2",
-            end2="end2",
-        ),
+        replace(SPANNED, word1="lemma", word2="lemma"),
         MarkColumns(word="lemma", start="start1", end="end1"),
         words=("bank", "bank"),
     ),

@@ -27,6 +27,7 @@ from contextlens.figures.theme import (
     ink_on,
     plain,
     standalone,
+    tint,
     values,
 )
 from contextlens.ui.state.view import MAX_SENTENCES
@@ -89,6 +90,11 @@ def test_magnitudes_are_one_blue_from_the_ground_on_with_readable_numbers(ground
     for i, color in enumerate(ramp):
         assert _contrast(color, inks[ink_on(i / 9)]) >= 4.5
     assert [color for _, color in SEQUENTIAL] == [f"#0000{11 + i}" for i in range(10)]
+
+
+def test_a_tint_is_the_colour_that_lets_through_the_ground() -> None:
+    assert CATEGORICAL[1] == "#E69F00"
+    assert tint(CATEGORICAL[1], 0.18) == "rgba(230,159,0,0.18)"
 
 
 def test_dashes_tell_lines_of_one_color_apart() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.controls import PAGE
+from contextlens.features.map.display import MapDisplay, map_display
 from contextlens.features.map.request import corpus_of, request_of
 from contextlens.maps.plan import plan, usual_token_seconds
 from contextlens.maps.projection import project
@@ -15,7 +16,7 @@ from contextlens.maps.result import MapResult
 from contextlens.maps.vectors import read_points
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
-__all__ = ["QUICK", "TEXTS", "drawn_map", "map_view"]
+__all__ = ["QUICK", "TEXTS", "drawn_map", "map_view", "shown_map"]
 
 TEXTS = (
     "I love my pet python",
@@ -56,3 +57,8 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
     vectors = gathered.at(layers)
     drawn = project(vectors, request.settings)
     return MapResult(request, corpus, gathered, planned.n_able, layers, vectors, drawn)
+
+
+def shown_map(service: EncoderService, view: ViewState, corpus: Corpus | None = None) -> MapDisplay:
+    """The map that a view asks for, as the page shows it."""
+    return map_display(view, drawn_map(service, view, corpus))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from plotly.graph_objects import Figure
@@ -14,6 +15,12 @@ def run(code: str, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "snippet", **(names or {})}
     exec(compile(code, "snippet.py", "exec"), namespace)
     return namespace
+
+
+def run_alone(code: str, root: Path) -> dict[str, Any]:
+    """The names that a script leaves which needs nothing of ours, with its files in a folder."""
+    assert "contextlens" not in code
+    return run(code.replace("path/to/", f"{root}/"))
 
 
 def drawn(code: str, names: Mapping[str, Any]) -> Figure:

@@ -26,7 +26,7 @@ from contextlens.figures.theme import (
     values,
 )
 
-__all__ = ["cosine_lines", "cosine_range"]
+__all__ = ["band_area", "cosine_lines", "cosine_range"]
 
 _ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
 _MAX_LABELS = 9
@@ -49,6 +49,20 @@ def cosine_range(*arrays: FloatArray) -> tuple[float, float]:
     """Return one scale for all cosines of a page: from -0.2, or lower if a cosine is, to 1."""
     lowest = min((float(a.min()) for a in arrays if a.size), default=0.0)
     return min(-0.2, np.floor(lowest * 5) / 5), 1.0
+
+
+def band_area(layers: Sequence[int], band: Band) -> dict[str, Any]:
+    """Return the grey area between the two ends of a band over the layers."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*layers, *layers[::-1]],
+        "y": [*values(band.high), *values(band.low)[::-1]],
+        "fill": "toself",
+        "fillcolor": "rgba(128,128,128,0.16)",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
 
 
 def cosine_lines(
@@ -101,16 +115,6 @@ def _ticks(layers: list[int]) -> list[int]:
 def _band_traces(x: list[int], band: Band | None, kind: str) -> list[dict[str, Any]]:
     if band is None:
         return []
-    area = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [*x, *x[::-1]],
-        "y": [*values(band.high), *values(band.low)[::-1]],
-        "fill": "toself",
-        "fillcolor": "rgba(128,128,128,0.16)",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-    }
     mean = {
         "type": "scatter",
         "mode": "lines",
@@ -121,7 +125,7 @@ def _band_traces(x: list[int], band: Band | None, kind: str) -> list[dict[str, A
         "hovertemplate": f"random pairs<br>layer %{{x}}<br>mean {kind} %{{y:.4f}}<br>"
         "90 of 100 from %{customdata[0]:.4f} to %{customdata[1]:.4f}<extra></extra>",
     }
-    return [area, mean]
+    return [band_area(x, band), mean]
 
 
 def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ __all__ = [
     "INK",
     "LIGHT",
     "MAP_AXIS",
+    "MAX_COLORED",
     "MUTED",
     "NEUTRAL",
     "SEQUENTIAL",
@@ -36,6 +37,7 @@ __all__ = [
     "ink_on",
     "plain",
     "standalone",
+    "tint",
     "values",
 ]
 
@@ -44,6 +46,8 @@ CATEGORICAL = (
     *("#A6761D", "#7570B3", "#8A8F98"),
 )
 """Okabe and Ito's palette for readers with colour-vision deficiencies, and three more colours."""
+MAX_COLORED = len(CATEGORICAL) - 1
+"""Categories with a colour of their own; the palette's last, a grey, is for the others."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _TURNING = 0.505
 """The share of `SEQUENTIAL` at which the theme's text and background have equal contrast to it."""
@@ -108,6 +112,12 @@ MAP_AXIS: Mapping[str, Any] = MappingProxyType(
 def color_of(index: int) -> str:
     """Return the palette's colour for the n-th category, starting again after the last."""
     return CATEGORICAL[index % len(CATEGORICAL)]
+
+
+def tint(color: str, opacity: float) -> str:
+    """Return a colour of the palette, such as "#0072B2", that lets through what is behind it."""
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def ink_on(share: float) -> str:

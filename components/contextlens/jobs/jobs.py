@@ -59,11 +59,11 @@ class FairQueue:
         Raises:
             BusyError: the limit is reached, for this visitor (None is anonymous) or overall.
         """
-        title, most = self.kind.name, self.kind.n_waiting_each
-        if name is not None and sum(job.is_of(name) for job in self.waiting) + n_new > most:
+        title, limit = self.kind.name, self.kind.n_waiting_each
+        if name is not None and sum(job.is_of(name) for job in self.waiting) + n_new > limit:
             raise BusyError(
-                f"You have {most:,} {title} waiting already, as many as one visitor may have here. "
-                "Wait for one of them, or cancel one, and try again."
+                f"You have {limit:,} {title} waiting already, as many as one visitor may have "
+                "here. Wait for one of them, or cancel one, and try again."
             )
         if self.is_full(n_new):
             raise BusyError(
@@ -111,14 +111,14 @@ class FairQueue:
 
     def _fits_by_visitor(self, job: Job) -> bool:
         """True if anyone who shares the job may run one more; the server itself always may."""
-        most = self.kind.n_at_once_each
+        limit = self.kind.n_at_once_each
         taken = Counter(name for other in self.running for name in other.sharers())
-        return most is None or any(n is None or taken[n] < most for n in job.sharers())
+        return limit is None or any(n is None or taken[n] < limit for n in job.sharers())
 
     def _fits_by_size(self, job: Job) -> bool:
-        most = self.kind.n_large
+        limit = self.kind.n_large
         n_large = sum(_task_of(other).is_large for other in self.running)
-        return most is None or not _task_of(job).is_large or n_large < most
+        return limit is None or not _task_of(job).is_large or n_large < limit
 
     def _close_accounts(self) -> None:
         present = set().union(*(job.sharers() for job in (*self.waiting, *self.running)))

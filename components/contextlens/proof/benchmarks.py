@@ -38,7 +38,7 @@ __all__ = [
 MAX_ROWS = 30_000
 _TOLERANCE = 0.0005
 """Published figures have four digits; the last one depends on the rounding of texts' vectors."""
-_FEWEST = 10
+_MIN_TESTED_ROWS = 10
 _N_FOLDS = 10
 _CHUNK = 256  # texts
 _SAME = {"t", "true", "1", "1.0", "yes", "same"}
@@ -146,24 +146,24 @@ def rows_from(benchmark: Benchmark, sheet: Table, train: Table | None = None) ->
     lists = [_Reader(benchmark, part, names).rows(is_train) for part, is_train in parts]
     rows = [row for part in lists for row in part]
     if benchmark.tests_split and any(row.split == "test" for row in rows):
-        kept = [row for row in rows if row.split == "test"]
+        used = [row for row in rows if row.split == "test"]
     elif benchmark.needs_train and any(row.split == "train" for row in rows):
-        kept = [row for row in rows if row.split in {"train", "test"}]
+        used = [row for row in rows if row.split in {"train", "test"}]
     else:
-        kept = rows
-    n_tested = sum(not _is_train(benchmark, row) for row in kept)
-    if n_tested < _FEWEST:
+        used = rows
+    n_tested = sum(not _is_train(benchmark, row) for row in used)
+    if n_tested < _MIN_TESTED_ROWS:
         raise CorpusError(
-            say("proof.error.too_few", name=named(sheet.name), n=n_tested, least=_FEWEST)
+            say("proof.error.too_few", name=named(sheet.name), n=n_tested, least=_MIN_TESTED_ROWS)
         )
-    if benchmark.needs_train and n_tested == len(kept):
+    if benchmark.needs_train and n_tested == len(used):
         raise CorpusError(say("proof.error.no_train", name=named(sheet.name)))
     return Rows(
-        texts=tuple(row.texts for row in kept),
-        spans=tuple(row.spans for row in kept),
-        gold=np.array([row.gold for row in kept], np.float64),
-        groups=np.array([row.group for row in kept], np.int64),
-        train=np.array([_is_train(benchmark, row) for row in kept], np.bool_),
+        texts=tuple(row.texts for row in used),
+        spans=tuple(row.spans for row in used),
+        gold=np.array([row.gold for row in used], np.float64),
+        groups=np.array([row.group for row in used], np.int64),
+        train=np.array([_is_train(benchmark, row) for row in used], np.bool_),
         n_left_out=n_rows - len(rows),
     )
 
@@ -206,17 +206,17 @@ class _Reader:
         columns = [sheet.columns[title] for title in self._texts]
         spans = self._spans(columns)
         labels, words = sheet.columns[self._label], self._groups()
-        split = sheet.columns.get(sheet.split_column)
+        split_cells = sheet.columns.get(sheet.split_column)
         for i in range(sheet.n_rows):
             texts = tuple((column[i] or "").strip() for column in columns)
             gold = self._gold((labels[i] or "").strip())
             placed = tuple(span for side in spans if (span := side[i]) is not None)
             if not all(texts) or gold is None or len(placed) < len(spans):
                 continue
-            part = "train" if is_train else "test"
-            if split is not None and not is_train:
-                part = _part((split[i] or "").strip().casefold())
-            yield _Row(texts, placed, gold, words[i], part)
+            split = "train" if is_train else "test"
+            if split_cells is not None and not is_train:
+                split = _split((split_cells[i] or "").strip().casefold())
+            yield _Row(texts, placed, gold, words[i], split)
 
     def _spans(self, columns: Sequence[Cells]) -> list[tuple[Span | None, ...]]:
         spans = []
@@ -284,7 +284,7 @@ class _Reader:
         )
 
 
-def _part(value: str) -> str:
+def _split(value: str) -> str:
     return "train" if value in TRAIN else "test" if value in TEST else "other"
 
 
@@ -305,7 +305,7 @@ def measure(
     """
     sides = len(rows.texts[0])
     distinct = dict[tuple[str, Span | None], int]()
-    places = np.array(
+    vector_ids = np.array(
         [
             [
                 distinct.setdefault((texts[i], spans[i] if spans else None), len(distinct))
@@ -315,18 +315,18 @@ def measure(
         ]
     )
     vectors = _vectors(service.uncached, card, list(distinct), on_step)
-    read = ~np.isnan(vectors[places]).any(axis=(1, 2))
-    if (read & ~rows.train).sum() < _FEWEST:
-        raise CorpusError(say("proof.error.not_read", least=_FEWEST))
+    read = ~np.isnan(vectors[vector_ids]).any(axis=(1, 2))
+    if (read & ~rows.train).sum() < _MIN_TESTED_ROWS:
+        raise CorpusError(say("proof.error.not_read", least=_MIN_TESTED_ROWS))
     on_step(say(f"proof.check.{benchmark.key}"), 0.97)
-    own = _figure(benchmark, rows, vectors[places], read)
+    figure = _figure(benchmark, rows, vectors[vector_ids], read)
     n, published = int((read & ~rows.train).sum()), expected_figure(benchmark, card)
-    measured = f"{own:.4f}"
+    measured = f"{figure:.4f}"
     left_out = rows.n_left_out + int((~read).sum())
     note = say("proof.note.rows", n=n, left_out=left_out)
     if published is None:
         return Check(benchmark.key, "", measured, why=f"{say('proof.why.no_figure')} {note}")
-    expected, apart = f"{published:.4f}", abs(own - published)
+    expected, apart = f"{published:.4f}", abs(figure - published)
     if n != benchmark.n_rows:
         note = say("proof.note.other_rows", n=n, published=benchmark.n_rows)
         if not apart <= _TOLERANCE:
@@ -345,30 +345,30 @@ def _vectors(
     NaN for a word that the model does not read.
     """
     by_length = sorted(range(len(items)), key=lambda i: len(items[i][0]))  # even batches
-    found: list[FloatArray] = [np.full(1, np.nan, np.float32)] * len(items)
+    vectors: list[FloatArray] = [np.full(1, np.nan, np.float32)] * len(items)
     words = items[0][1] is not None
     for start in range(0, len(items), _CHUNK):
         on_step(say("proof.reading", n=len(items)), 0.95 * start / len(items))
         chunk = by_length[start : start + _CHUNK]
         texts = [items[i][0] for i in chunk]
         if card.recipe is not None and not words:
-            made = service.sentence_vectors(card.id, texts, checksum=card.checksum)
-            for i, vector in zip(chunk, made, strict=True):
-                found[i] = vector.vector
+            sentence_vectors = service.sentence_vectors(card.id, texts, checksum=card.checksum)
+            for i, vector in zip(chunk, sentence_vectors, strict=True):
+                vectors[i] = vector.vector
             continue
         encodings = service.encode(card.id, texts, layers=[card.n_layers], checksum=card.checksum)
         for i, encoding in zip(chunk, encodings, strict=True):
             span = items[i][1]
             if span is None:
-                found[i] = pool(encoding.hidden[0], "mean")
+                vectors[i] = pool(encoding.hidden[0], "mean")
                 continue
             try:
-                found[i] = word_vectors(encoding, span)[0]
+                vectors[i] = word_vectors(encoding, span)[0]
             except RequestError:
-                found[i] = np.full(card.n_dims, np.nan, np.float32)
-    vectors = np.stack(found).astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: FloatArray = vectors / np.maximum(lengths, 1e-12)
+                vectors[i] = np.full(card.n_dims, np.nan, np.float32)
+    rows = np.stack(vectors).astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    units: FloatArray = rows / np.maximum(lengths, 1e-12)
     return units
 
 
@@ -419,14 +419,14 @@ def _nearest_centroid(
     """The share of tested rows whose nearest training centroid, by cosine, is their sense's."""
     n_right = 0
     for group in np.unique(groups[test]).tolist():
-        own = groups == group
-        senses = np.unique(gold[own & train])
+        in_group = groups == group
+        senses = np.unique(gold[in_group & train])
         if not len(senses):
             continue
-        means = np.stack([vectors[own & train & (gold == s)].mean(axis=0) for s in senses])
+        means = np.stack([vectors[in_group & train & (gold == s)].mean(axis=0) for s in senses])
         means /= np.linalg.norm(means, axis=1, keepdims=True)
-        nearest = senses[np.argmax(vectors[own & test] @ means.T, axis=1)]
-        n_right += int((nearest == gold[own & test]).sum())
+        nearest = senses[np.argmax(vectors[in_group & test] @ means.T, axis=1)]
+        n_right += int((nearest == gold[in_group & test]).sum())
     return n_right / int(test.sum())
 
 

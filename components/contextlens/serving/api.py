@@ -169,12 +169,12 @@ def _description() -> dict[str, Any]:
     paths: dict[str, Any] = {"/healthz": {"get": _HEALTH}}
     for method, request, answer in zip(METHODS, requests, answers, strict=True):
         words = inspect.getdoc(getattr(EncoderService, method)) or ""
-        summary, _, rest = words.partition("\n")
+        summary, _, description = words.partition("\n")
         paths[f"{wire.PREFIX}/{method}"] = {
             "post": {
                 "operationId": method,
                 "summary": summary,
-                "description": rest.strip(),
+                "description": description.strip(),
                 "requestBody": {
                     "required": True,
                     "content": {wire.REQUEST_TYPE: {"schema": request}},

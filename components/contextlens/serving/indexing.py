@@ -47,12 +47,12 @@ class Workers:
     """The processes that hold a model.
 
     Attributes:
-        most: the most processes at once; None for as many as the cluster has room for.
+        max_processes: the most processes at once; None for as many as the cluster has room for.
         cpus: processors of each.
         gpus: graphics cards of each; a fraction if several share one.
     """
 
-    most: int | None = None
+    max_processes: int | None = None
     cpus: float = 1
     gpus: float = 0
 
@@ -179,7 +179,7 @@ def _made(
     options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus}
     # A worker that dies is restarted; a chunk that kills it every time fails.
     remote = ray.remote(max_restarts=-1, max_task_retries=3, **options)(Worker)
-    n = min(_most_workers(workers), len(places))
+    n = min(_max_workers(workers), len(places))
     actors = [remote.remote(root, about, open_service) for _ in range(n)]
     made = ActorPool(actors).map(lambda actor, place: actor.made.remote(*place), places)
     try:
@@ -194,7 +194,7 @@ def _made(
             ray.kill(actor)
 
 
-def _most_workers(workers: Workers) -> int:
+def _max_workers(workers: Workers) -> int:
     """Return the number of workers that fit now, at least 1; raise if none can ever fit."""
     import ray
 
@@ -207,7 +207,7 @@ def _most_workers(workers: Workers) -> int:
             "less, or add machines."
         )
     room = min((int(free.get(kind, 0) / n) for kind, n in wanted.items() if n), default=1)
-    return max(1, min(room, workers.most or room))
+    return max(1, min(room, workers.max_processes or room))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def test_it_gives_the_same_rows_in_the_same_order(store: Store, whole: Any) -> N
         NAME,
         lambda stage, _: said.append(stage),
         open_service=MADE_UP,
-        workers=Workers(most=2, cpus=0.5),
+        workers=Workers(max_processes=2, cpus=0.5),
     )
     assert store.about(NAME).state == "done"
     assert rows_in(store, NAME).equals(whole)

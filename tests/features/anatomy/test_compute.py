@@ -13,7 +13,6 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.anatomy import compute
 from contextlens.features.anatomy.compute import compared_architectures, measure, subjects, summary
 from contextlens.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
-from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.anatomy.shown import BASE, LARGE, on, seen
 
 
@@ -97,12 +96,8 @@ def test_the_weights_of_an_array_are_measured_once(service: EncoderService) -> N
     matrix, bias = anatomy.chosen.parameters
     assert matrix.name == "encoder.layer.1.attention.self.key.weight"
     measured = measure(anatomy, matrix, service)
-    array = service.matrix(BUNDLED_ID, matrix.name).astype("f8")
-    row = summary(measured)
-    assert row["Frobenius norm"] == pytest.approx(float(np.linalg.norm(array)))
-    singular = np.linalg.svd(array, compute_uv=False)
-    assert row["largest singular value"] == pytest.approx(singular[0])
-    assert row["smallest"] == pytest.approx(singular[-1], abs=1e-4)
+    singular = np.linalg.svd(service.matrix(BUNDLED_ID, matrix.name), compute_uv=False)
+    assert summary(measured)["largest singular value"] == pytest.approx(singular[0])
     assert measured.n_rows is None
     assert measure(seen(service, part="layer-2"), matrix, service) is measured
     assert "smallest" not in summary(measure(anatomy, bias, service))
@@ -135,13 +130,6 @@ def test_what_an_address_gets_wrong_counts_as_the_default(
     assert broken.architecture.id == BUNDLED_ID
     assert (broken.n_tokens, broken.matches) == (usual.n_tokens, None)
     assert [seen(service, tokens=n).n_tokens for n in (-(10**9), 77, 10**12)] == [1, 77, 512]
-
-
-def test_the_sentences_do_not_matter(service: EncoderService) -> None:
-    view = ViewState(BUNDLED_ID, (Sentence("<b>🐍</b> " * 600), Sentence("", "pair")))
-    ours, usual = seen(service, view), seen(service, DEFAULT)
-    assert ours.passport == usual.passport
-    assert parameter_rows(ours.tree) == parameter_rows(usual.tree)
 
 
 @pytest.mark.parametrize("subject", ["", BASE])

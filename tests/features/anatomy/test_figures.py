@@ -105,13 +105,6 @@ def test_a_heading_is_on_one_line_and_a_box_on_two(tree: Node) -> None:
     assert names["layer-1/attention/query"] == "Query<br>591 thousand"
 
 
-def test_bars_add_up_to_each_model() -> None:
-    parts = [{"Layers": 5, "Pooler": 0}, {"Layers": 2, "Pooler": 4}]
-    bars = model_bars(["a", "b"], parts, title="t")
-    assert bars.layout.barmode == "stack"
-    assert [sum(trace.x[i] for trace in bars.data) for i in range(2)] == [5, 6]
-
-
 def test_the_histogram_and_singular_values_are_the_measured_ones(service: EncoderService) -> None:
     service.load(BUNDLED_ID)
     stats = weight_statistics(service.matrix(BUNDLED_ID, "pooler.dense.weight"))

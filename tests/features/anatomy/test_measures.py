@@ -211,12 +211,14 @@ def test_layernorm_weights_are_shown_around_their_own_middle() -> None:
     assert 0.9 < stats.edges[0] < 1 < stats.edges[-1] < 1.1
 
 
-@given(n_rows=st.integers(1, 5000), n_columns=st.integers(1, 50), most=st.integers(50, 10_000))
+@given(
+    n_rows=st.integers(1, 5000), n_columns=st.integers(1, 50), max_values=st.integers(50, 10_000)
+)
 def test_sampled_rows_are_evenly_spaced_and_within_the_bound(
-    n_rows: int, n_columns: int, most: int
+    n_rows: int, n_columns: int, max_values: int
 ) -> None:
-    rows = evenly_spaced(n_rows, n_columns, most)
+    rows = evenly_spaced(n_rows, n_columns, max_values)
     assert rows[0] == 0
     assert rows[-1] < n_rows
     assert len(set(np.diff(rows))) <= 1
-    assert len(rows) * n_columns <= most
+    assert len(rows) * n_columns <= max_values

@@ -239,16 +239,6 @@ def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     assert_whole(app)
 
 
-def test_what_is_called_rudely_takes_no_effect() -> None:
-    indexed(store(), made_up_corpus(4, name=RUDE))
-    app = opened(on(store().names()[0]))
-    shown = "".join(element.value for element in [*app.markdown, *app.caption])
-    assert "<img" not in shown.replace("\\<img", "")
-    assert_only_own_markup(app)
-    assert "**bold**" not in shown
-    assert_whole(app)
-
-
 # From a file to a corpus
 
 
@@ -319,16 +309,6 @@ def test_a_file_that_cannot_be_read_is_said(name: str, content: bytes, expected:
     assert expected in plainly_said(app)
     assert store().names() == ()
     assert_whole(app)
-
-
-def test_labels_come_from_a_second_file() -> None:
-    app = upload(opened(), table())
-    own = next(w for w in app.file_uploader if w.key.startswith("files_second_"))
-    app = settled(own.set_value(("labels.txt", b"a\nb\n" * 6, "text/plain")).run())
-    assert "Labels come from labels.txt, joined line by line." in plainly_said(app)
-    labels = next(m for m in app.multiselect if m.key.endswith("_labels"))
-    assert "label" in labels.value
-    assert "corpora_index" in keys(app)
 
 
 def test_guessed_marks_are_said_and_can_be_refused() -> None:

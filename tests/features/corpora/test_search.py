@@ -11,9 +11,10 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store
 from contextlens.features.corpora import search
 from contextlens.features.corpora.compute import ready_made
+from contextlens.features.corpora.controls import MAX_LISTED_SENTENCES, MAX_SEARCH_CHARACTERS
 from contextlens.features.corpora.figures import corpus_bars
 from contextlens.features.corpora.reading import search_claim, search_title
-from contextlens.features.corpora.search import LONGEST, N_SENTENCES, SearchResult, searched
+from contextlens.features.corpora.search import SearchResult, searched
 from contextlens.ui.corpora.catalogue import Kept
 from contextlens.ui.corpora.words import all_counts
 from tests.support.corpus_store import indexed
@@ -38,7 +39,7 @@ def test_a_ready_made_corpus_is_counted_as_its_words_are(word: str) -> None:
     result = searched(word, ())
     assert {ready_made(hit.key).name: hit.n for hit in result.hits} == counts
     for hit in result.hits:
-        assert len(hit.sentences) <= min(N_SENTENCES, hit.n)
+        assert len(hit.sentences) <= min(MAX_LISTED_SENTENCES, hit.n)
         assert bool(hit.sentences) == bool(hit.n)
         texts = ready_made(hit.key).texts
         for left, written, right in hit.sentences:
@@ -56,7 +57,7 @@ def test_a_stored_corpus_is_counted_in_full_and_each_text_is_shown_once(stored: 
         ("my ", "PYTHON", ""),
         ("a ", "python", " again"),
     )
-    assert len(hit.sentences) == N_SENTENCES
+    assert len(hit.sentences) == MAX_LISTED_SENTENCES
     assert search_title(result) == "“PYTHON” occurs 95 times, in 2 of 3 corpora"
     assert str(search_claim(result)) == (
         r"It is most frequent in **\<b\>mine\</b\>**: **63** of 188 words."
@@ -76,7 +77,7 @@ def test_a_stored_corpus_is_counted_in_full_and_each_text_is_shown_once(stored: 
         ("red fox", "Type a single word, without spaces."),
         ("\U0001f600", "“\U0001f600” occurs in none"),
         ("\0", "occurs in none"),
-        ("x" * 10_000, f"You typed 10,000 characters; a word has at most {LONGEST}."),
+        ("x" * 10_000, f"You typed 10,000 characters; a word has at most {MAX_SEARCH_CHARACTERS}."),
     ],
 )
 def test_odd_input_is_met_with_one_sentence(stored: Kept, typed: str, said: str) -> None:

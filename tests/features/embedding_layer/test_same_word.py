@@ -7,14 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pytest
 
 from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.embedding_layer.controls import PAGE
+from contextlens.features.embedding_layer.controls import MAX_MATRIX_TOKENS, PAGE
 from contextlens.features.embedding_layer.embedding_sum import other_texts
 from contextlens.features.embedding_layer.same_word import (
-    MAX_MATRIX_TOKENS,
     SameWord,
     SharedToken,
     same_word,
@@ -47,16 +45,6 @@ def test_the_same_word_has_the_same_row_in_two_sentences(service: EncoderService
     ]  # fmt: skip
     assert result.drawn_cosines.shape == (7, 7)
     assert -0.2 < result.band.low < result.band.mean < result.band.high < 0.6
-
-
-@pytest.mark.parametrize("text", ["Programming in python is fun", "", "🐍", "[SEP]", "word " * 600])
-def test_the_ends_have_the_same_word_row_in_every_sentence(
-    text: str, service: EncoderService
-) -> None:
-    one, other = (service.embedding_parts(BUNDLED_ID, t) for t in ("I love my pet python", text))
-    shared = {token.token_id: token for token in shared_tokens(one, other)}
-    assert {101, 102} <= set(shared)
-    assert {token.word for token in shared.values()} == {0}
 
 
 def test_a_common_token_elsewhere_differs_at_layer_0_only(service: EncoderService) -> None:

@@ -12,6 +12,7 @@ from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.embedding_layer.controls import (
     ALONE,
+    MAX_MOVED_TOKENS,
     PAGE,
     PAIR,
     SEGMENT_ONLY,
@@ -19,7 +20,6 @@ from contextlens.features.embedding_layer.controls import (
 )
 from contextlens.features.embedding_layer.embedding_sum import other_texts
 from contextlens.features.embedding_layer.segments import (
-    MAX_BARS,
     Segments,
     segment_table,
     segments,
@@ -69,9 +69,9 @@ def test_without_a_second_text_nothing_moves_and_the_segment_alone_moves_less(
 
 def test_a_long_first_text_leaves_room_for_the_second(service: EncoderService) -> None:
     result = changed(on("one two " * 40, "three four"), service)
-    assert [result.text_ids[i] for i in result.drawn] == [0] * MAX_BARS + [1, 1]
+    assert [result.text_ids[i] for i in result.drawn] == [0] * MAX_MOVED_TOKENS + [1, 1]
     assert [result.names[i] for i in result.drawn][-2:] == ["three", "four"]
-    assert [note.numbers["n"] for note in result.notes()] == [MAX_BARS]
+    assert [note.numbers["n"] for note in result.notes()] == [MAX_MOVED_TOKENS]
 
 
 def test_any_text_can_be_the_first(service: EncoderService) -> None:

@@ -118,6 +118,7 @@ def test_one_sentence_is_drawn_with_its_references() -> None:
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
+    assert not any(card["current"] for card in cards(app).values())
     assert app.header[0].value != "In A, “python” is closer to “snake”; in B, to “programming”"
     link = links(app)["See all numbers for these sentences"]
     assert link.page == "meaning"
@@ -198,11 +199,6 @@ def test_a_pick_that_is_no_card_changes_nothing(sent: Any) -> None:
     app = pick_card(home(), sent)
     assert not app.exception
     assert shown_view(app) == DEFAULT
-
-
-def test_an_example_with_another_word_is_not_marked() -> None:
-    app = pick(home(), "pet")
-    assert not any(card["current"] for card in cards(app).values())
 
 
 @pytest.mark.slow

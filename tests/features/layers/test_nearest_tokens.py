@@ -88,27 +88,6 @@ def test_the_nearest_token_is_that_of_scikit_learn(service: EncoderService) -> N
     np.testing.assert_array_equal(result.arrays()["picked_vectors"], encodings[0].hidden[:, 4])
 
 
-def test_neighbours_are_the_highest_cosines_among_the_candidates() -> None:
-    texts = [RANDOM.normal(size=(3, n, 8)).astype(np.float32) for n in (4, 6)]
-    candidates = np.array([0, 2, 5, 9])
-    found = nearest(texts[0][:, 1], texts, candidates, 3)
-    for layer in range(3):
-        rows = np.concatenate([text[layer] for text in texts])
-        cosines = cosine_similarity(texts[0][layer, 1:2], rows)[0]
-        best = sorted(candidates, key=lambda i: -cosines[i])[:3]
-        assert found.indices[layer].tolist() == best
-        np.testing.assert_allclose(found.cosines[layer], cosines[best], atol=1e-6)
-
-
-def test_candidates_as_near_as_the_nearest_are_tied() -> None:
-    text = RANDOM.normal(size=(1, 5, 8)).astype(np.float32)
-    twice = [text, text * np.float32(1.00001)]
-    found = nearest(text[:, 2], twice, np.array([0, 1, 3, 5, 6, 8]), 2)
-    rows = cosine_similarity(text[0, 2:3], text[0, [0, 1, 3]])[0]
-    best = (0, 1, 3)[int(rows.argmax())]
-    assert found.tied == (frozenset({best, best + 5}),)
-
-
 @pytest.mark.parametrize("n", [0, 1])
 def test_few_or_no_candidates_are_given_as_they_are(n: int) -> None:
     texts = [RANDOM.normal(size=(3, 2, 8)).astype(np.float32)]

@@ -14,7 +14,6 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import (
     GROUPS,
     LAYER,
-    MAX_COLORED,
     NOTHING,
     Coloring,
     color_choice,
@@ -24,7 +23,7 @@ from contextlens.features.map.coloring import (
 from contextlens.features.map.display import map_display
 from contextlens.features.map.request import requested_map
 from contextlens.features.map.scatter import map_scatter
-from contextlens.figures.theme import CATEGORICAL
+from contextlens.figures.theme import CATEGORICAL, MAX_COLORED
 from contextlens.maps.result import MapResult
 from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import places_of, points_of

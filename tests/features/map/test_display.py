@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import silhouette_score
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.neighbors import NearestNeighbors
 
@@ -30,13 +29,9 @@ from contextlens.features.map.selection import PointSelection
 from contextlens.maps.request import MapSettings
 from contextlens.maps.result import MapResult
 from contextlens.ui.state.view import DEFAULT, ViewState
-from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
+from tests.support.maps import QUICK, TEXTS, map_view, shown_map
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
-
-
-def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
-    return map_display(view, drawn_map(service, view))
 
 
 def marked_view(picture: MapResult, **controls: Any) -> ViewState:
@@ -44,24 +39,19 @@ def marked_view(picture: MapResult, **controls: Any) -> ViewState:
 
 
 CHOICES: dict[str, tuple[dict[str, Any], int]] = {
-    "words": ({}, 18),
     "some words": ({"only": "Python, pet"}, 4),
-    "tokens": ({"unit": "tokens"}, 23),
     "all tokens": ({"unit": "tokens", "special": True}, 31),
     "some tokens": ({"unit": "tokens", "only": "##bel, python"}, 4),
-    "sentences": ({"unit": "sentences"}, 4),
     "pooler": ({"unit": "sentences", "sentences_pooling": "pooler"}, 4),
     "Euclidean": ({"metric": "euclidean"}, 18),
-    "one layer": ({"at_most": "50000", "layer": 2}, 18),
-    "3-D": ({"dims": "3-D"}, 18),
-    "one layer in 3-D": ({"dims": "3-D", "at_most": "50000"}, 18),
+    "one layer in 3-D": ({"dims": "3-D", "at_most": "50000", "layer": 2}, 18),
 }
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_choice_can_be_shown(service: EncoderService, name: str) -> None:
     controls, n = CHOICES[name]
-    shown = shown_of(service, map_view(*TEXTS, **{**QUICK, **controls}))
+    shown = shown_map(service, map_view(*TEXTS, **{**QUICK, **controls}))
     assert shown.points.n_points == n == len(shown.positions)
     assert shown.positions.shape[1] == (3 if "3-D" in name else 2)
     one_layer = name == "pooler" or "at_most" in controls
@@ -88,7 +78,7 @@ def test_few_points_are_shown_with_the_reason(
     service: EncoderService, texts: tuple[str, ...], unit: str
 ) -> None:
     view = map_view(*texts, unit=unit, neighbors=5, **QUICK)
-    shown = shown_of(service, view)
+    shown = shown_map(service, view)
     assert np.isfinite(shown.positions).all()
     assert shown.title
     assert shown.finding.claims
@@ -97,20 +87,6 @@ def test_few_points_are_shown_with_the_reason(
         assert len(shown.true_neighbors(point)) == len(shown.map_neighbors(point)) == min(10, n - 1)
         assert shown.called(point)
     assert "<img" not in " ".join(shown.finding.claims).replace(r"\<img", "")
-
-
-def test_the_two_pythons_part_in_the_later_layers(pythons: MapResult) -> None:
-    senses = np.array(pythons.points.labels["sense"])
-    scores = [silhouette_score(v, senses, metric="cosine") for v in pythons.vectors]
-    assert abs(scores[0]) < 0.1  # one word is the same everywhere but for its position
-    assert scores[-1] > scores[1] + 0.05
-    shown = map_display(DEFAULT, pythons)
-    assert shown.title == (
-        "Layer 6 gives 94% of the uses of “python” the right sense (guessing: 50%)"
-    )
-    assert shown.finding.claims[0].startswith("Layer 6 separates the senses of “python” best")
-    assert shown.finding.claims[0].startswith("Layer 6 separates the senses of “python” best")
-    assert shown.finding.one_name
 
 
 def test_another_layer_of_the_same_map_is_another_finding(pythons: MapResult) -> None:
@@ -158,7 +134,7 @@ def test_true_neighbours_and_cosines_are_those_of_the_full_space(
     service: EncoderService, neighbors: int
 ) -> None:
     view = map_view(layer=3, neighbors=neighbors, **QUICK)
-    shown = shown_of(service, view)
+    shown = shown_map(service, view)
     near = NearestNeighbors(n_neighbors=11, metric="cosine").fit(shown.vectors)
     distances, rows = near.kneighbors(shown.vectors[7:8])
     assert shown.true_neighbors(7) == rows[0, 1:].tolist()
@@ -174,29 +150,13 @@ def test_true_neighbours_and_cosines_are_those_of_the_full_space(
 def test_points_are_found_again_in_another_map_by_their_text(
     service: EncoderService, pythons: MapResult
 ) -> None:
-    def shown(corpus: Corpus) -> MapDisplay:
-        view = map_view(every_word=True, only="python", **QUICK)
-        return map_display(view, drawn_map(service, view, corpus))
-
-    one = shown(Corpus("one", (TEXTS[0], TEXTS[1], TEXTS[2])))
-    other = shown(Corpus("other", (TEXTS[2], TEXTS[0])))
+    view = map_view(every_word=True, only="python", **QUICK)
+    one = shown_map(service, view, Corpus("one", (TEXTS[0], TEXTS[1], TEXTS[2])))
+    other = shown_map(service, view, Corpus("other", (TEXTS[2], TEXTS[0])))
     assert linked_points(one, other, (0, 1)) == (1,)
     assert linked_points(one, other, (2,)) == (0,)
     assert linked_points(other, one, (0, 1)) == (0, 2)
     assert linked_points(one, map_display(DEFAULT, pythons), (0, 1, 2)) == ()
-
-
-def test_what_walks_over_all_points_is_done_once(
-    service: EncoderService, pythons: MapResult
-) -> None:
-    """Later runs of the page reuse what the first found; other maps have their own."""
-    view = marked_view(pythons, point=7, find="python")
-    first, again = map_display(view, pythons), map_display(view, pythons)
-    assert again.finding is first.finding
-    other = drawn_map(service, map_view(word="bank", **QUICK))
-    assert map_display(view, other).finding is not first.finding
-    assert map_display(view, other).matches != first.matches
-    assert map_display(view, other).result.n_able != 0
 
 
 def test_the_same_map_drawn_elsewhere_has_its_own(pythons: MapResult) -> None:
@@ -244,6 +204,8 @@ def test_marks_are_those_of_the_view(pythons: MapResult) -> None:
     assert plain.matches == ()
     assert plain.marks("drawing").rings == {}
     assert plain.marks("drawing").focus is None
+    beyond = marked(marked_view(pythons, point=32, pin_a=-1, pin_b=31), pythons, None)
+    assert beyond == MarkedPoints(None, None, 31, None)
 
 
 def test_a_selection_is_told_and_drawn_where_it_was_not_made(pythons: MapResult) -> None:
@@ -256,17 +218,7 @@ def test_a_selection_is_told_and_drawn_where_it_was_not_made(pythons: MapResult)
     assert shown.marks("here").chosen is None
     assert shown.marks("elsewhere").chosen == (3, 17, 21)
     assert "**3** of 32 points are selected" in " ".join(shown.selected_in_words())
-    assert "**2** of 32 points are selected" in " ".join(selected(3, 17).selected_in_words())
-    assert " ".join(selected().selected_in_words()) == "Nothing is selected."
-
-
-def marked_on(result: MapResult, **controls: Any) -> MarkedPoints:
-    return marked(map_view(marks_of=name_of(result), **controls), result, None)
-
-
-def test_marks_are_those_of_the_view_among_the_points_that_there_are(pythons: MapResult) -> None:
-    assert marked_on(pythons, point=3, pin_a=0, pin_b=31) == MarkedPoints(3, 0, 31, None)
-    assert marked_on(pythons, point=32, pin_a=-1) == MarkedPoints(None, None, None, None)
+    assert selected().selected_in_words() == ("Nothing is selected.",)
 
 
 def test_marks_do_not_count_for_another_sample_of_the_same_texts(pythons: MapResult) -> None:

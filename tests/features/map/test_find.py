@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import EncoderService
+from contextlens.features.map.controls import N_NEAREST_POINTS
 from contextlens.features.map.find import (
-    N_NEAREST,
     NearestPoints,
     nearest_to,
     not_one_claim,
@@ -101,7 +101,7 @@ def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     vector = encoding.hidden[0, 2]  # after [CLS] and "my"
     expected = cosine_similarity(vector[None], pythons.vectors[6])[0]
     assert (near.name, near.problem) == ("python", "")
-    assert near.point_ids == tuple(np.argsort(-expected, kind="stable")[:N_NEAREST].tolist())
+    assert near.point_ids == tuple(np.argsort(-expected, kind="stable")[:N_NEAREST_POINTS].tolist())
     np.testing.assert_allclose(near.cosines, expected[list(near.point_ids)], atol=1e-5)
     senses = [pythons.points.labels["sense"][row] for row in near.point_ids[:3]]
     assert senses == ["python: animal"] * 3

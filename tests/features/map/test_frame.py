@@ -13,9 +13,9 @@ from contextlens.core import EncoderService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import coloring
+from contextlens.features.map.controls import MAX_GROUP_LABELS
 from contextlens.features.map.display import map_display
 from contextlens.features.map.frame import (
-    MAX_LABELS,
     SIDES,
     Ranges,
     cluster_notes,
@@ -30,21 +30,18 @@ from tests.features.map.points import layers_of, points_of
 from tests.support.maps import TEXTS, drawn_map, map_view
 
 
-def test_names_of_clusters_do_not_touch_and_the_largest_stay() -> None:
-    ranges = [(0.0, 16.0), (0.0, 9.0)]
+@pytest.mark.parametrize(("narrow", "width", "height"), [(False, 650, 430), (True, 340, 300)])
+def test_names_of_clusters_do_not_touch_and_the_largest_stay(
+    narrow: bool, width: int, height: int
+) -> None:
     labels = [
         ClusterLabel(i, (f"word{i}", "another"), (float(x), float(y)), 100 - i)
         for i, (x, y) in enumerate(np.random.default_rng(0).uniform(0, [16, 9], (60, 2)))
     ]
-    notes = cluster_notes(labels, ranges)
-    assert 5 < len(notes) == MAX_LABELS
+    notes = cluster_notes(labels, [(0.0, 16.0), (0.0, 9.0)], narrow=narrow)
+    assert 5 < len(notes) <= MAX_GROUP_LABELS
     assert notes[0]["text"].startswith("word0")
-    spots = np.array([(note["x"] * 650 / 16, note["y"] * 430 / 9) for note in notes])
-    for i, one in enumerate(spots):
-        gaps = np.abs(spots[i + 1 :] - one)
-        assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
-    narrow = cluster_notes(labels, ranges, narrow=True)
-    spots = np.array([(note["x"] * 340 / 16, note["y"] * 300 / 9) for note in narrow])
+    spots = np.array([(note["x"] * width / 16, note["y"] * height / 9) for note in notes])
     for i, one in enumerate(spots):
         gaps = np.abs(spots[i + 1 :] - one)
         assert ((gaps[:, 0] > 80) | (gaps[:, 1] > 15)).all()
@@ -76,15 +73,13 @@ def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
     assert told.title.subtitle.text == "30 of 40 texts, chosen at random"
     assert plain.title.subtitle.text is None
     assert (plain.modebar.orientation == "v") == (not narrow)
-
-
-def test_the_legend_is_headed_by_what_is_coloured() -> None:
-    points, places = points_of(30), layers_of(2, 30)
     color = coloring(points, "sense")
-    still = map_scatter(points, places[1], color=color, title="T")
-    plays = layers_scatter(points, places, (0, 1), layer=1, color=color, titles=["T", "T"])
-    assert still.layout.legend.title.text == plays.layout.legend.title.text == "sense"
-    assert map_scatter(points, places[1], title="T").layout.legend.title.text is None
+    for figure in (
+        map_scatter(points, places[1], color=color, title="T"),
+        layers_scatter(points, places, (0, 1), color=color, **look),
+    ):
+        assert figure.layout.legend.title.text == "sense"
+    assert still.legend.title.text is None
 
 
 # Numbers beside points
@@ -128,15 +123,11 @@ FEW = {"only": "python, the, a, river, bank, of"}
 
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "the page's own": ((), {}),
-    "PCA": ((), {"method": "pca"}),
     "t-SNE": ((), {"method": "tsne"}),
     "bank": ((), {"word": "bank"}),
     "Euclidean": ((), {"metric": "euclidean"}),
     "tokens, PCA": ((), {"unit": "tokens", "method": "pca", **FEW}),
-    "sentences": ((), {"unit": "sentences"}),
-    "own words": (TEXTS, {}),
     "own tokens, t-SNE": (TEXTS, {"unit": "tokens", "method": "tsne", "neighbors": 5}),
-    "own sentences": (TEXTS, {"unit": "sentences"}),
     "one layer": ((), {"at_most": "50000"}),
 }
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextlens.features.map.controls import MAX_GROUP_NAME_CHARACTERS
 from contextlens.features.map.groups import (
-    MAX_NAME,
     GroupName,
     apply,
     pack,
@@ -30,7 +30,7 @@ def test_names_come_back_from_a_text_cleaned_and_bounded(parts: list[tuple[int, 
     assert unpack("another map", pack(OF, names)) == ()
     for name in names:
         assert name.name == " ".join(name.name.split())
-        assert 0 < len(name.name) <= MAX_NAME
+        assert 0 < len(name.name) <= MAX_GROUP_NAME_CHARACTERS
         assert ";" not in name.name
 
 

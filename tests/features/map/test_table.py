@@ -14,7 +14,7 @@ from scipy.spatial import procrustes
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import table
-from contextlens.features.map.display import MapDisplay, map_display
+from contextlens.features.map.display import map_display
 from contextlens.features.map.table import (
     PICTURE,
     map_arrays,
@@ -22,22 +22,16 @@ from contextlens.features.map.table import (
     map_table,
     redraw_snippet,
 )
-from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.export import to_npz
-from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
-from tests.support.snippets import drawn
-
-
-def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
-    return map_display(view, drawn_map(service, view))
-
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view, shown_map
+from tests.support.snippets import drawn, run_alone
 
 FEW = ("I love my pet python", "I love coding in python", "The snake sleeps")
 
 
 @pytest.mark.parametrize("unit", ["words", "tokens", "sentences"])
 def test_the_table_has_every_point_as_its_rows_tell_it(service: EncoderService, unit: str) -> None:
-    shown = shown_of(service, map_view(*FEW, unit=unit, dims="3-D", layer=2, **QUICK))
+    shown = shown_map(service, map_view(*FEW, unit=unit, dims="3-D", layer=2, **QUICK))
     table = map_table(shown)
     expected = pd.DataFrame(shown.points.rows())
     pd.testing.assert_frame_equal(table[expected.columns], expected)
@@ -52,7 +46,7 @@ def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None
     texts = [topic.format(f"{a} {b}") for topic in topics for a in adjectives for b in adjectives]
     corpus = Corpus("two topics", tuple(texts))
     view = map_view(source="file", unit="sentences", **QUICK)
-    shown = map_display(view, drawn_map(service, view, corpus))
+    shown = shown_map(service, view, corpus)
     labels = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
     assert any(labels.values())
     groups = map_table(shown)["group"].tolist()
@@ -60,7 +54,7 @@ def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None
 
 
 def test_the_arrays_are_those_of_the_shown_layer_and_of_all(service: EncoderService) -> None:
-    shown = shown_of(service, map_view(layer=2, **QUICK))
+    shown = shown_map(service, map_view(layer=2, **QUICK))
     picture, arrays = shown.result, map_arrays(shown)
     np.testing.assert_array_equal(arrays["vectors"], picture.vectors[2])
     np.testing.assert_array_equal(arrays["coordinates"], picture.map.coordinates[2])
@@ -81,21 +75,14 @@ def test_a_long_text_at_many_points_is_cut_in_the_files(
 ) -> None:
     """An array is as wide as its longest text: 50,000 texts, one of 20,000 characters, are 4 GB."""
     view = map_view("a short text", "snake " * 300, unit="sentences", layer=2, **QUICK)
-    shown = shown_of(service, view)
+    shown = shown_map(service, view)
     assert map_arrays(shown)["texts"].tolist() == list(shown.points.texts)
-    monkeypatch.setattr(table, "MAX_CHARACTERS", 200)
+    monkeypatch.setattr(table, "MAX_FILE_CHARACTERS", 200)
     assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
     assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]
 
 
 # A similar map
-
-
-def run(code: str, root: Path) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "snippet"}
-    assert "contextlens" not in code
-    exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
-    return namespace
 
 
 CASES: dict[str, dict[str, Any]] = {
@@ -123,7 +110,7 @@ def test_a_library_alone_draws_a_similar_map_from_the_download(
     trace = drawn(PICTURE, {"numpy": np}).data[0]
     np.testing.assert_array_equal(np.stack([trace.x, trace.y], 1), arrays["coordinates"][:, :2])
     code = redraw_snippet(picture, file=str(tmp_path / "map.npz"))
-    found = run(code, tmp_path)
+    found = run_alone(code, tmp_path)
     page, places = found["page"], found["places"]
     assert places.shape == page.shape
     assert np.isfinite(places).all()

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.readers import read
 from contextlens.features.map.controls import PAGE
@@ -20,7 +19,7 @@ from contextlens.features.map.widgets import OWN_FILE
 from contextlens.ui.corpora.own_file import places, share
 from contextlens.ui.files.uploads import forget_all, keep, table_of
 from contextlens.ui.state.address import decode, encode
-from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
@@ -68,13 +67,6 @@ def test_without_a_choice_the_ready_made_corpus_is_mapped() -> None:
         assert corpus_of(view) is ambiguous_corpus()
 
 
-@pytest.mark.parametrize("texts", [(), ("",), ("", " \n\t")])
-def test_empty_sentences_are_said(texts: tuple[str, ...]) -> None:
-    view = replace(view_of(source="sentences"), sentences=tuple(map(Sentence, texts)))
-    with pytest.raises(CorpusError, match=r"sentences are empty\. Type one, or choose another"):
-        corpus_of(view)
-
-
 def test_the_same_sentences_are_the_same_corpus() -> None:
     """A corpus's counts are cached with it."""
     view = view_of(source="sentences")
@@ -106,8 +98,8 @@ def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
 def test_columns_are_guessed_and_named_by_their_place() -> None:
     sheet = table_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
-    assert columns_of(DEFAULT, sheet) == (sheet.text_column, sheet.label_columns)
     assert sheet.text_column == "text"
+    assert columns_of(DEFAULT, sheet) == (sheet.text_column, sheet.label_columns)
     assert columns_of(view_of(text=2, labels="0,1"), sheet) == ("where", ("kind", "text"))
     assert columns_of(view_of(text=0, labels=""), sheet) == ("kind", ())
     assert places(sheet, ["where", "kind"]) == "2,0"
@@ -133,14 +125,10 @@ def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> No
         assert len(own) >= 50
 
 
-@pytest.mark.parametrize("text", [3, -2, "0", True, 0.0, 2**53])
-def test_a_text_column_that_there_is_not_is_the_guessed_one(text: Any) -> None:
+def test_columns_that_there_are_not_count_for_nothing() -> None:
     sheet = read("mine.csv", TABLE, max_bytes=10**6)
-    assert columns_of(view_of(text=text), sheet)[0] == "text"
-
-
-def test_label_columns_that_there_are_not_count_for_nothing() -> None:
-    sheet = read("mine.csv", TABLE, max_bytes=10**6)
+    for text in (3, -2, "0", True, 0.0, 2**53):
+        assert columns_of(view_of(text=text), sheet)[0] == "text"
     assert columns_of(view_of(labels="0,0,7,x,,²,-1,1.5, 2"), sheet)[1] == ("kind",)
     assert columns_of(view_of(labels="1"), sheet)[1] == ()
     assert columns_of(view_of(labels=0), sheet)[1] == sheet.label_columns
@@ -158,30 +146,6 @@ def test_no_address_names_a_column_that_there_is_not(text: Any, labels: Any) -> 
     assert len(set(chosen_labels)) == len(chosen_labels)
 
 
-def test_of_a_file_that_was_mapped_no_address_gives_another_column() -> None:
-    digest = shared("mine.csv", TABLE, text="text", labels=["kind"])
-    ways: list[dict[str, Any]] = [
-        *({}, {"text": 0}, {"text": 2}, {"labels": ""}, {"labels": "2"}, {"labels": "0,1,2"}),
-        *({"text": 2, "labels": "0,1"}, {"color": "where"}),
-    ]
-    found = [corpus_of(view_of(source="file", file=digest, **own)) for own in ways]
-    for corpus in found:
-        assert corpus is not None
-        assert corpus.texts == ("I love my pet python", "I code in python")
-        assert corpus.labels == {"kind": ("pet", "language")}
-
-
-def test_other_columns_of_a_file_are_other_texts() -> None:
-    usual = corpus_of(view_of(source="file", file=shared("mine.csv", TABLE)))
-    digest = shared("mine.csv", TABLE, text="where", labels=["kind"])
-    other = corpus_of(view_of(source="file", file=digest))
-    assert usual is not None
-    assert other is not None
-    assert other.texts == ("home", "work")
-    assert other.labels == {"kind": ("pet", "language")}
-    assert other.digest != usual.digest
-
-
 def test_a_file_is_found_again_where_an_address_names_its_columns() -> None:
     sheet = table_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
@@ -193,12 +157,6 @@ def test_a_file_is_found_again_where_an_address_names_its_columns() -> None:
     assert corpus_of(view) is None
     assert found_again(ME, view, sheet)
     assert corpus_of(view) is not None
-
-
-def test_a_column_without_text_is_said() -> None:
-    table = b"text,empty\nI love my pet python,\nI code in python,\n"
-    with pytest.raises(CorpusError, match="Choose another column, such as text"):
-        shared("mine.csv", table, text="empty")
 
 
 def test_titles_longer_than_an_address_takes_can_be_chosen() -> None:

@@ -15,7 +15,6 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding
 from contextlens.core.words import split_words
-from contextlens.features.map.display import MapDisplay, map_display
 from contextlens.features.map.vectors import (
     MapText,
     map_vectors_snippet,
@@ -23,8 +22,8 @@ from contextlens.features.map.vectors import (
     vectors_snippet,
 )
 from contextlens.maps.vectors import SENTENCE_POOLINGS, recipe_rows
-from contextlens.ui.state.view import ViewState
-from tests.support.maps import QUICK, drawn_map, map_view
+from tests.support.maps import QUICK, map_view, shown_map
+from tests.support.snippets import run, run_alone
 
 TEXTS = (
     "The unbelievability of it",
@@ -35,13 +34,6 @@ TEXTS = (
 
 MODELS = [BUNDLED_ID, "folder:roberta", "folder:albert"]
 """One for each kind of tokenizer: pieces of words, pieces of bytes, pieces with their blanks."""
-
-
-def run(code: str, root: Path) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "snippet"}
-    assert "contextlens" not in code
-    exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
-    return namespace
 
 
 def words_in(encoding: Encoding) -> tuple[tuple[int, int], ...]:
@@ -72,7 +64,9 @@ def test_tokens(tiny_service: EncoderService, tiny_root: Path, model: str, added
     kept = [np.flatnonzero(e.special_tokens_mask <= int(added)) for e in encodings]
     both = list(zip(encodings, kept, strict=True))
     names = [e.tokens[i] for e, rows in both for i in rows]
-    assert_same(run(code, tiny_root), [e.hidden[0, i] for e, rows in both for i in rows], names)
+    assert_same(
+        run_alone(code, tiny_root), [e.hidden[0, i] for e, rows in both for i in rows], names
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +79,7 @@ def test_words(tiny_service: EncoderService, tiny_root: Path, model: str, poolin
     code = map_vectors_snippet(tiny_service.load(model), texts, "words", 3, pooling=pooling)
     pairs = [(e, span) for e, text in zip(encodings, texts, strict=True) for span in text.words]
     expected = [word_vectors(e, span, pooling)[0] for e, span in pairs]
-    assert_same(run(code, tiny_root), expected, [e.text[a:b] for e, (a, b) in pairs])
+    assert_same(run_alone(code, tiny_root), expected, [e.text[a:b] for e, (a, b) in pairs])
 
 
 def sentence_vector(encoding: Encoding, pooling: str) -> np.ndarray:
@@ -107,15 +101,17 @@ def test_sentences(tiny_service: EncoderService, tiny_root: Path, model: str, po
     texts = [MapText(t) for t in TEXTS]
     code = map_vectors_snippet(card, texts, "sentences", 1, pooling=pooling)
     encodings = tiny_service.encode(model, TEXTS, layers=[1])
-    assert_same(run(code, tiny_root), [sentence_vector(e, pooling) for e in encodings], list(TEXTS))
+    assert_same(
+        run_alone(code, tiny_root), [sentence_vector(e, pooling) for e in encodings], list(TEXTS)
+    )
 
 
 def test_the_models_own_recipe(service: EncoderService, tmp_path: Path) -> None:
     card = service.load(BUNDLED_ID)
     rows = recipe_rows(TEXTS, card, service, "recipe")
     vectors = [row.vectors[0, 0] for row, _ in rows]
-    assert_same(run(recipe_snippet(card, TEXTS), tmp_path), vectors, list(TEXTS))
-    asked = run(recipe_snippet(card, TEXTS, prompt="query: "), tmp_path)["vectors"].numpy()
+    assert_same(run_alone(recipe_snippet(card, TEXTS), tmp_path), vectors, list(TEXTS))
+    asked = run_alone(recipe_snippet(card, TEXTS, prompt="query: "), tmp_path)["vectors"].numpy()
     prompted = service.sentence_vectors(BUNDLED_ID, TEXTS, prompt="query: ")
     np.testing.assert_allclose(asked, [made.vector for made in prompted], atol=1e-5)
 
@@ -133,10 +129,6 @@ def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
 # Those of a map
 
 
-def shown_of(service: EncoderService, view: ViewState) -> MapDisplay:
-    return map_display(view, drawn_map(service, view))
-
-
 FEW = ("I love my pet python", "I love coding in python", "The snake sleeps")
 
 
@@ -144,9 +136,8 @@ FEW = ("I love my pet python", "I love coding in python", "The snake sleeps")
 def test_the_snippet_computes_the_vectors_of_the_first_sentences(
     service: EncoderService, layer: int
 ) -> None:
-    shown = shown_of(service, map_view(*FEW, *FEW, layer=layer, **QUICK))
-    names: dict = {}
-    exec(vectors_snippet(shown, service.load(BUNDLED_ID)), names)
+    shown = shown_map(service, map_view(*FEW, *FEW, layer=layer, **QUICK))
+    names = run(vectors_snippet(shown, service.load(BUNDLED_ID)))
     n = len(names["names"])
     assert names["names"] == list(shown.points.names[:n])
     assert n == sum(shown.points.sentence < 3)

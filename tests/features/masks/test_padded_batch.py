@@ -50,7 +50,6 @@ from tests.features.masks.odd import (
     view_of,
 )
 from tests.support.claims import read, unreached
-from tests.support.masks import lab_of
 from tests.support.oracle import Oracle
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD, TYPED
@@ -150,14 +149,6 @@ def test_a_pairs_tokens_are_read_in_their_own_text(service: EncoderService) -> N
 # A batch
 
 
-def test_a_row_knows_its_padding(service: EncoderService) -> None:
-    lab = lab_of(service, "I love my pet python", "Rain.", pad_to=16)
-    assert lab.lengths == [7, 4]
-    assert [row.n_padding for row in lab.rows] == [9, 12]
-    assert lab.rows[0].pad_token == "[PAD]"
-    assert lab.share == pytest.approx(21 / 32)
-
-
 @given(st.lists(st.integers(1, 512), min_size=1, max_size=40), st.integers(512, 600))
 def test_the_share_counts_the_zeros_of_the_mask(lengths: list[int], pad_to: int) -> None:
     mask = np.arange(pad_to) < np.array(lengths)[:, None]
@@ -250,13 +241,6 @@ def test_the_batch_is_padded_as_asked(service: EncoderService, size: str, n: int
     assert masks.batch.pad_to == n
 
 
-def test_without_padding_there_are_no_cases(service: EncoderService) -> None:
-    text = " ".join(["the"] * 14)
-    masks = assert_whole(PAD_TO.put(view_of(text, text), "16"), service)
-    (claim,) = batch_grid(masks).claims()
-    assert str(claim).startswith("All **32** positions hold real tokens")
-
-
 def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService) -> None:
     first, second = DEFAULT.sentences
     pairs = (replace(first, pair="A python, I think."), replace(second, pair="  "))
@@ -266,14 +250,6 @@ def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService
     assert row.padded.token_type_ids.sum() == 7
     assert masks.batch.rows[1].alone.pair is None
     assert masks.key.startswith("A: I love my pet python | A python, I think. · B: ")
-
-
-def test_the_texts_of_the_key_are_cut_short(service: EncoderService) -> None:
-    line = batch_of(view_of("word " * 40, "x"), service).key
-    first, second = line.split(" · ")
-    assert first.endswith("…")
-    assert len(first) == len("A: ") + 60
-    assert second == "B: x"
 
 
 @pytest.mark.parametrize(

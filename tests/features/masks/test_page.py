@@ -113,16 +113,6 @@ def test_the_page_runs_without_its_frame(service: EncoderService) -> None:
     assert_shows(pages.alone(DEFAULT, PAGE), service, DEFAULT)
 
 
-def test_the_untrained_pooler_is_called_so() -> None:
-    app = framed()
-    assert any("untrained" in t.get("name", "") for t in chart(app, LAYERS)["data"])
-    shapes = next(t.value for t in app.table)
-    meaning = shapes.loc["`output[1]`", "what it is"]
-    assert "linear layer and tanh" in meaning
-    assert "no sign that it was trained" in meaning
-    assert shapes.loc["`output[0]`", "shape"] == "`[2, 22, 384]`"
-
-
 def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderService) -> None:
     app = framed()
     field(app.toggle, MASK.key).set_value(False)

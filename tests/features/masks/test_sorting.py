@@ -35,14 +35,6 @@ def test_sorting_saves_what_is_left_out_and_full_batches_never_lose(
         assert 0 <= result.saved < 1
 
 
-def test_one_batch_or_batches_of_one_gain_nothing() -> None:
-    for size in (1, 5):
-        assert saving([3, 9, 4, 8, 2], size).saved == 0
-    assert saving([3, 9, 4, 8, 2], 1).padding_given == 0
-    assert saving([9, 2, 9, 2], 2).saved == pytest.approx(1 - 22 / 36)
-    assert saving([1, 1, 9], 2).saved < 0  # the long text was alone in the last batch
-
-
 @pytest.mark.parametrize(("found", "size"), [([], 2), ([3], 0)])
 def test_nothing_cannot_be_sorted(found: list[int], size: int) -> None:
     with pytest.raises(RequestError):

@@ -27,7 +27,7 @@ from contextlens.core.words import split_words
 from contextlens.ui.models import runtime, tasks
 from contextlens.ui.page.navigation import PAGES, SECTIONS
 from contextlens.ui.state.address import decode, encode
-from contextlens.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, from_example
+from contextlens.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence
 from contextlens.ui.widgets.comparison.controls import POOLING
 from tests.support.cosines import expected
 from tests.support.fields import field
@@ -69,12 +69,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=[alone, framed], ids=["alone", "framed"])
-def opened(request: pytest.FixtureRequest) -> Callable[..., AppTest]:
-    """Opens the page by itself, and inside the frame."""
-    return request.param
-
-
+@pytest.mark.parametrize("opened", [alone, framed], ids=["alone", "framed"])
 def test_the_page_shows_the_opening_example_and_its_numbers(
     opened: Callable[..., AppTest], service: EncoderService
 ) -> None:
@@ -196,10 +191,8 @@ def test_the_page_works_before_the_baseline_is_there_and_says_that_it_comes(
         assert not any("Measuring" in caption.value for caption in app.main.caption)
 
 
-def test_a_click_chooses_another_word(
-    opened: Callable[..., AppTest], service: EncoderService
-) -> None:
-    app = pick(opened(), "pet")
+def test_a_click_chooses_another_word(service: EncoderService) -> None:
+    app = pick(framed(), "pet")
     view = view_of(
         sentence("I love my pet python", "pet"),
         DEFAULT.sentences[1],
@@ -271,12 +264,6 @@ def test_a_word_that_is_no_longer_in_its_sentence_is_asked_for() -> None:
     assert "A snake ~ B python" in lines(app)
 
 
-def test_an_edited_reference_counts_as_a_whole() -> None:
-    app = type_in(framed(), "a long reptile", where="page_references")
-    assert shown_view(app).references[0] == Sentence("a long reptile")
-    assert "A python ~ a long reptile" in lines(app)
-
-
 @pytest.mark.slow
 def test_rows_can_be_added_up_to_eight_and_taken_away_down_to_one_sentence() -> None:
     app = framed()
@@ -312,14 +299,6 @@ def test_rows_can_be_added_up_to_eight_and_taken_away_down_to_one_sentence() -> 
     assert len(lines(app)) == 8
 
 
-def test_taking_a_sentence_away_leaves_the_others_in_their_fields() -> None:
-    view = view_of(*(sentence(f"python {n}", "python") for n in "abcd"))
-    app = press(framed(view), "page_sentences_1_remove")
-    for where in ("page", "side"):
-        fields = [field(app.text_input, f"{where}_sentences_{i}").value for i in range(3)]
-        assert fields == ["python a", "python c", "python d"]
-
-
 def test_centred_cosines_take_the_sample_s_mean_away(service: EncoderService) -> None:
     app = field(framed().toggle, "meaning_centred").set_value(True).run()
     baseline = runtime.baseline(runtime.service().load(BUNDLED_ID))
@@ -327,12 +306,6 @@ def test_centred_cosines_take_the_sample_s_mean_away(service: EncoderService) ->
     assert chart(app)["layout"]["yaxis"]["title"]["text"] == "centred cosine (up: more alike)"
     app = field(app.toggle, "meaning_centred").set_value(False).run()
     assert shown_view(app) == DEFAULT
-
-
-def test_only_the_chosen_lines_are_drawn_and_the_table_stays_whole() -> None:
-    app = field(framed().button_group, "meaning_lines").set_value("Sentences").run()
-    assert set(lines(app)) == {"A python ~ B python"}
-    assert len(table(app)) == 5 + 3
 
 
 def test_the_bar_chooses_the_layer_of_matrix_mark_and_reading() -> None:
@@ -479,19 +452,6 @@ def test_a_second_text_is_said_to_be_left_out() -> None:
     app = framed(replace(DEFAULT, sentences=(first, DEFAULT.sentences[1])))
     assert say("meaning.second_text") in [caption.value for caption in app.caption]
     assert reading(app) == reading(framed())
-
-
-@pytest.mark.parametrize(
-    "example", [e for e in EXAMPLES if e.model is None], ids=lambda example: example.key
-)
-def test_an_example_s_link_opens_it(example: Any, service: EncoderService) -> None:
-    links = {link.proto.label: link.proto for link in framed().sidebar.get("page_link")}
-    query = links[example.title].query_string
-    app = framed(query.removeprefix("s="))
-    view = from_example(example, BUNDLED_ID)
-    assert shown_view(app) == view
-    assert not messages(app)
-    assert_shows(app, expected(service, view))
 
 
 def test_an_example_opens_on_a_page_with_sentences_else_in_meaning() -> None:

@@ -17,7 +17,7 @@ from contextlens.features.pairs.correlation import (
     CORRELATION_SNIPPET,
     ScoredPairs,
 )
-from contextlens.features.pairs.every_pair import EveryPair, PairRows
+from contextlens.features.pairs.every_pair import EveryPair
 from contextlens.features.pairs.one_pair import shown_pair
 from contextlens.ui.state.view import DEFAULT
 from contextlens.ui.widgets.export import to_npz
@@ -143,17 +143,6 @@ def test_of_very_many_scored_pairs_some_are_drawn_and_the_shown_one_is_among_the
         assert pair in drawn
         assert len(set(drawn.tolist())) == len(drawn) <= 1_500
     assert scored([1.0, 2.0], [[0.1, 0.2]]).drawn_pairs(0).tolist() == [0, 1]
-
-
-def test_correlations_are_in_tables_and_arrays() -> None:
-    rng = np.random.default_rng(0)
-    pairs = scored(rng.uniform(size=20).tolist(), rng.uniform(size=(3, 20)))
-    rows, arrays = pairs.rows(), pairs.arrays()
-    assert [row["Spearman"] for row in rows] == pairs.correlation.spearman.tolist()
-    assert [row["Pearson to (95%)"] for row in rows] == pairs.correlation.pearson_high.tolist()
-    np.testing.assert_array_equal(arrays["scores"], pairs.grades)
-    np.testing.assert_array_equal(arrays["spearman_low"], pairs.correlation.spearman_low)
-    assert PairRows(pairs)[3]["score"] == pairs.grades[3]
 
 
 def test_every_scored_pair_is_a_point_with_its_number() -> None:

@@ -132,11 +132,9 @@ def test_pairs_without_label_or_cosine_are_not_judge() -> None:
     ("split", "note"),
     [
         ([TRAIN] * 60, "no labelled pair to test on"),
-        ([TEST] * 60, "no labelled training pairs of both kinds"),
-        ([TRAIN] * 30 + [NEITHER] * 30, "no labelled pair to test on"),
         (np.where(separable()[1] == SAME, TRAIN, TEST), "no labelled training pairs of both kinds"),
     ],
-    ids=["only train", "only test", "train and neither", "train of one kind"],
+    ids=["only train", "train of one kind"],
 )
 def test_half_a_split_gives_way_to_cross_validation(split: object, note: str) -> None:
     found = judgement_of(*separable(), split)
@@ -171,11 +169,9 @@ def test_in_cross_validation_each_pair_is_judged_by_a_threshold_of_others() -> N
     np.testing.assert_array_equal(honest.called_same, judgement_of(noise, labels).called_same)
 
 
-@pytest.mark.parametrize("n", [2, 3])
-def test_folds_are_no_more_than_the_rarer_kind_has_pairs(n: int) -> None:
-    gold = np.full(30, DIFFERENT)
-    gold[:n] = SAME
-    assert judgement_of(separable(30)[0], gold).n_folds == n
+def test_folds_are_no_more_than_the_rarer_kind_has_pairs() -> None:
+    gold = np.array([SAME] * 3 + [DIFFERENT] * 27)
+    assert judgement_of(separable(30)[0], gold).n_folds == 3
 
 
 # What cannot be judged
@@ -185,11 +181,10 @@ def test_folds_are_no_more_than_the_rarer_kind_has_pairs(n: int) -> None:
     ("gold", "reason"),
     [
         ([UNKNOWN] * 4, ""),
-        ([SAME] * 4, "Every labelled pair is “same”"),
         ([DIFFERENT, UNKNOWN, DIFFERENT, DIFFERENT], "Every labelled pair is “different”"),
         ([SAME, DIFFERENT, DIFFERENT, DIFFERENT], "Only one labelled pair is “same”"),
     ],
-    ids=["none", "all same", "all different", "one"],
+    ids=["none", "all different", "one"],
 )
 def test_what_cannot_be_judged_is_said(gold: list[int], reason: str) -> None:
     cosines = np.linspace(0, 1, len(gold), dtype=np.float32)[None]
@@ -367,18 +362,6 @@ def test_pairs_to_read_come_by_their_cosine_or_the_furthest_on_the_wrong_side_fi
     plain = at_layer([[0.3, np.nan, 0.9, 0.1]], [UNKNOWN] * 4)
     assert plain.to_read("most").tolist() == [2, 0, 3]
     assert plain.to_read("least").tolist() == [3, 0, 2]
-
-
-def test_tables_and_arrays_are_what_was_measured() -> None:
-    pairs, plain = separated(), at_layer([[0.1, 0.2, 0.3]], [UNKNOWN] * 3)
-    rows = pairs.rows()
-    assert [row["accuracy"] for row in rows] == pairs.judgement.accuracy.tolist()
-    assert {"threshold", "majority", "AUC"} <= set(rows[0])
-    assert plain.rows()[0]["median"] == pytest.approx(0.2)
-    arrays = pairs.arrays()
-    assert (arrays["cosines"].shape, arrays["says"].shape) == ((2, 40), (2, 20))
-    assert set(arrays["split"].tolist()) == {TRAIN, TEST}
-    assert "says" not in plain.arrays()
 
 
 def test_the_chart_has_the_accuracy_of_each_layer_and_the_share_of_guessing() -> None:

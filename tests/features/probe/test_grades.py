@@ -40,14 +40,6 @@ from tests.support.snippets import drawn, run
 N = 60
 
 
-def graded_corpus(values: list[str]) -> Corpus:
-    return Corpus("mine", sentiment_corpus().texts[: len(values)], {"length": tuple(values)})
-
-
-def lengths(n: int = N) -> list[str]:
-    return [str(len(text)) for text in sentiment_corpus().texts[:n]]
-
-
 def test_predictions_are_scikit_learn_s() -> None:
     random = np.random.default_rng(0)
     vectors = random.normal(size=(50, 8)).astype(np.float32)
@@ -91,7 +83,6 @@ def _assert_learned(graded: GradeProbe, service: EncoderService) -> None:
     tried = try_sentence(labelled.texts[7], graded, service)
     assert tried.grade == pytest.approx(grades[7], rel=1e-3)
     assert tried.nearest[0][:2] == (labelled.texts[7], f"{graded.grades[7]:g}")
-    assert f"**{tried.grade:.2f}**" in str(tried.claims()[0])
     table = parquet.read_table(io.BytesIO(vectors_parquet(graded)))
     assert [float(grade) for grade in table["label"].to_pylist()] == list(graded.grades)
 
@@ -100,7 +91,8 @@ def _assert_learned(graded: GradeProbe, service: EncoderService) -> None:
 def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
     service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card, corpus = service.load(BUNDLED_ID), graded_corpus([*lengths(N - 1), "n/a"])
+    card, texts = service.load(BUNDLED_ID), sentiment_corpus().texts[:N]
+    corpus = Corpus("mine", texts, {"length": (*(str(len(text)) for text in texts[:-1]), "n/a")})
     assert list(label_of(corpus).options) == ["length"]
     labelled = labelled_texts(corpus, "length", card)
     assert labelled.grades is not None
@@ -112,10 +104,7 @@ def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
     assert result.best.value > 0.5  # longer texts have other vectors
     assert abs(result.shuffled.value) < 0.5
     assert result.verdict in {"better", "like_words"}
-    assert f"{result.best.value:.2f}" in graded.title
-    assert f"**{result.best.value:.2f}**" in str(graded.claims()[0])
     assert [score.name for score in result.contextless] == ["static", "word2vec"]
-    assert len(graded.sure()) == 5
     errors = [abs(row["grade"] - row["predicted"]) for row in LargestErrors(graded).rows()]
     distance = np.abs(result.best.predicted - graded.grades[labelled.trial.tested])
     assert errors == sorted(distance.tolist(), reverse=True)

@@ -31,9 +31,11 @@ def test_every_layer_scores_as_scikit_learn_does_on_vectors_from_transformers(
     }
     assert [(s.name, s.layer) for s in scores] == [*expected, ("recipe", 6)]
     for score in scores[:-1]:
-        said = expected[score.name, score.layer]
-        assert abs(score.right - (said == labels).sum()) <= 1  # a tie of float32 may turn
-        assert score.macro_f1 == pytest.approx(f1_score(labels, said, average="macro"), abs=0.02)
+        predicted = expected[score.name, score.layer]
+        assert abs(score.right - (predicted == labels).sum()) <= 1  # a tie of float32 may turn
+        assert score.macro_f1 == pytest.approx(
+            f1_score(labels, predicted, average="macro"), abs=0.02
+        )
 
 
 def test_shuffled_labels_teach_nothing_and_the_commonest_label_gets_its_share(

@@ -40,11 +40,10 @@ def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
     drawn = {trace["name"].rsplit(" ", 1)[0]: trace for trace in chart(app, "probe_chart")["data"]}
     assert {"counting words", "word vectors", "guessing"} <= set(drawn)
     assert len(chart(app, "probe_chart")["data"][0]["y"]) == 7
-    reading = said(app)
     assert (
-        "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%**" in reading
+        "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%** right on"
+        in said(app)
     )
-    assert "(counting words: 45%, always guessing “plain”: 42%)" in reading
 
 
 @pytest.mark.slow
@@ -55,25 +54,25 @@ def test_each_closer_look_has_its_numbers() -> None:
     assert say("probe.try.empty") in [c.value for c in look("try").caption]
     sentence = "Not bad <b>at all</b>, I have had worse."
     app = opened(SENTENCE.put(SECTION.put(DEFAULT, "try"), sentence))
-    assert not app.exception
     assert "The classifier calls it “" in said(app, "reading_try")
 
 
 def look(section: str) -> AppTest:
-    app = opened(SECTION.put(DEFAULT, section))
-    assert not app.exception
-    return app
+    return opened(SECTION.put(DEFAULT, section))
+
+
+def uploaded(lines: list[str]) -> AppTest:
+    """The page once it has learned from a file."""
+    app = opened(SOURCE.put(DEFAULT, "file"))
+    own_file = next(field for field in app.file_uploader if field.key == "probe_upload")
+    app = settled(own_file.set_value(("mine.csv", "\n".join(lines).encode(), "text/csv")).run())
+    return settled(app.button(key="probe_use").click().run())
 
 
 def test_a_file_is_learned_from_and_each_file_is_offered() -> None:
     rows = [f"{text},{label}" for text, label in zip(TEXTS, LABELS, strict=True)]
     with offered_files() as files:
-        app = opened(SOURCE.put(DEFAULT, "file"))
-        own = next(field for field in app.file_uploader if field.key == "probe_upload")
-        content = "\n".join(["text,mood", *rows]).encode()
-        app = settled(own.set_value(("mine.csv", content, "text/csv")).run())
-        app = settled(app.button(key="probe_use").click().run())
-        assert not app.exception
+        app = uploaded(["text,mood", *rows])
         assert "“bad” and “good”" in said(app)
         names = {"probe.csv", "probe.npz", "probe.json", "vectors.parquet", "labels.tsv"}
         assert names <= set(files)
@@ -81,21 +80,12 @@ def test_a_file_is_learned_from_and_each_file_is_offered() -> None:
 
 
 def test_numbers_with_many_values_are_predicted_as_grades() -> None:
-    app = opened(SOURCE.put(DEFAULT, "file"))
-    rows = [f"{'very ' * i}good,{i + 0.5}" for i in range(20)]
-    own = next(field for field in app.file_uploader if field.key == "probe_upload")
-    content = "\n".join(["text,score", *rows]).encode()
-    app = settled(own.set_value(("grades.csv", content, "text/csv")).run())
-    app = settled(app.button(key="probe_use").click().run())
-    assert not app.exception
+    app = uploaded(["text,score", *(f"{'very ' * i}good,{i + 0.5}" for i in range(20))])
     assert "Spearman" in said(app)
     assert chart(app, "probe_chart")["layout"]["yaxis"]["title"]["text"] == "Spearman"
     assert any("largest errors" in element.value for element in app.markdown)
     view = SENTENCE.put(SECTION.put(shown_view(app), "try"), "very very good")
-    app = opened(view)
-    assert "The prediction for it is **" in said(app, "reading_try") or say(
-        "probe.try.unclear"
-    ) in said(app, "reading_try")
+    assert said(opened(view), "reading_try")
     assert not opened(SECTION.put(view, "mixups")).exception  # grades have no mix-ups
 
 
@@ -105,4 +95,3 @@ def test_another_column_and_corpus_can_be_chosen() -> None:
     assert "“negative” and “positive”" in said(app)
     choose = opened(SOURCE.put(DEFAULT, "kept"))
     assert any(say("probe.choose") == element.value for element in choose.markdown)
-    assert not choose.exception

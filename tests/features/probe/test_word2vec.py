@@ -18,17 +18,17 @@ WORDS = {"the": [1.0, 0.0], "soup": [0.0, 2.0], "The": [5.0, 5.0], "was": [0.5, 
 
 def test_a_text_is_the_mean_of_gensim_s_vectors_and_the_same_each_time() -> None:
     shares: list[float] = []
-    found = word2vec.vectors_from_texts(TEXTS, shares.append)
+    vectors = word2vec.vectors_from_texts(TEXTS, shares.append)
     again = word2vec.vectors_from_texts(TEXTS, lambda _: None)
-    assert found is not None
-    assert found.shape == (15, 100)
-    np.testing.assert_array_equal(found, again)
+    assert vectors is not None
+    assert vectors.shape == (15, 100)
+    np.testing.assert_array_equal(vectors, again)
     words = [["the", "soup", "was", "good"], ["the", "room", "was", "bad"], ["soup"] * 2] * 3
     words = [w for i in range(0, 9, 3) for w in (*words[i : i + 3], ["unheard"], [])]
     model = Word2Vec(words, vector_size=100, window=5, min_count=2, sg=1, epochs=10, seed=1,
                      workers=1)  # fmt: skip
-    np.testing.assert_allclose(found[0], model.wv[words[0]].mean(axis=0), rtol=1e-5)
-    assert not found[4].any()
+    np.testing.assert_allclose(vectors[0], model.wv[words[0]].mean(axis=0), rtol=1e-5)
+    assert not vectors[4].any()
     assert shares == [i / 10 for i in range(10)]
 
 
@@ -55,8 +55,8 @@ def test_every_form_of_file_gives_the_same_means(tmp_path: Path, name: str) -> N
         path.write_text("".join(f"{word} {a} {b}\n" for word, (a, b) in rows))
     else:
         _write(path)
-    found = word2vec.vectors_from_file(["the soup", "The soup", "SOUP?", "none here"], path)
-    np.testing.assert_allclose(found, [[0.5, 1], [2.5, 3.5], [0, 2], [0, 0]])
+    vectors = word2vec.vectors_from_file(["the soup", "The soup", "SOUP?", "none here"], path)
+    np.testing.assert_allclose(vectors, [[0.5, 1], [2.5, 3.5], [0, 2], [0, 0]])
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_many_occurrences_come_from_the_pages_download(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("contextlens.features.senses.separation_curve.MAX_ROWS", 30)
+    monkeypatch.setattr("contextlens.features.senses.separation_curve.MAX_SCRIPT_OCCURRENCES", 30)
     texts = tuple(f"{'my pet' if i % 2 else 'in my'} python {i}" for i in range(32))
     labels = {"sense": tuple("ab"[i % 2] for i in range(len(texts)))}
     corpus = LiveCorpus(Corpus("t", texts, labels), tiny_service, "folder:bert")

@@ -13,7 +13,6 @@ from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.features.senses.layers import first_plane, next_plane
 from contextlens.features.senses.word_map import (
-    MAX_COLORED,
     MAX_PLAYED,
     Spot,
     WordMap,
@@ -21,7 +20,7 @@ from contextlens.features.senses.word_map import (
     color_of,
     ranges_of,
 )
-from contextlens.figures.theme import CATEGORICAL, NEUTRAL
+from contextlens.figures.theme import CATEGORICAL, MAX_COLORED, NEUTRAL
 from tests.support.senses import SENSES, TEXTS, clouds, live, shown
 
 UNITS, CODES = clouds((9, 6, 5))

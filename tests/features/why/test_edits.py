@@ -25,9 +25,8 @@ from contextlens.features.why.edits import (
 )
 from contextlens.features.why.score import Score
 from tests.features.why.random_results import N, RandomResults, verdicts
-from tests.features.why.scores import PAIR, score_on, sentence, similarity
+from tests.features.why.scores import score_on, sentence, similarity
 from tests.support.texts import TYPED
-from tests.support.tiny_models import FAMILIES
 
 PET, CODE = sentence("I love my pet python"), sentence("I love coding in python", "python")
 BAND = Band(*(np.full(9, 0.1, np.float32) for _ in range(3)), "English sentences")
@@ -123,14 +122,6 @@ def test_edits_are_ranked_by_what_the_model_makes_of_them(service: EncoderServic
     word = edits_of(score_on(service, sentence(PET.text, "python"), CODE, what="word"), service)
     first = edits_of(score_on(service, PET, CODE, what="cls", layer=2), service)
     assert (word.vector_kind, first.vector_kind) == ("mean", "cls")
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_has_edits(tiny_service: EncoderService, family: str) -> None:
-    result = edits_of(score_on(tiny_service, PAIR, PET, model=f"folder:{family}"), tiny_service)
-    assert {"typo", "case"} <= {ranked.edit.kind for ranked in result.edits}
-    texts = [ranked.edit.text for ranked in result.edits]
-    assert len({PAIR.text, *texts}) == len(texts) + 1
 
 
 def test_only_english_is_negated(service: EncoderService) -> None:

@@ -11,14 +11,12 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
+from contextlens.features.why.controls import MAX_LEFT_OUT_WORDS, MAX_PAIRED_WORDS
 from contextlens.features.why.leave_out import (
-    MAX_PAIRED,
-    MAX_WORDS,
-    MIN_WORDS,
+    MIN_ORDERED_WORDS,
     How,
     LeaveOutResult,
     cut,
-    interaction,
     leave_out,
     order_of,
 )
@@ -106,10 +104,10 @@ def test_long_texts_are_bounded_and_it_is_said(
     result = leave_out(score_on(tiny_service, long, cat, model="folder:bert"), tiny_service,
                        pairs=True)  # fmt: skip
     assert result.pairs is None
-    assert f"up to {MAX_PAIRED} words" in str(result.notes()[0])
+    assert f"up to {MAX_PAIRED_WORDS} words" in str(result.notes()[0])
     assert any("is too long for the model" in str(note) for note in result.notes())
-    assert len(result.words) <= MAX_WORDS + 2
-    monkeypatch.setattr("contextlens.features.why.leave_out.MAX_WORDS", 3)
+    assert len(result.words) <= MAX_LEFT_OUT_WORDS + 2
+    monkeypatch.setattr("contextlens.features.why.leave_out.MAX_LEFT_OUT_WORDS", 3)
     score = score_on(tiny_service, sentence("The bank of the river"), cat, model="folder:bert")
     result = leave_out(score, tiny_service)
     assert [word.side for word in result.words] == [0] * 3 + [1] * 2
@@ -185,10 +183,10 @@ def test_orders_are_compared_as_scipy_does(seed: int, n: int) -> None:
         assert found.tau == pytest.approx(kendalltau(shares, -changes).statistic)
         assert found.verdict != "same" or found.tau > 0
         assert found.verdict != "opposite" or found.tau < 0
-        assert n >= MIN_WORDS or found.verdict == "cannot tell"
+        assert n >= MIN_ORDERED_WORDS or found.verdict == "cannot tell"
 
 
-@pytest.mark.parametrize("n", [MIN_WORDS, 60])
+@pytest.mark.parametrize("n", [MIN_ORDERED_WORDS, 60])
 def test_random_orders_are_seldom_called_related(n: int) -> None:
     random = np.random.default_rng(n)
     verdicts = [order_of(*random.normal(size=(2, n))).verdict for _ in range(400)]
@@ -202,11 +200,6 @@ def test_the_same_order_and_the_reverse_are_told_and_few_words_tell_nothing() ->
     assert order_of(shares, shares[[0, 9, 1, 8, 2, 7, 3, 6, 4, 5]]).verdict == "unrelated"
     assert order_of(shares[:5], shares[:5]).verdict == "cannot tell"
     assert order_of(np.zeros(0), np.zeros(0)).verdict == "cannot tell"
-
-
-def test_the_effect_of_a_pair_beyond_the_sum() -> None:
-    pairs = np.array([[0.1, 0.5], [0.5, 0.2]])
-    np.testing.assert_allclose(interaction(pairs), [[0, 0.2], [0.2, 0]])
 
 
 # Claims

@@ -91,12 +91,6 @@ def test_the_scripts_give_every_familys_numbers(
         assert_same(result, folder, names)
 
 
-def test_the_scripts_give_the_opening_numbers(service: EncoderService) -> None:
-    names = assert_same(leave_out(score_on(service), service))
-    score = score_on(service, layer=2)  # hundreds of runs, one by one
-    assert_same(switch_off(view_on(layer=2), score, service), names=names)
-
-
 def test_awkward_texts_are_written_so_that_python_reads_them_back(
     tiny_service: EncoderService, tiny_root: Path
 ) -> None:

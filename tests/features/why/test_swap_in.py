@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from contextlens.content.language import claim
 from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.why.controls import MAX_SWAPPED_TOKENS
 from contextlens.features.why.score import Score
-from contextlens.features.why.swap_in import MAX_TOKENS, Alignment, align, fraction, is_way, swap_in
+from contextlens.features.why.swap_in import Alignment, align, fraction, is_way, swap_in
 from contextlens.ui.state.view import Sentence
 from tests.features.why.random_results import N, RandomResults, near, verdict
 from tests.features.why.scores import score_on, sentence
@@ -59,7 +60,7 @@ def test_where_there_is_no_way_it_is_said(service: EncoderService) -> None:
     assert bottom.problem == claim("why.swap_in.stuck")
     long = [sentence("word " * 100 + end) for end in ("cat", "dog")]
     much = swap_in(score_on(service, *long), service)
-    assert much.problem == claim("why.swap_in.long", n=103, most=MAX_TOKENS)
+    assert much.problem == claim("why.swap_in.long", n=103, most=MAX_SWAPPED_TOKENS)
 
 
 def test_tokens_without_a_partner_are_marked_in_the_rows(service: EncoderService) -> None:

@@ -144,7 +144,7 @@ def test_what_is_no_name_is_nobodys(for_many: None, said: str) -> None:
 
 def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: None) -> None:
     view = DEFAULT
-    names = [f"{i:016}" for i in range(catalogue.MOST)]
+    names = [f"{i:016}" for i in range(catalogue.MAX_OWN_CORPORA)]
     for name in names[:-1]:
         catalogue.check_may_add(view)
         view = catalogue.with_own(view, name)
@@ -157,7 +157,7 @@ def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: N
 
 @pytest.mark.slow
 def test_there_is_no_such_bound_for_one(for_one: None) -> None:
-    keep(catalogue.MOST + 1)
+    keep(catalogue.MAX_OWN_CORPORA + 1)
     catalogue.check_may_add(DEFAULT)
 
 

@@ -180,13 +180,6 @@ def test_sizes_are_said_only_of_what_must_be_fetched(server: HubServer) -> None:
     assert "distilbert-base-uncased" in labels(framed())
 
 
-def test_the_purpose_of_each_preset_can_be_read(server: HubServer) -> None:
-    said_ = field(framed().selectbox, "model").proto.help.replace("\\", "")
-    assert "The same, case-sensitive." in said_
-    assert "distilbert-base-uncased" in said_
-    assert "organisation/name" in said_
-
-
 def test_where_downloads_are_forbidden_the_picker_says_what_is_not_here(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -501,21 +494,6 @@ def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
     app = app.run()
     assert_goes_on(app, PRESET, "My python eats mice")
     assert not app.error
-
-
-@pytest.mark.slow
-def test_weights_that_do_not_fit_their_config_are_said_each_time(
-    server: HubServer, served: Path, tmp_path: Path
-) -> None:
-    config(intermediate_size=48)(server, Path(shutil.copytree(served, tmp_path / "bad")))
-    app = choose(type_in(framed(), TEXT), PRESET)
-    for _ in range(2):
-        assert_goes_on(app)
-        assert "does not fit its weights" in said(app)
-        app = press(app, "wish_retry")
-        finish_background_work()
-        app = app.run()
-    assert_goes_on(choose(app, SECOND), SECOND)
 
 
 @pytest.mark.slow

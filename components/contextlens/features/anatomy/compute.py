@@ -15,7 +15,13 @@ from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.byte_cache import remembered
 from contextlens.core.presets import preset_config
 from contextlens.core.schema import Architecture, Parameter, Passport
-from contextlens.features.anatomy.controls import PART, SEARCH, SUBJECT, TOKENS
+from contextlens.features.anatomy.controls import (
+    MAX_SAMPLED_VALUES,
+    PART,
+    SEARCH,
+    SUBJECT,
+    TOKENS,
+)
 from contextlens.features.anatomy.measures import (
     Node,
     Totals,
@@ -67,13 +73,13 @@ def subjects(
 
     The chosen model comes first, then other loaded ones (of these, `more` last), then presets.
     """
-    rest = [spec for spec in (*service.models(), *more) if spec.id != view.model]
+    other_specs = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     return {
         "": card.title,
-        **{s.id: say("anatomy.loaded", model=s.title) for s in rest if s.loaded},
+        **{s.id: say("anatomy.loaded", model=s.title) for s in other_specs if s.loaded},
         **{
             s.id: say("anatomy.no_weights", model=s.title)
-            for s in rest
+            for s in other_specs
             if not s.loaded and preset_config(s.id) is not None
         },
     }
@@ -181,8 +187,6 @@ def arrays(anatomy: AnatomyView) -> dict[str, NDArray[Any]]:
 
 # --- The numbers inside one array
 
-_MAX_SAMPLE = 2_000_000  # values of a word table that are measured: at most one second of work
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -236,8 +240,11 @@ def summary(measured: Measured) -> dict[str, str | int | float]:
 
 def _measure(model: str, parameter: Parameter, service: EncoderService) -> Measured:
     step = 1
-    if parameter.name.endswith("word_embeddings.weight") and n_values(parameter) > _MAX_SAMPLE:
-        rows = evenly_spaced(parameter.shape[0], parameter.shape[1], _MAX_SAMPLE)
+    if (
+        parameter.name.endswith("word_embeddings.weight")
+        and n_values(parameter) > MAX_SAMPLED_VALUES
+    ):
+        rows = evenly_spaced(parameter.shape[0], parameter.shape[1], MAX_SAMPLED_VALUES)
         array, step = service.word_rows(model, rows), int(rows[1] - rows[0])
     else:
         array = service.matrix(model, parameter.name)

@@ -27,3 +27,6 @@ TOKENS = number(PAGE, "tokens", between=(1, 512), default=128)
 
 ARRAY = choice(PAGE, "array", ())
 """One of the arrays of the chosen part; none means the largest."""
+
+MAX_SAMPLED_VALUES = 2_000_000
+"""The values of a word table that are measured: at most one second of work."""

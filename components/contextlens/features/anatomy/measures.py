@@ -424,9 +424,9 @@ def weight_statistics(array: FloatArray) -> WeightStatistics:
     )
 
 
-def evenly_spaced(n_rows: int, n_columns: int, most: int) -> NDArray[np.int64]:
-    """Row numbers at equal steps, so few that their rows hold at most `most` values."""
-    step = -(-n_rows // max(1, most // n_columns))
+def evenly_spaced(n_rows: int, n_columns: int, max_values: int) -> NDArray[np.int64]:
+    """Row numbers at equal steps, so few that their rows hold at most `max_values` values."""
+    step = -(-n_rows // max(1, max_values // n_columns))
     return np.arange(0, n_rows, step, dtype=np.int64)
 
 

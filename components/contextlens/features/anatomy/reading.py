@@ -132,9 +132,9 @@ def search_claim(query: str, tree: Node, matches: frozenset[str]) -> Claim:
 def models_title(rows: Sequence[Mapping[str, Any]]) -> Claim:
     """The title of the comparison: the range of the models' sizes."""
     counts = [row["parameters"] / 1e6 for row in rows]
-    least, most = min(counts), max(counts)
-    verdict = "same" if f"{least:.3g}" == f"{most:.3g}" else "range"
-    return claim(f"anatomy.models.title.{verdict}", least=least, most=most)
+    smallest, largest = min(counts), max(counts)
+    verdict = "same" if f"{smallest:.3g}" == f"{largest:.3g}" else "range"
+    return claim(f"anatomy.models.title.{verdict}", least=smallest, most=largest)
 
 
 def models_claim(

@@ -281,9 +281,9 @@ class AttentionView(Panel):
                 return None
             return claim("attention.note.long_enough", n=n, asked=requested)
         mask = self.encoding.attention_mask
-        most = float(self.weights[np.ix_(mask == 1, mask == 0)].max(initial=0.0))
-        case = "padding_gets" if most else "padding"
-        return claim(f"attention.note.{case}", n=int((mask == 0).sum()), most=most)
+        largest = float(self.weights[np.ix_(mask == 1, mask == 0)].max(initial=0.0))
+        case = "padding_gets" if largest else "padding"
+        return claim(f"attention.note.{case}", n=int((mask == 0).sum()), most=largest)
 
     def _unknown_note(self) -> Claim | None:
         unknown = [i for i, kind in enumerate(self.kinds) if kind == "unknown"]

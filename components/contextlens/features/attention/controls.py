@@ -10,6 +10,8 @@ from contextlens.features.attention.selection import Scope
 from contextlens.ui.state.controls import choice, number, sentence_choice
 
 PAGE = "attention"
+MAX_TABLE_COLUMNS = 64
+"""A matrix with more columns is not listed: only the picked token's weights are."""
 
 SENTENCE = sentence_choice(PAGE)
 

@@ -114,10 +114,10 @@ def ranked(heads: Heads, habit: str, *, least: bool = False) -> list[tuple[int, 
     return [(int(i) // n_heads + 1, int(i) % n_heads) for i in order]
 
 
-def block_means(attention: FloatArray, most: int) -> FloatArray:
-    """(..., n, n) as (..., m, m) with m = min(n, most): means over blocks of nearly equal sizes."""
+def block_means(attention: FloatArray, max_size: int) -> FloatArray:
+    """Means over nearly equal blocks: (..., n, n) as (..., m, m) with m = min(n, max_size)."""
     n = attention.shape[-1]
-    m = min(n, most)
+    m = min(n, max_size)
     edges = np.arange(m) * n // m
     sizes = np.diff([*edges, n])
     sums = np.add.reduceat(np.add.reduceat(attention, edges, axis=-2), edges, axis=-1)

@@ -13,6 +13,7 @@ from contextlens.features.attention.attention import AttentionView
 from contextlens.features.attention.controls import (
     DIRECTION,
     HEAD,
+    MAX_TABLE_COLUMNS,
     PAD,
     SENTENCE,
     SHOW,
@@ -37,7 +38,6 @@ _FILE = "attention"
 _CHART = "attention_heatmap"
 _N_BEST = 5  # heads that get a dot
 _WIDTH = 216  # of the head menu, in pixels
-_MAX_COLUMNS = 64  # of a table that is sent in full
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
@@ -190,7 +190,7 @@ def _numbers(attention: AttentionView) -> None:
 
 def _weights(attention: AttentionView) -> None:
     grid = attention.grid
-    if len(grid.columns) <= _MAX_COLUMNS:
+    if len(grid.columns) <= MAX_TABLE_COLUMNS:
         kit.table(grid.table(), key="attention_matrix", after=1, height=320)
         return
     kit.table(grid.picked_table(*attention.picked), key="attention_picked", after=2, height=320)

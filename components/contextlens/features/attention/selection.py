@@ -156,13 +156,13 @@ def select(
     """The selection of a scope at a (layer, head)."""
     layer, head = position
     mean = MEANS.get(scope)
-    rest = [tokens.tokens[i] for i in separators(tokens)]
+    others = [tokens.tokens[i] for i in separators(tokens)]
     return HeadSelection(
         scope=scope,
         layer=layer if mean is None else mean.layers(layer, len(heads.habits))[-1],
         head=head,
         shares=dict(zip(HABITS[:-1], map(float, heads.habits[layer - 1, head]), strict=False)),
         even=dict(zip(HABITS[:-1], map(float, heads.even), strict=False)),
-        names={"first": tokens.tokens[0], "separators": rest[0] if rest else ""},
+        names={"first": tokens.tokens[0], "separators": others[0] if others else ""},
         trained=trained,
     )

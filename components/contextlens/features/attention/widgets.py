@@ -66,8 +66,8 @@ def attention_heads(
 
 def _bytes(pictures: FloatArray) -> bytes:
     """Each picture scaled so that its largest cell is 255; the square root lifts faint cells."""
-    most = pictures.max(axis=(-2, -1), keepdims=True)
-    scaled = np.divide(pictures, most, out=np.zeros_like(pictures), where=most > 0)
+    peaks = pictures.max(axis=(-2, -1), keepdims=True)
+    scaled = np.divide(pictures, peaks, out=np.zeros_like(pictures), where=peaks > 0)
     cells = np.round(255 * np.sqrt(scaled)).astype(np.uint8)
     return bytes(cells.tobytes())
 

@@ -31,7 +31,15 @@ from contextlens.corpus.targets import (
     label_columns,
     targets_of,
 )
-from contextlens.features.corpora.controls import CORPUS, READY, WORD
+from contextlens.features.corpora.controls import (
+    CORPUS,
+    MAX_DRAWN_WORDS,
+    MAX_SAVED_WORDS,
+    MAX_SENSES,
+    MAX_STORED_TEXTS,
+    READY,
+    WORD,
+)
 from contextlens.ui.corpora.catalogue import Kept, kept_of
 from contextlens.ui.corpora.words import (
     WordCounts,
@@ -44,10 +52,6 @@ from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
 
 # --- The columns of a file that become a corpus
-
-MAX_TEXTS = 1_000_000
-"""The maximum number of texts in one corpus; their size on disk has its own limit."""
-_MAX_SENSES = 5_000  # different labels in a column of senses
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def guess(sheet: Table) -> FileChoice:
     (marks,) = guess_marks(sheet, text)
     labels = {*label_columns(sheet), sheet.split_column} - {""}
     sense = sense_column([title for title in titles if title not in {text, *marks.numbers}])
-    if sense and len(set(sheet.columns[sense])) <= _MAX_SENSES:
+    if sense and len(set(sheet.columns[sense])) <= MAX_SENSES:
         labels.add(sense)
     ordered = tuple(title for title in titles if title in labels)
     return FileChoice(text, ordered, sheet.split_column, marks)
@@ -92,14 +96,14 @@ def corpus_from(sheet: Table, chosen: FileChoice) -> Corpus:
     if chosen.split and chosen.split not in labels:
         labels = (*labels, chosen.split)
     if not chosen.marks:
-        return to_corpus(sheet, chosen.text, labels, max_texts=MAX_TEXTS)
+        return to_corpus(sheet, chosen.text, labels, max_texts=MAX_STORED_TEXTS)
     if chosen.text not in sheet.columns:
         return to_corpus(sheet, chosen.text)  # raises with the reason
     targets = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
     rows = [i for i, span in enumerate(targets.spans) if span is not None]
     if not rows:
         raise CorpusError(_none_placed(sheet, targets))
-    corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MAX_TEXTS)
+    corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MAX_STORED_TEXTS)
     spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
     return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
@@ -224,11 +228,7 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
 
 # --- The corpus that a view shows
 
-SHOWN = 15
-"""The number of words in the picture."""
-_MAX_ROWS = 100_000
-"""The maximum number of words in a download."""
-_LONGEST = 100  # characters: an array gives every word the width of its longest
+_MAX_ARRAY_WORD_LENGTH = 100  # characters: an array gives every word the width of its longest
 _NO_WORDS = WordCounts(0, 0, 0, ())
 
 
@@ -270,7 +270,7 @@ class CorpusResult:
     @property
     def first(self) -> tuple[Any, ...]:
         """The rows of the picture: the most frequent words, and the selected one."""
-        rows = self.words.rows[:SHOWN]
+        rows = self.words.rows[:MAX_DRAWN_WORDS]
         chosen = self.words.row(self.word)
         return rows if chosen is None or chosen in rows else (*rows[:-1], chosen)
 
@@ -316,7 +316,7 @@ def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
     """The words and counts of `word_rows` as arrays, and the texts of a ready-made corpus."""
     counts = _counts(result)
     arrays: dict[str, NDArray[Any]] = {
-        "words": np.array([count.word[:_LONGEST] for count in counts], dtype=np.str_),
+        "words": np.array([count.word[:_MAX_ARRAY_WORD_LENGTH] for count in counts], dtype=np.str_),
         "counts": np.array([count.n for count in counts], dtype=np.int64),
     }
     if result.corpus is not None:
@@ -326,8 +326,8 @@ def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
 
 def _counts(result: CorpusResult) -> Sequence[WordCount]:
     if result.corpus is not None:
-        return all_counts(result.corpus)[:_MAX_ROWS]
-    return store().open(result.key).words(n=_MAX_ROWS)
+        return all_counts(result.corpus)[:MAX_SAVED_WORDS]
+    return store().open(result.key).words(n=MAX_SAVED_WORDS)
 
 
 def _word(view: ViewState, words: WordCounts) -> str:

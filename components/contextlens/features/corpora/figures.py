@@ -12,7 +12,7 @@ from contextlens.figures.margins import beside
 from contextlens.figures.theme import CATEGORICAL, SMALLEST, figure, plain
 from contextlens.ui.corpora.words import WordRow
 
-_LONGEST = 18  # characters of a word
+_MAX_WORD_LENGTH = 18  # characters of a word
 _MAX_TITLE_LENGTH = 26  # characters of a corpus's title
 _STRONG, _PALE, _GREY = CATEGORICAL[0], "rgba(0,114,178,0.4)", "rgba(128,128,128,0.5)"
 _BAR, _AROUND = 34, 64  # pixels of a corpus's bar, and of the title and the edges
@@ -30,7 +30,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
     """
     some = any(row.n_senses for row in rows)
     return _bars(
-        [plain(row.word, _LONGEST) for row in rows],
+        [plain(row.word, _MAX_WORD_LENGTH) for row in rows],
         [row.n for row in rows],
         [_row_label(row) for row in rows],
         colors=[

@@ -33,7 +33,7 @@ from contextlens.features.corpora.compute import (
     word_arrays,
     word_rows,
 )
-from contextlens.features.corpora.controls import CORPUS, READY, SEARCH, WORD
+from contextlens.features.corpora.controls import CORPUS, MAX_DRAWN_CORPORA, READY, SEARCH, WORD
 from contextlens.features.corpora.explain import FORMULA, SCHEMA
 from contextlens.features.corpora.figures import corpus_bars, word_bars
 from contextlens.features.corpora.reading import (
@@ -80,7 +80,7 @@ from contextlens.ui.widgets import inputs, kit
 
 _DELETING = "corpora_deleting"
 """The session key for the name of the corpus whose deletion awaits confirmation."""
-_LONGEST = 60
+_MAX_HEADING_LENGTH = 60
 
 
 def menu(view: ViewState, stored: Kept) -> None:
@@ -118,7 +118,7 @@ def ask_to_delete(
 
 def _confirm(stored: Kept, key: str) -> None:
     """The warning of the loss, with the buttons to confirm and to cancel."""
-    title, about = escape(shortened(stored.title, _LONGEST)), stored.about
+    title, about = escape(shortened(stored.title, _MAX_HEADING_LENGTH)), stored.about
     n = 0 if about is None else about.n_occurrences
     st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
     with st.container(horizontal=True, gap="small"):
@@ -571,7 +571,7 @@ def found(view: ViewState) -> bool:
     result = searched(SEARCH.of(view), _known(view))
     if result.found:
         title = search_title(result)
-        figure = corpus_bars(result.found[:_MAX_BARS], title=title)
+        figure = corpus_bars(result.found[:MAX_DRAWN_CORPORA], title=title)
         kit.chart(figure, key="corpora_search_chart", alt=title)
         kit.claims([search_claim(result)])
     else:
@@ -579,11 +579,10 @@ def found(view: ViewState) -> bool:
     for hit in result.found:
         _hit(view, result.word, hit)
     for title in result.unread:
-        st.caption(say("corpora.searching.unread", corpus=escape(shortened(title, _LONGEST))))
+        st.caption(
+            say("corpora.searching.unread", corpus=escape(shortened(title, _MAX_HEADING_LENGTH)))
+        )
     return True
-
-
-_MAX_BARS = 12  # corpora in the picture of a search
 
 
 def _hit(view: ViewState, word: str, hit: Hit) -> None:

@@ -10,10 +10,11 @@ from contextlens.core import EncoderService
 from contextlens.core.errors import ContextlensError
 from contextlens.corpus.store.about import About
 from contextlens.features.corpora.compute import IndexingCost
-from contextlens.features.corpora.search import LONGEST, SearchResult
+from contextlens.features.corpora.controls import MAX_SEARCH_CHARACTERS
+from contextlens.features.corpora.search import SearchResult
 from contextlens.ui.corpora.words import WordCounts
 
-_LONGEST = 60
+_MAX_TITLE_LENGTH = 60
 
 
 def words_title(words: WordCounts, *, is_whole: bool = True) -> str:
@@ -41,7 +42,7 @@ def words_claims(
         words: its words.
         is_whole: True if all texts are indexed.
     """
-    corpus = escape(shortened(title, _LONGEST))
+    corpus = escape(shortened(title, _MAX_TITLE_LENGTH))
     if not words.n:
         return [claim("corpora.words.none", corpus=corpus)]
     case = "whole" if is_whole else "so_far"
@@ -64,13 +65,13 @@ def search_title(result: SearchResult) -> str:
 def search_claim(result: SearchResult) -> Claim:
     """The corpus in which the word is most frequent, or the reason why there is none."""
     if result.is_too_long:
-        return claim("corpora.searching.too_long", n=len(result.word), most=LONGEST)
+        return claim("corpora.searching.too_long", n=len(result.word), most=MAX_SEARCH_CHARACTERS)
     if not result.found:
         case = "blanks" if " " in result.word else "missing"
-        word = quoted(result.word, LONGEST)
+        word = quoted(result.word, MAX_SEARCH_CHARACTERS)
         return claim(f"corpora.searching.{case}", word=word, n=len(result.hits))
     hit = max(result.found, key=lambda hit: hit.n / hit.n_words)
-    title = escape(shortened(hit.title, _LONGEST))
+    title = escape(shortened(hit.title, _MAX_TITLE_LENGTH))
     return claim("corpora.searching.densest", corpus=title, n=hit.n, words=hit.n_words)
 
 

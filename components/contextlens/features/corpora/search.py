@@ -10,15 +10,16 @@ from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.rows import words_of
 from contextlens.features.corpora.compute import ready_made
-from contextlens.features.corpora.controls import CORPUS, READY
+from contextlens.features.corpora.controls import (
+    CORPUS,
+    MAX_LISTED_SENTENCES,
+    MAX_SEARCH_CHARACTERS,
+    READY,
+)
 from contextlens.ui.corpora.catalogue import Kept
 from contextlens.ui.corpora.words import context, counted_in, marked_words
 from contextlens.ui.models.background import store
 
-LONGEST = 64
-"""The most characters of a word."""
-N_SENTENCES = 5
-"""The most sentences of one corpus."""
 _WIDTH = 100  # characters on each side of the word
 _N_READ = 40  # occurrences in which different sentences are looked for
 
@@ -70,7 +71,7 @@ class SearchResult:
     @property
     def is_too_long(self) -> bool:
         """True if no corpus was searched, because the word is too long."""
-        return len(self.word) > LONGEST
+        return len(self.word) > MAX_SEARCH_CHARACTERS
 
 
 def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
@@ -132,5 +133,5 @@ def _in_store(entry: Kept, word: str) -> Hit:
 def _different(places: Sequence[tuple[int, str, Span]]) -> tuple[tuple[str, str, str], ...]:
     """The word in its context, once for each of the first texts."""
     first = {number: (text, span) for number, text, span in reversed(places)}
-    chosen = sorted(first)[:N_SENTENCES]
+    chosen = sorted(first)[:MAX_LISTED_SENTENCES]
     return tuple(context(*first[number], _WIDTH) for number in chosen)

@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from contextlens.ui.state.controls import Choice, choice, sentence_choice
 
 PAGE = "embedding_layer"
+N_NEAREST_ROWS = 10
+"""Neighbours of a token in the word table."""
+MAX_MATRIX_TOKENS = 24
+"""The maximum number of tokens of each text in the matrix of word rows."""
+MAX_MOVED_TOKENS = 20
+"""The maximum number of bars of each text in the picture of a second text."""
 MAX_DRAWN_TOKENS = 14
 """More would leave no room for their names."""
 N_FIRST_POSITIONS = 64

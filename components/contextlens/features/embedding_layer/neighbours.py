@@ -14,6 +14,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, several, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import PartState, Vocabulary
+from contextlens.features.embedding_layer.controls import N_NEAREST_ROWS
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum
 from contextlens.features.embedding_layer.word_rows import RandomBand, random_rows
 from contextlens.figures.theme import CATEGORICAL, figure, plain, values
@@ -23,8 +24,6 @@ FORMULA = """
 **Random rows.** The grey band of the neighbours runs from the 5th to the 95th percentile of the
 cosines of pairs of rows drawn from the word table at random, with a fixed seed.
 """.strip()
-
-_N_NEIGHBOURS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +152,8 @@ def neighbours(
     row, own_id = parts.word[position], int(parts.tokens.token_ids[position])
     if not row.any():
         return None
-    nearest = service.nearest_rows(card.id, row, _N_NEIGHBOURS + 1)
-    others = [(i, piece, cosine) for i, piece, cosine in nearest if i != own_id][:_N_NEIGHBOURS]
+    nearest = service.nearest_rows(card.id, row, N_NEAREST_ROWS + 1)
+    others = [(i, piece, cosine) for i, piece, cosine in nearest if i != own_id][:N_NEAREST_ROWS]
     return Neighbours(
         label=embedding.labels[position],
         token_ids=[i for i, _, _ in others],

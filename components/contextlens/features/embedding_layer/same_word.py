@@ -13,14 +13,13 @@ from contextlens.analysis.tokens import labels
 from contextlens.content.language import Claim, claim, say
 from contextlens.core import EncoderService
 from contextlens.core.schema import EmbeddingParts, FloatArray, IntArray
+from contextlens.features.embedding_layer.controls import MAX_MATRIX_TOKENS
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum
 from contextlens.features.embedding_layer.word_rows import RandomBand, random_rows, row_cosines
 from contextlens.figures.theme import SIGNED, figure, plain
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.view import Sentence
 
-MAX_MATRIX_TOKENS = 24
-"""The maximum number of tokens of each text in the matrix."""
 _MAX_ROUNDING = 1e-5  # differences of layer 0 up to this one can come from rounding
 
 

@@ -13,15 +13,18 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.core import EncoderService
 from contextlens.core.schema import FloatArray
 from contextlens.features.embedding_layer.arithmetic import moved_by, rebuild
-from contextlens.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
+from contextlens.features.embedding_layer.controls import (
+    ALONE,
+    MAX_MOVED_TOKENS,
+    PAIR,
+    SEGMENT_ONLY,
+)
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum
 from contextlens.figures.frames import vector_strips
 from contextlens.figures.theme import CATEGORICAL, figure, plain, values
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import Sentence
 
-MAX_BARS = 20
-"""The maximum number of tokens of each text drawn as bars."""
 _MAX_NUMBERS = 16  # bars with room for a number above each
 _ROWS = "embeddings.token_type_embeddings.weight"
 
@@ -46,9 +49,9 @@ class Segments(Panel):
 
     @property
     def drawn(self) -> list[int]:
-        """The indices of the first `MAX_BARS` tokens of each text, so that both are drawn."""
+        """The indices of each text's first `MAX_MOVED_TOKENS` tokens, so that both are drawn."""
         ids = self.text_ids
-        return [i for i, text_id in enumerate(ids) if ids[:i].count(text_id) < MAX_BARS]
+        return [i for i, text_id in enumerate(ids) if ids[:i].count(text_id) < MAX_MOVED_TOKENS]
 
     def claims(self) -> list[Claim]:
         """The movement of both texts' tokens, and the distance between two segment rows."""
@@ -57,12 +60,13 @@ class Segments(Panel):
     def notes(self) -> list[Claim]:
         """The number of bars, if tokens are left out."""
         all_drawn = len(self.drawn) == len(self.names)
-        return [] if all_drawn else [claim("embedding_layer.moved.drawn", n=MAX_BARS)]
+        return [] if all_drawn else [claim("embedding_layer.moved.drawn", n=MAX_MOVED_TOKENS)]
 
     def title(self) -> Claim:
         """The largest movement."""
-        most = float(self.moved.max(initial=0))
-        return claim(f"embedding_layer.moved.title.{'moved' if most else 'still'}", most=most)
+        largest = float(self.moved.max(initial=0))
+        case = "moved" if largest else "still"
+        return claim(f"embedding_layer.moved.title.{case}", most=largest)
 
     def figure(self) -> go.Figure:
         """The distance that each token's vector moved, as bars."""

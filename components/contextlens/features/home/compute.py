@@ -23,10 +23,10 @@ def example_cosines(service: EncoderService, model: str) -> Mapping[str, FloatAr
     Examples whose words the model cannot read are left out.
     """
     sentences = {e.key: from_example(e).sentences for e in EXAMPLES if e.model in (None, model)}
-    encodings = iter(service.encode(model, [s.text for own in sentences.values() for s in own]))
+    encodings = iter(service.encode(model, [s.text for group in sentences.values() for s in group]))
     by_example = {}
-    for key, own in sentences.items():
-        encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in own]
+    for key, group in sentences.items():
+        encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in group]
         with suppress(RequestError):
             vectors = np.stack([word_vectors(*occurrence) for occurrence in encoded], axis=1)
             by_example[key] = cosine_matrix(vectors)[:, 0, :].T

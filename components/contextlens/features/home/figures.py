@@ -148,10 +148,10 @@ def _axis() -> list[dict[str, Any]]:
             "align": "right",
             "xanchor": "right",
             "xshift": -22,
-            "y": place,
-            "yanchor": "top" if place else "bottom",
+            "y": height,
+            "yanchor": "top" if height else "bottom",
         }
-        for text, place in ends.items()
+        for text, height in ends.items()
     ]
     arrow = {"showarrow": True, "ax": 0, "ay": 0, "ayref": "y", "arrowhead": 2, "arrowcolor": MUTED}
     return [*words, {**beside, **arrow, "text": "", "y": _FARTHEST, "xshift": -12}]
@@ -227,8 +227,8 @@ def thumbnail(cosines: FloatArray, *, width: int = 96, height: int = 44) -> str:
     bottom, room = height - 6, height - 12
     x = np.linspace(4, width - 6, cosines.shape[1])
     parts = []
-    for i, own in enumerate(cosines):
-        y = bottom - np.clip(1 - own, 0, _SMALL_FARTHEST) / _SMALL_FARTHEST * room
+    for i, along in enumerate(cosines):
+        y = bottom - np.clip(1 - along, 0, _SMALL_FARTHEST) / _SMALL_FARTHEST * room
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
         parts.append(
             f'<polyline points="{points}" fill="none" stroke="{color_of(i)}" stroke-width="2"/>'

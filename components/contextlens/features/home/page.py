@@ -131,11 +131,11 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     open_meaning(view)
 
 
-def headline(place: DeltaGenerator, portrait: Portrait, ruler: Ruler | None) -> None:
+def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None) -> None:
     """Draw the finding in its place; nothing for a single sentence."""
     if portrait.comparison.pairs("sentences"):
-        said = str(reading.headline(portrait, ruler_of(portrait, ruler)))
-        place.header(said, anchor=False)
+        sentence = str(reading.headline(portrait, ruler_of(portrait, ruler)))
+        container.header(sentence, anchor=False)
 
 
 def _answers(portrait: Portrait, on_ruler: RulerShown | None) -> None:
@@ -183,7 +183,7 @@ def _picture(view: ViewState, portrait: Portrait) -> None:
 
 def downloads(
     portrait: Portrait,
-    place: DeltaGenerator,
+    container: DeltaGenerator,
     snippets: Sequence[tuple[str, str]],
     files: Callable[[], None],
 ) -> None:
@@ -191,14 +191,14 @@ def downloads(
 
     Args:
         portrait: what the page shows.
-        place: where the menu is drawn.
+        container: where the menu is drawn.
         snippets: see `kit.downloads`.
         files: draws the buttons for the numbers.
     """
     meaning, layers = portrait.meaning, portrait.comparison.layers
     note = say("home.picture_note", first=layers[0], last=layers[-1])  # the layer bar's numbers
     with kit.downloads(
-        place,
+        container,
         f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}",
         page="home",
         name="start-here",

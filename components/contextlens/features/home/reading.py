@@ -20,8 +20,8 @@ _WORD = 16  # characters of a word in a headline
 
 def drawn_items(comparison: Comparison) -> list[int]:
     """Return the words in the picture: those of the sentences, or one and its references."""
-    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-    return own if len(own) > 1 else list(range(len(comparison.items)))
+    in_sentences = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    return in_sentences if len(in_sentences) > 1 else list(range(len(comparison.items)))
 
 
 def drawn_pairs(comparison: Comparison) -> list[Pair]:

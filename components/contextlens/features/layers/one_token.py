@@ -36,7 +36,7 @@ from contextlens.features.layers.hidden_states import (
 )
 from contextlens.figures.frames import add_frames, end_label, layer_mark, spread
 from contextlens.figures.margins import beside
-from contextlens.figures.similarity import cosine_range
+from contextlens.figures.similarity import band_area, cosine_range
 from contextlens.figures.theme import (
     INK,
     MUTED,
@@ -307,16 +307,7 @@ class OneToken(Panel):
         if band is None:
             return []
         return [
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": [*x, *x[::-1]],
-                "y": [*values(band.high), *values(band.low)[::-1]],
-                "fill": "toself",
-                "fillcolor": "rgba(128,128,128,0.2)",
-                "line": {"width": 0},
-                "hoverinfo": "skip",
-            },
+            band_area(x, band),
             {
                 "type": "scatter",
                 "mode": "lines",

@@ -20,6 +20,7 @@ from contextlens.core.schema import FloatArray
 from contextlens.features.layers.hidden_states import MAX_TICKS, HiddenStates
 from contextlens.features.layers.word_vectors import centred, sample_words
 from contextlens.figures.frames import end_label, layer_mark
+from contextlens.figures.similarity import band_area
 from contextlens.figures.theme import CATEGORICAL, figure, values
 from contextlens.ui.panel import Panel
 
@@ -104,16 +105,7 @@ class Spread(Panel):
         traces: list[dict[str, Any]] = []
         if band is not None:
             traces = [
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": [*x, *x[::-1]],
-                    "y": [*values(band.high), *values(band.low)[::-1]],
-                    "fill": "toself",
-                    "fillcolor": "rgba(128,128,128,0.16)",
-                    "line": {"width": 0},
-                    "hoverinfo": "skip",
-                },
+                band_area(x, band),
                 _line(x, band.mean, "average of random pairs", CATEGORICAL[0]),
             ]
         names = [] if band is None else [end_label("average", float(band.mean[-1]))]

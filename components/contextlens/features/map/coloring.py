@@ -19,7 +19,7 @@ from contextlens.core.schema import FloatArray, IntArray
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.controls import COLOR
-from contextlens.figures.theme import CATEGORICAL, NEUTRAL, plain
+from contextlens.figures.theme import CATEGORICAL, MAX_COLORED, NEUTRAL, plain
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
@@ -94,8 +94,6 @@ def _is_usable(corpus: Corpus, title: str) -> bool:
 
 # --- The colours of points
 
-MAX_COLORED = len(CATEGORICAL) - 1
-"""The number of categories with their own colours if there are too many; the rest are grey."""
 _NO_LABEL = "no label"
 
 

@@ -35,6 +35,22 @@ MAX_TABLE_ROWS = 5_000
 """The most points in the table under the map; its files have all."""
 MAX_LISTED_ROWS = 2_000
 """The most points in the table beside the map."""
+CARDS_PAGE_SIZE = 20
+"""Cards of points on one page of their list."""
+N_LISTED_NEIGHBORS = 10
+"""Nearest points listed for a chosen point."""
+N_NEAREST_POINTS = 10
+"""Nearest points listed for a typed text."""
+MAX_TYPICAL_WORDS = 3
+"""Words listed as typical of a selection."""
+MAX_GROUP_LABELS = 12
+"""Groups with their name on the map, the largest first."""
+MAX_GROUP_NAME_CHARACTERS = 24
+MAX_FILE_CHARACTERS = 50_000_000
+"""Maximum characters of texts in one table or array; beyond it, texts are cut. A table repeats a
+text for each of its points, and an array pads all texts to the longest: 2 MB could become 4 GB."""
+N_SCRIPT_SENTENCES = 3
+"""Sentences in the script of the vectors."""
 AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in POINT_LIMITS})
 
 KEPT = choice(PAGE, "kept", ("",))

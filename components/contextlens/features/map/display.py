@@ -23,6 +23,7 @@ from contextlens.features.map.controls import (
     GROUP_NAMES,
     MARKED,
     MARKS_OF,
+    N_LISTED_NEIGHBORS,
     NEAR,
     PANEL,
     POINT_PANEL,
@@ -87,7 +88,6 @@ def with_marks(
 
 # --- A map as a view shows it
 
-N_NEIGHBORS = 10
 _MAX_NAME_LENGTH = 32
 _MAX_NUMBERED = 12
 """Up to this many matching or selected points have numbers on the map."""
@@ -242,7 +242,7 @@ class MapDisplay:
 
     def true_neighbors(self, point: int) -> list[int]:
         """The nearest points in the full space, nearest first."""
-        k = min(N_NEIGHBORS, self.points.n_points - 1)
+        k = min(N_LISTED_NEIGHBORS, self.points.n_points - 1)
         if self.neighbors.indices.shape[1] >= k:
             rows: list[int] = self.neighbors.indices[point, :k].tolist()
             return rows
@@ -256,7 +256,7 @@ class MapDisplay:
 
     def map_neighbors(self, point: int) -> list[int]:
         """The nearest points on the map, nearest first."""
-        k = min(N_NEIGHBORS, self.points.n_points - 1)
+        k = min(N_LISTED_NEIGHBORS, self.points.n_points - 1)
         apart = np.linalg.norm(self.positions - self.positions[point], axis=1)
         apart[point] = np.inf
         rows: list[int] = np.argsort(apart, kind="stable")[:k].tolist()

@@ -13,6 +13,7 @@ from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
 from contextlens.core.errors import ContextlensError
 from contextlens.core.schema import FloatArray
+from contextlens.features.map.controls import N_NEAREST_POINTS
 from contextlens.features.map.identity import once
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.result import MapResult
@@ -48,7 +49,6 @@ def span_of(text: str, wanted: str) -> tuple[int, int] | None:
 
 # --- The points nearest to a typed text
 
-N_NEAREST = 10
 _MAX_LISTED = 5
 
 
@@ -96,7 +96,7 @@ def _nearest(service: EncoderService, result: MapResult, row: int, text: str) ->
         return NearestPoints("", (), (), problem)
     vector: FloatArray = candidates.vectors[-1, at]
     cosines = cosine_matrix(np.concatenate([vector[None], result.vectors[row]]))[0, 1:]
-    rows = np.argsort(-cosines, kind="stable")[:N_NEAREST]
+    rows = np.argsort(-cosines, kind="stable")[:N_NEAREST_POINTS]
     return NearestPoints(candidates.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
 
 

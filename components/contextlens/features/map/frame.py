@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
-from contextlens.features.map.groups import MAX_NAME
+from contextlens.features.map.controls import MAX_GROUP_LABELS, MAX_GROUP_NAME_CHARACTERS
 from contextlens.figures.theme import CATEGORICAL, INK, MAP_AXIS, NEUTRAL, SMALLEST, plain
 from contextlens.maps.clusters import ClusterLabel
 
@@ -148,11 +148,9 @@ def map_ranges(positions: FloatArray) -> Ranges:
 
 # --- The names of groups
 
-MAX_LABELS = 12
 _WIDE = (650.0, 430.0)  # a small desk's frame and a phone's, in pixels: labels must not touch there
 _NARROW = (340.0, 300.0)
 _LETTER_WIDTH, _LABEL_HEIGHT, _LABEL_MARGIN = 7.6, 17.0, 8.0  # pixels, at the font size of labels
-_MAX_LABEL_LENGTH = MAX_NAME
 _ABOVE = 16  # pixels above the middle of a cluster, so that the label does not hide it
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
@@ -164,7 +162,7 @@ def cluster_notes(
     *,
     narrow: bool = False,
 ) -> list[dict[str, Any]]:
-    """Annotations for at most `MAX_LABELS` clusters, the largest first.
+    """Annotations for at most `MAX_GROUP_LABELS` clusters, the largest first.
 
     Args:
         labels: the texts and their positions.
@@ -177,7 +175,7 @@ def cluster_notes(
     notes: list[dict[str, Any]] = []
     for label in sorted(labels, key=lambda label: (-label.n_points, label.cluster)):
         lines = _word_lines(label.words)
-        if not lines or len(notes) == MAX_LABELS:
+        if not lines or len(notes) == MAX_GROUP_LABELS:
             continue
         box = _box(label.place, lines, per_unit)
         if all(_apart(box, other) for other in taken):
@@ -196,11 +194,14 @@ def _word_lines(words: Sequence[str]) -> list[str]:
     """The words in one or more short lines, safe for plotly."""
     lines: list[list[str]] = []
     for word in words:
-        if lines and sum(len(other) + 3 for other in lines[-1]) + len(word) <= _MAX_LABEL_LENGTH:
+        if (
+            lines
+            and sum(len(other) + 3 for other in lines[-1]) + len(word) <= MAX_GROUP_NAME_CHARACTERS
+        ):
             lines[-1].append(word)
         else:
             lines.append([word])
-    return [" · ".join(plain(word, _MAX_LABEL_LENGTH) for word in line) for line in lines]
+    return [" · ".join(plain(word, MAX_GROUP_NAME_CHARACTERS) for word in line) for line in lines]
 
 
 def _per_unit(frame: tuple[float, float], ranges: Sequence[tuple[float, float]]) -> NDArray[Any]:

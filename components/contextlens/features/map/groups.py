@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contextlens.core.schema import IntArray
+from contextlens.features.map.controls import MAX_GROUP_NAME_CHARACTERS
 from contextlens.features.map.identity import once
 from contextlens.maps.clusters import ClusterLabel, cluster, cluster_labels
 from contextlens.maps.result import MapResult
@@ -87,8 +88,6 @@ def _clusters(result: MapResult, row: int) -> tuple[IntArray, tuple[ClusterLabel
 
 # --- A visitor's names
 
-MAX_NAME = 24
-MAX_TEXT = 200  # the most characters that an address accepts for one control
 _SAME = 0.5
 """Two groups of two layers are the same if they share more than this part of their points."""
 
@@ -175,8 +174,8 @@ def _same_group(members: IntArray, groups: IntArray) -> int | None:
 
 
 def _cleaned(name: str) -> str:
-    """The name in one line and at most `MAX_NAME` characters, without the sign between names."""
-    return " ".join(name.replace(";", ",").split())[:MAX_NAME].strip()
+    """The name in one line, cut to its longest, without the sign between names."""
+    return " ".join(name.replace(";", ",").split())[:MAX_GROUP_NAME_CHARACTERS].strip()
 
 
 def _is_whole(text: str) -> bool:

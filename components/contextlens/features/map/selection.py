@@ -10,14 +10,13 @@ import numpy as np
 
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import quoted
+from contextlens.features.map.controls import MAX_TYPICAL_WORDS
 from contextlens.maps.agreement import RISK, share_interval, whole_percent
 from contextlens.maps.points import Points
 from contextlens.maps.typical import typical_of
 
 TABLE = "table"
 """Stands for a drawing's name if points were selected in the table."""
-MAX_TYPICAL = 3
-"""The maximum number of typical words of a selection."""
 _LONGEST = 36
 
 
@@ -56,7 +55,7 @@ def selection_claims(
     claims = [claim("map.selection.some", n=n, total=total, share=n / total)]
     claims += _standing_out(points, rows, column)
     if typical:
-        words = [quoted(word, _LONGEST) for word in dict.fromkeys(typical)][:MAX_TYPICAL]
+        words = [quoted(word, _LONGEST) for word in dict.fromkeys(typical)][:MAX_TYPICAL_WORDS]
         claims.append(claim("map.selection.typical", n=len(words), words=", ".join(words)))
     return claims
 

@@ -10,13 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from contextlens.analysis.snippet_start import literal
+from contextlens.features.map.controls import MAX_FILE_CHARACTERS
 from contextlens.features.map.display import MapDisplay
 from contextlens.maps.request import Method
 from contextlens.maps.result import MapResult
-
-MAX_CHARACTERS = 50_000_000
-"""Maximum characters of texts in one table or array; beyond it, texts are cut. A table repeats a
-text for each of its points, and an array pads all texts to the longest: 2 MB could become 4 GB."""
 
 
 def map_table(display: MapDisplay, max_rows: int | None = None) -> pd.DataFrame:
@@ -56,8 +53,8 @@ def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
 
 
 def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
-    """The texts, cut so that `n_times` the longest stays within `MAX_CHARACTERS`."""
-    longest = max(1, MAX_CHARACTERS // max(n_times, 1))
+    """The texts, cut so that `n_times` the longest stays within `MAX_FILE_CHARACTERS`."""
+    longest = max(1, MAX_FILE_CHARACTERS // max(n_times, 1))
     if max(map(len, texts), default=0) <= longest:
         return texts
     return [text[:longest] for text in texts]

@@ -11,22 +11,21 @@ from contextlens.analysis.snippet_start import literal, load_lines, prompt_argum
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import ModelCard
 from contextlens.core.words import Span
+from contextlens.features.map.controls import N_SCRIPT_SENTENCES
 from contextlens.features.map.display import MapDisplay
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.vectors import is_recipe, recipe_prompt
-
-_N_SNIPPET = 3
 
 
 def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
     """A script that computes the vectors of the map's first sentences."""
     points, request = display.points, display.result.request
     if is_recipe(request.pooling):
-        texts = points.texts[:_N_SNIPPET]
+        texts = points.texts[:N_SCRIPT_SENTENCES]
         return recipe_snippet(card, texts, prompt=recipe_prompt(card, request.pooling))
     return map_vectors_snippet(
         card,
-        [_text_of(points, int(i)) for i in np.unique(points.sentence)[:_N_SNIPPET]],
+        [_text_of(points, int(i)) for i in np.unique(points.sentence)[:N_SCRIPT_SENTENCES]],
         points.unit,
         max(display.layer, 0),
         pooling=request.pooling,

@@ -17,10 +17,19 @@ from contextlens.content.language import say
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
-from contextlens.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT, UNIT
+from contextlens.features.map.controls import (
+    CARDS_PAGE_SIZE,
+    FILE,
+    FILE_NAME,
+    LABELS,
+    MAX_GROUP_LABELS,
+    MAX_GROUP_NAME_CHARACTERS,
+    SOURCE,
+    TEXT,
+    UNIT,
+)
 from contextlens.features.map.display import MapDisplay, with_marks
-from contextlens.features.map.frame import MAX_LABELS
-from contextlens.features.map.groups import MAX_NAME, MAX_TEXT, GroupName, pack, renamed, unpack
+from contextlens.features.map.groups import GroupName, pack, renamed, unpack
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.scatter import MAX_SVG, selected_points
 from contextlens.features.map.selection import TABLE, PointSelection, table_selection
@@ -29,7 +38,7 @@ from contextlens.ui.corpora.own_file import OwnFile
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Number
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import inputs, kit
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component, css_class
@@ -144,7 +153,6 @@ def map_chart(
 
 # --- Points as cards
 
-_CARDS_AT_ONCE = 20
 _FIRST_CARD = "map_cards_start"
 """The session key for the shown part of the list: the list's name and its first card."""
 _TEXTS: tuple[Literal["before", "marked", "after", "label"], ...]
@@ -168,7 +176,7 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
     name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
     before = session.kept(_FIRST_CARD)
     start = before[1] if before is not None and before[0] == name else 0
-    part = slice(start, start + _CARDS_AT_ONCE)
+    part = slice(start, start + CARDS_PAGE_SIZE)
     cards = cards_of(display, rows[part], [f"{cosine:.2f}" for cosine in cosines[part]])
     known = {card["point"] for card in cards}
 
@@ -189,12 +197,12 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
         "cards": [card | {text: visible(card[text]) for text in _TEXTS} for card in cards],
     }
     component("contextlens.features.map", "cards", data, key="map_cards", on_pick=receive)
-    if n > _CARDS_AT_ONCE:
+    if n > CARDS_PAGE_SIZE:
         inputs.steps(
             "map_cards",
             start,
             n,
-            at_once=_CARDS_AT_ONCE,
+            at_once=CARDS_PAGE_SIZE,
             on_step=lambda first: session.keep(_FIRST_CARD, (name, first)),
         )
 
@@ -250,7 +258,7 @@ def points_table(display: MapDisplay) -> None:
 
 def group_fields(display: MapDisplay) -> None:
     """A field for each group's name."""
-    labels = display.finding.group_labels[:MAX_LABELS]
+    labels = display.finding.group_labels[:MAX_GROUP_LABELS]
     if not labels or display.is_stale:
         return
     with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
@@ -263,7 +271,7 @@ def group_fields(display: MapDisplay) -> None:
             st.text_input(
                 say("map.group_names.field", number=number, n=label.n_points),
                 name,
-                max_chars=MAX_NAME,
+                max_chars=MAX_GROUP_NAME_CHARACTERS,
                 placeholder=label.text or None,
                 key=key,
                 on_change=_name_group,
@@ -277,7 +285,7 @@ def _name_group(key: str, of: str, before: GroupName | None, layer: int, point: 
     view, control = session.current(), controls.GROUP_NAMES
     name = str(session.value(key) or "")
     packed = pack(of, renamed(unpack(of, control.of(view)), before, layer, point, name))
-    if len(packed) > MAX_TEXT:
+    if len(packed) > MAX_VALUE_CHARACTERS:
         session.remember(say("map.group_names.full"))
         return
     session.write(control.put(view, packed))

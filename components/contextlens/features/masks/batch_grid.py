@@ -167,7 +167,7 @@ class BatchGrid(Panel):
         rows, longest = self.batch.rows, self._longest
         columns = [values(row.damage.tokens[row.damage.layers.index(self.layer)]) for row in rows]
         name = {"text": say("masks.figure.similarity"), "side": "bottom"}
-        place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
+        position = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
         trace = {
             "type": "heatmap",
             "x": list(range(len(rows))),
@@ -181,7 +181,7 @@ class BatchGrid(Panel):
             "zmin": self.scale[0],
             "zmax": self.scale[1],
             "showscale": self._needs_scale,
-            "colorbar": {"thickness": 8, "title": name, **place},
+            "colorbar": {"thickness": 8, "title": name, **position},
             "colorscale": SEQUENTIAL,
         }
         if self._is_named:

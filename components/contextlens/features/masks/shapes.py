@@ -63,11 +63,11 @@ def _segments(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
 
 
 def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
-    part = card.provenance.pooler
-    if part.state == "absent":
-        meaning = say("masks.shape.no_pooler", reason=part.reason)
+    pooler = card.provenance.pooler
+    if pooler.state == "absent":
+        meaning = say("masks.shape.no_pooler", reason=pooler.reason)
         return ShapeStep("output[1]", "none", None, meaning)
     meaning = say("masks.shape.pooler")
-    if part.state == "untrained":
-        meaning = say("masks.shape.pooler_untrained", reason=part.reason)
+    if pooler.state == "untrained":
+        meaning = say("masks.shape.pooler_untrained", reason=pooler.reason)
     return ShapeStep("output[1]", _TEXTS, shape, meaning)

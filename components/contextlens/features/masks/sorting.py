@@ -98,8 +98,8 @@ def sorting(masks: Masks, service: EncoderService, card: ModelCard) -> Sorting:
         card.checksum,
         compute=lambda: [tokens.n_tokens for tokens in service.tokenize(card.id, texts)],
     )
-    own = masks.batch.lengths
-    savings = [saving(own, n) for n in _OWN_BATCHES if n < 2 * len(own)]
+    own_lengths = masks.batch.lengths
+    savings = [saving(own_lengths, n) for n in _OWN_BATCHES if n < 2 * len(own_lengths)]
     return Sorting(saving(lengths, _SAMPLE_BATCH), len(texts), savings)
 
 

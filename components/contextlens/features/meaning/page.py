@@ -82,13 +82,15 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
     )
 
 
-def downloads(portrait: Portrait, card: ModelCard, place: DeltaGenerator) -> None:
+def downloads(portrait: Portrait, card: ModelCard, container: DeltaGenerator) -> None:
     """The page's Download menu."""
     meaning = portrait.meaning
     at = say("meaning.at_layer", layer=portrait.layer)
     caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     scripts = snippets(portrait, card)
-    with kit.downloads(place, caption, page="meaning", chart=CHART, name=_FILE, snippets=scripts):
+    with kit.downloads(
+        container, caption, page="meaning", chart=CHART, name=_FILE, snippets=scripts
+    ):
         files(portrait)
 
 

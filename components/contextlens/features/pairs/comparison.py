@@ -45,8 +45,8 @@ class PairsResult:
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        parts = (self.cosines.values, self.judgement, self.correlation)
-        return sum(part.nbytes for part in parts if part is not None)
+        results = (self.cosines.values, self.judgement, self.correlation)
+        return sum(result.nbytes for result in results if result is not None)
 
     def at_layer(
         self, pairs: PairSet, layer: int | None, baseline: Baseline | None = None

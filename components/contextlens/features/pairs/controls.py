@@ -42,3 +42,5 @@ MAX_LABEL_NAMES = 12  # different labels that are offered with a menu each
 MAX_DRAWN_PAIRS = 1_500  # points of a scatter plot
 MAX_DRAWN_STEPS = 600  # points of an ROC curve
 MAX_LISTED_PAIRS = 5_000  # rows of the table of every pair
+MAX_SNIPPET_PAIRS = 3  # pairs in the script for cosines
+MAX_REMEMBERED_FILES = 8  # compared files whose columns a visit can still change

@@ -23,6 +23,8 @@ from contextlens.features.pairs.controls import (
     FILE,
     FILE_NAME,
     LAYERS,
+    MAX_REMEMBERED_FILES,
+    MAX_SNIPPET_PAIRS,
     PAIR,
     PANEL,
     ROC,
@@ -119,7 +121,6 @@ _PENDING = "pairs_pending"
 """The session key for the secret name of an upload that is not compared yet."""
 _COMPARED = "pairs_compared"
 """The session key for a dict: digest of the pairs -> their file's secret name and columns."""
-_N_COMPARED = 8
 _CHANGING = "pairs_changing"
 """The session key for True while the visitor chooses another file."""
 _NONE = "—"
@@ -303,7 +304,7 @@ def _use_columns(secret: str, chosen: PairColumns) -> None:
 def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
     """Remember the file and columns behind a digest, so that this visit can choose others."""
     remembered = {**(session.kept(_COMPARED) or {}), digest: (secret, chosen)}
-    session.keep(_COMPARED, dict(list(remembered.items())[-_N_COMPARED:]))
+    session.keep(_COMPARED, dict(list(remembered.items())[-MAX_REMEMBERED_FILES:]))
 
 
 # --- The picture: one pair, and the whole file beside it
@@ -482,7 +483,6 @@ PANELS: Mapping[str, Callable[[PairsAtLayer], None]] = {
 # --- The tabs under the picture, and the downloads
 
 _FILE = "pairs"
-_N_SNIPPET = 3  # pairs in the script for cosines
 
 
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
@@ -510,7 +510,7 @@ def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
 
 def _scripts(at_layer: PairsAtLayer, card: ModelCard) -> list[tuple[str, str]]:
     """Scripts for the cosines of the first pairs, and for what follows from all of them."""
-    first, passport = at_layer.compared_pairs[:_N_SNIPPET], at_layer.every_layer.passport
+    first, passport = at_layer.compared_pairs[:MAX_SNIPPET_PAIRS], at_layer.every_layer.passport
     return [*cosine_scripts(at_layer.pairs, first, card, passport), *at_layer.scripts()]
 
 

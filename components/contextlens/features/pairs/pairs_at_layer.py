@@ -128,8 +128,8 @@ class PairsAtLayer(Panel):
         words, texts = f"pairs.verdict.words.{case}", f"pairs.verdict.texts.{case}"
         key = words if self.pairs.has_words else texts
         lower = float((cosines < cosine).sum()) / max(1, n_others)
-        place = {"cosine": cosine, "share": lower, "count": n_others}
-        return [claim(key, **place), claim("pairs.verdict.no_threshold")]
+        numbers = {"cosine": cosine, "share": lower, "count": n_others}
+        return [claim(key, **numbers), claim("pairs.verdict.no_threshold")]
 
     def to_read(self, which: str) -> IntArray:
         """Return the pairs of a list, the most telling one first: here, by their cosine."""

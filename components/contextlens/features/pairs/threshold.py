@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.analysis.correlation import Float64Array
-from contextlens.analysis.separation import RISK, wilson
+from contextlens.analysis.separation import MAX_FOLDS, RISK, wilson
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import two
 from contextlens.core.schema import FloatArray, IntArray
@@ -61,7 +61,6 @@ share of the different ones that it does. **AUC** is the area below: the chance 
 a higher cosine than a different one.
 """
 
-_MAX_FOLDS = 5
 _SEED = 0
 _MIN_OF_A_KIND = 2
 """The fewest pairs of each kind, of which some are learned from and others tested."""
@@ -215,7 +214,7 @@ def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Ju
     from sklearn.model_selection import StratifiedKFold
 
     rated, kind = cosines[:, rows], same[rows]
-    k = int(min(_MAX_FOLDS, kind.sum(), (~kind).sum()))
+    k = int(min(MAX_FOLDS, kind.sum(), (~kind).sum()))
     folds = StratifiedKFold(k, shuffle=True, random_state=_SEED)
     cuts, cut_of = np.zeros((len(rated), k)), np.zeros(len(rows), np.int64)
     for fold, (train, test) in enumerate(folds.split(rows, kind)):

@@ -35,7 +35,11 @@ def kept_among(titles: Mapping[str, str]) -> Choice:
 
 # The limits of the page
 
-MAX_LABELS = 50  # different labels in a column
+MAX_DIFFERENT_LABELS = 50  # in a column
 MAX_VECTOR_BYTES = 1_000_000_000  # of vectors in memory at a time
+MAX_WORD_VECTORS = 400_000  # read from a server's file
 MAX_LISTED_MISTAKES = 100
 MAX_LISTED_CHANCES = 6
+N_SIMILAR_TEXTS = 3  # listed under a sentence that is tried
+FEW_TESTED_TEXTS = 100
+"""Fewer get a note: the 95% interval of an accuracy of 80% is then 16 points wide or more."""

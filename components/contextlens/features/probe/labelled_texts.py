@@ -20,7 +20,7 @@ from contextlens.features.probe.controls import (
     FILE,
     KEPT,
     LABEL,
-    MAX_LABELS,
+    MAX_DIFFERENT_LABELS,
     MAX_VECTOR_BYTES,
     SOURCE,
 )
@@ -93,14 +93,16 @@ def corpus_of(view: ViewState) -> Corpus | None:
 
 
 def label_of(corpus: Corpus) -> Choice:
-    """Return the choice of the column of labels: 2 to `MAX_LABELS` different ones, or grades."""
-    titles = [
-        title
-        for title, labels in corpus.labels.items()
-        if title.casefold() != SPLIT
-        and (2 <= len(set(labels) - {""}) <= MAX_LABELS or kind_of_column(labels) == "number")
-    ]
+    """Return the choice of the column of labels: a few different ones, or grades."""
+    titles = [title for title, labels in corpus.labels.items() if _can_be_labels(title, labels)]
     return LABEL.among(titles)
+
+
+def _can_be_labels(title: str, labels: Sequence[str]) -> bool:
+    if title.casefold() == SPLIT:
+        return False
+    n = len(set(labels) - {""})
+    return 2 <= n <= MAX_DIFFERENT_LABELS or kind_of_column(labels) == "number"
 
 
 def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
@@ -118,12 +120,12 @@ def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledText
         rows = np.sort(np.random.default_rng(0).choice(rows, max_texts, replace=False))
     chosen = rows.tolist()
     split = next((c for title, c in corpus.labels.items() if title.casefold() == SPLIT), ())
-    own_split = [split[i] for i in chosen] if split else []
+    split_values = [split[i] for i in chosen] if split else []
     grades = None if every_grade is None else every_grade[rows].astype(np.float64)
     if grades is None:
-        trial = trial_of([labels[i] for i in chosen], own_split)
+        trial = trial_of([labels[i] for i in chosen], split_values)
     else:
-        trial = grade_trial(grades, own_split)
+        trial = grade_trial(grades, split_values)
     texts = tuple(corpus.texts[i] for i in chosen)
     return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades)
 

@@ -16,6 +16,7 @@ from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
 from contextlens.core.schema import FloatArray, IntArray, ModelCard, Passport
+from contextlens.features.probe.controls import FEW_TESTED_TEXTS
 from contextlens.features.probe.labelled_texts import LabelledTexts
 from contextlens.features.probe.text_vectors import POOLINGS
 from contextlens.figures.theme import CATEGORICAL, NEUTRAL, figure, values
@@ -181,7 +182,7 @@ class LayerScores(Generic[S]):
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
         every: tuple[Any, ...] = (*self.scores, *self.yardsticks, self.learned, self.vectors)
-        return sum(each.nbytes for each in every)
+        return sum(held.nbytes for held in every)
 
 
 def take_rows(features: NDArray[Any] | Sequence[str], rows: IntArray) -> Any:
@@ -201,7 +202,6 @@ def word_counts() -> Any:
 
 # --- The picture of all scores
 
-_FEW = 100  # tested texts: the 95% interval of an accuracy of 80% is then 16 points wide
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
 _LEVELS = {"static": "word vectors", "word2vec": "word2vec", "word2vec_file": "word2vec, a file"}
 _DASHES = ("dash", "dot", "dashdot", "longdash")
@@ -269,7 +269,7 @@ class Probe(Panel):
         """Return what makes the test less telling, a line each."""
         result, n = self.result, self.result.best.n
         counts = {
-            "few": n if n < _FEW else 0,
+            "few": n if n < FEW_TESTED_TEXTS else 0,
             "copies": result.n_copies[0],
             "near_copies": result.n_copies[1],
             "left_out_labels": len(self.labelled.trial.left_out),

@@ -14,7 +14,7 @@ from contextlens.core import ModelCard
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe import controls
 from contextlens.features.probe.calibration import Calibration
-from contextlens.features.probe.controls import MAX_LABELS, SECTION, SENTENCE
+from contextlens.features.probe.controls import MAX_DIFFERENT_LABELS, SECTION, SENTENCE
 from contextlens.features.probe.exports import classifier_json, vectors_parquet, vectors_tsv
 from contextlens.features.probe.grades import GradeProbe
 from contextlens.features.probe.labelled_texts import LabelledTexts, label_of, labelled_texts
@@ -71,7 +71,7 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
         return None
     column = label_of(corpus).of(view)
     if not column:
-        st.info(say("probe.no_column", most=MAX_LABELS), icon=":material/label_off:")
+        st.info(say("probe.no_column", most=MAX_DIFFERENT_LABELS), icon=":material/label_off:")
         return None
     labelled = labelled_texts(corpus, column, card)
     if labelled.trial.problem:

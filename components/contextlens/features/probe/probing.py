@@ -65,7 +65,7 @@ def run_probe(
         report("Comparing with simpler ways", _LEARNING + per_step * len(features))
         best = features[int(np.argmax([layer_score.value for layer_score in scores]))][2]
         kind = "label" if grades is None else "grade"
-        about = {**vectors.passport.settings, kind: labelled.column, "test": trial.how}
+        passport_settings = {**vectors.passport.settings, kind: labelled.column, "test": trial.how}
         shared: dict[str, Any] = {
             "scores": tuple(scores),
             "words": score(WORDS, labelled.texts),
@@ -74,7 +74,7 @@ def run_probe(
             "vectors": best.copy(),  # without the other layers
             "n_cut": vectors.n_cut,
             "n_copies": copies_of(labelled.texts, trial),
-            "passport": replace(vectors.passport, settings=about),
+            "passport": replace(vectors.passport, settings=passport_settings),
         }
         if grades is not None:
             return GradeResult(**shared, guessing=0.0, learned=learned_grades(best, trial, grades))

@@ -12,12 +12,10 @@ from contextlens.analysis.separation import scaled
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
-from contextlens.features.probe.controls import MAX_LISTED_CHANCES
+from contextlens.features.probe.controls import MAX_LISTED_CHANCES, N_SIMILAR_TEXTS
 from contextlens.features.probe.layer_scores import Probe, Verdict
 from contextlens.features.probe.text_vectors import text_vector
 from contextlens.ui.panel import Panel, Rows
-
-_N_NEAREST = 3
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def try_sentence(sentence: str, probe: Probe, service: EncoderService) -> TriedS
     vector = text_vector(sentence, best.name, best.layer, probe.card, service)
     rows = np.flatnonzero(labelled.trial.teaches)
     cosines = scaled(result.vectors[rows]) @ scaled(vector[None])[0]
-    nearest = np.argsort(-cosines, kind="stable")[:_N_NEAREST].tolist()
+    nearest = np.argsort(-cosines, kind="stable")[:N_SIMILAR_TEXTS].tolist()
     labels = labelled.labels
     similar = tuple((labelled.texts[rows[i]], labels[rows[i]], float(cosines[i])) for i in nearest)
     if labelled.grades is not None:

@@ -20,9 +20,8 @@ import numpy as np
 from contextlens.content.language import say
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray
+from contextlens.features.probe.controls import MAX_WORD_VECTORS
 
-MAX_WORDS = 400_000
-"""The most words that are read from a file."""
 _N_EPOCHS = 10
 _TRAINING = {"vector_size": 100, "window": 5, "min_count": 2, "sg": 1, "epochs": _N_EPOCHS}
 _ONE_ORDER = {"seed": 1, "workers": 1}  # the same texts always give the same vectors
@@ -68,8 +67,8 @@ def vectors_from_file(texts: Sequence[str], path: Path) -> FloatArray:
     """Return texts as the means of their words' vectors in a file.
 
     The file is in the form of word2vec or GloVe: text, word2vec's binary form (.bin), or one of
-    them in .gz. Its first `MAX_WORDS` words are read. A word is looked up as it is written, else
-    in small letters; a text without a known word is zero.
+    them in .gz. Its first `MAX_WORD_VECTORS` words are read. A word is looked up as it is written,
+    else in small letters; a text without a known word is zero.
 
     Returns:
         (n_texts, n_dims) float32.
@@ -83,7 +82,7 @@ def vectors_from_file(texts: Sequence[str], path: Path) -> FloatArray:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             is_binary = ".bin" in path.suffixes[-2:]
             n_dims, rows = _binary_rows(file) if is_binary else _text_rows(file)
-            known = {word: row for word, row in islice(rows, MAX_WORDS) if word in wanted}
+            known = {word: row for word, row in islice(rows, MAX_WORD_VECTORS) if word in wanted}
             vectors = np.array([*known.values()], np.float32).reshape(-1, n_dims)
             return _means({word: row for row, word in enumerate(known)}, vectors, words)
     except (OSError, EOFError, ValueError) as exc:

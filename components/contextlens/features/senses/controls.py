@@ -18,6 +18,13 @@ MAX_SENTENCE_CHARACTERS = 2_000
 MAX_GROUPS = 12
 PAGE_SIZE = 25
 """Lines on one page of the concordance."""
+N_NEAREST_USES = 10
+"""Uses listed under the visitor's sentence, nearest first."""
+MAX_SUGGESTED_WORDS = 500
+MAX_REPLACEMENT_WORDS = 8
+"""Words offered in place of one that does not occur."""
+MAX_SCRIPT_OCCURRENCES = 200
+"""Occurrences written into the script; more are read from the page's CSV download."""
 
 # The corpus, word and layer
 

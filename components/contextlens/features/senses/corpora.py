@@ -13,7 +13,7 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.corpus.store.stored_corpus import StoredCorpus
-from contextlens.features.senses.controls import CORPUS, LIVE, SENTENCES
+from contextlens.features.senses.controls import CORPUS, LIVE, MAX_SUGGESTED_WORDS, SENTENCES
 from contextlens.features.senses.occurrences import column_of
 from contextlens.ui.corpora.texts import own_sentences
 from contextlens.ui.corpora.words import WordRow, is_content, marked_words, senses_in
@@ -21,7 +21,6 @@ from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
 
 _FIRST = {"ambiguous": "python"}
-_N_SUGGESTED = 500
 _N_LOOKED = 100_000  # most frequent words, among which those with marked senses are looked for
 
 
@@ -81,7 +80,7 @@ def _suggested(corpus: SearchableCorpus, column: str) -> tuple[WordRow, ...]:
         for count in corpus.words(n=_N_LOOKED)
     ]
     words.sort(key=lambda row: (-row.n_senses, not is_content(row.word)))
-    return tuple(words[:_N_SUGGESTED])
+    return tuple(words[:MAX_SUGGESTED_WORDS])
 
 
 def _marked_texts(corpus: SearchableCorpus) -> Iterable[tuple[str, Span | None]]:

@@ -22,7 +22,7 @@ from contextlens.core.errors import ContextlensError, RequestError
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.core.words import Span, find_words
 from contextlens.corpus.searchable import SearchableCorpus
-from contextlens.features.senses.controls import MAX_SENTENCE_CHARACTERS, group_name
+from contextlens.features.senses.controls import MAX_SENTENCE_CHARACTERS, N_NEAREST_USES, group_name
 from contextlens.features.senses.layers import WordLayers
 from contextlens.features.senses.occurrences import WordUses
 from contextlens.ui.panel import Panel
@@ -34,7 +34,6 @@ the lowest tenth of the margins that the labelled occurrences get when they are 
 it is **unlike any** where its cosine is below their lowest twentieth.
 """.strip()
 
-_N_NEAR = 10
 _CLAIM_WIDTH = 24  # characters on each side of the most similar use
 
 
@@ -161,7 +160,7 @@ def sentence_of(
         return OwnSentence(uses, layer, 0, none[:, 0], (), None, none, str(exc))
     unit = vectors[corpus.layers.index(layer)]
     cosines = cosines_to(units, unit)
-    near = np.argsort(-cosines, kind="stable")[:_N_NEAR]
+    near = np.argsort(-cosines, kind="stable")[:N_NEAREST_USES]
     positions = [plane.project(vectors[i]) for i, plane in enumerate(by_layer.planes)]
     return OwnSentence(
         uses=uses,

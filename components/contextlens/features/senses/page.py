@@ -23,6 +23,7 @@ from contextlens.features.senses.controls import (
     BESIDE,
     CHOSEN,
     GROUPS,
+    MAX_REPLACEMENT_WORDS,
     ONLY,
     OTHER_MODEL,
     OTHER_WORD,
@@ -56,7 +57,7 @@ from contextlens.ui.models.background import jobs
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Control, Text
 from contextlens.ui.state.services import settings
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure
@@ -65,9 +66,6 @@ HEIGHT = 500
 """The height of the picture, in pixels."""
 
 # --- Above the picture: the corpus and the word
-
-_MAX_ADDRESS_CHARACTERS = 200
-_N_INSTEAD = 8  # words offered in place of a missing one
 
 
 def choose_corpus(view: ViewState) -> SearchableCorpus | None:
@@ -151,7 +149,7 @@ def _word_option(row: WordRow) -> str:
 def _write(control: Control[Any], key: str, then: inputs.ViewChange) -> Callable[[], None]:
     def write() -> None:
         if session.is_shown(key):
-            value = str(session.value(key) or "")[:_MAX_ADDRESS_CHARACTERS]
+            value = str(session.value(key) or "")[:MAX_VALUE_CHARACTERS]
             session.write(then(control.put(session.current(), value)))
 
     return write
@@ -169,7 +167,7 @@ def _missing(word: MissingWord) -> None:
     counts = {count.word: count.n for count in (*word.similar, *word.inside)}
     if counts:
         with st.container(horizontal=True, gap="small", key="senses_instead"):
-            for other, n in list(counts.items())[:_N_INSTEAD]:
+            for other, n in list(counts.items())[:MAX_REPLACEMENT_WORDS]:
                 label = f"{escape(shortened(other, 40))} · {n:,}"
                 key = f"senses_instead_{other}"
                 st.button(label, key=key, on_click=partial(_show_word, other))

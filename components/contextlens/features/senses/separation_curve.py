@@ -15,9 +15,19 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.content.language import say
 from contextlens.content.wording import percent
 from contextlens.core.schema import ModelCard
+from contextlens.features.senses.controls import MAX_SCRIPT_OCCURRENCES
 from contextlens.features.senses.occurrences import WordUses
 from contextlens.figures.frames import layer_mark, spread
-from contextlens.figures.theme import CATEGORICAL, INK, MUTED, NEUTRAL, SMALLEST, figure, plain
+from contextlens.figures.theme import (
+    CATEGORICAL,
+    INK,
+    MUTED,
+    NEUTRAL,
+    SMALLEST,
+    figure,
+    plain,
+    tint,
+)
 from contextlens.ui.panel import Panel
 
 FORMULA = r"""
@@ -58,7 +68,7 @@ that of a random 1,000 with a fixed seed.
 
 _MAX_TICKS = 13
 _LOW = 0.3  # shares whose labels stand above them, clear of the axis
-_BAND = "rgba(0,114,178,0.18)"
+_BAND_OPACITY = 0.18
 _HEIGHT = 300
 
 CURVE_SNIPPET = """\
@@ -67,9 +77,6 @@ import plotly.express as px
 px.line(y=accuracy, markers=True, labels={"x": "layer", "y": "accuracy"})
 """
 """Goes on from `separation_snippet`: the curve over the layers."""
-
-MAX_ROWS = 200
-"""Maximum occurrences written into the script; more are read from the page's CSV download."""
 
 _VECTORS = """\
 rows = [row for row in rows if row[3]]  # those with a sense that takes part
@@ -168,7 +175,7 @@ def separation_snippet(card: ModelCard, uses: WordUses) -> str:
     """
     occurrences, trial = uses.occurrences, uses.trial
     indices = np.flatnonzero(trial.codes >= 0).tolist()
-    is_many = len(indices) > MAX_ROWS
+    is_many = len(indices) > MAX_SCRIPT_OCCURRENCES
     given = ["rows = [  # text, start and end of the word, sense, fold"]
     for i in () if is_many else indices:
         start, end = (int(edge) for edge in occurrences.spans[i])
@@ -238,7 +245,7 @@ def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[
         "x": [*x, *x[::-1]],
         "y": [*_rounded(high), *_rounded(low)[::-1]],
         "fill": "toself",
-        "fillcolor": _BAND if color == CATEGORICAL[0] else "rgba(230,159,0,0.18)",
+        "fillcolor": tint(color, _BAND_OPACITY),
         "line": {"width": 0},
         "hoverinfo": "skip",
     }

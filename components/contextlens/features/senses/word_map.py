@@ -20,7 +20,15 @@ from contextlens.features.senses.layers import WordLayers
 from contextlens.features.senses.occurrences import WordUses
 from contextlens.features.senses.own_sentence import OwnSentence
 from contextlens.figures.frames import add_frames, spread
-from contextlens.figures.theme import CATEGORICAL, INK, MAP_AXIS, NEUTRAL, figure, plain
+from contextlens.figures.theme import (
+    CATEGORICAL,
+    INK,
+    MAP_AXIS,
+    MAX_COLORED,
+    NEUTRAL,
+    figure,
+    plain,
+)
 from contextlens.ui.widgets.sense_claims import uses_title_at
 
 Ranges: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
@@ -46,8 +54,6 @@ _HOVER_WIDTH = 40  # characters on each side of the word on hover
 
 # --- Colours and shapes
 
-MAX_COLORED = len(CATEGORICAL) - 1
-"""Senses or groups with a colour of their own; the palette's last, a grey, is for the others."""
 _SHAPES = ("circle", "diamond", "square", "x", "cross", "triangle-up", "star")
 
 

@@ -118,9 +118,9 @@ class CorpusAccuracy(Panel):
 
     def figure(self) -> go.Figure:
         """The accuracy by each way with its interval, best on top, and a line for guessing."""
-        labels = [plain(title_of(each.pooling), 40) for each in self.accuracies]
-        shares = np.array([each.share for each in self.accuracies])
-        low, high = np.array([each.interval for each in self.accuracies]).T
+        labels = [plain(title_of(measured.pooling), 40) for measured in self.accuracies]
+        shares = np.array([measured.share for measured in self.accuracies])
+        low, high = np.array([measured.interval for measured in self.accuracies]).T
         trace = {
             "type": "scatter",
             "mode": "markers",

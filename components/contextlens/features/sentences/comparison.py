@@ -207,20 +207,20 @@ class Comparison(Panel):
         n_rows = -(-len(titles) // n_columns)
         width, height = WIDTH / n_columns, HEIGHT / n_rows
         side = min((width - 36) / len(self.names), (height - 52) / len(self.names))
-        parts: list[str] = []
+        shapes: list[str] = []
         for at, title in enumerate(titles):
             left, top = width * (at % n_columns) + 20, height * (at // n_columns) + 34
-            parts.append(text_at(left, top - 14, fitted(title, width - 24, 11), 11, 1.0))
+            shapes.append(text_at(left, top - 14, fitted(title, width - 24, 11), 11, 1.0))
             names = self.names if len(self.names) <= _MAX_NUMBERED else [""] * len(self.names)
             for i, name in enumerate(names):
-                parts.append(text_at(left - 14, top + side * (i + 0.65), name, 10, 0.7))
+                shapes.append(text_at(left - 14, top + side * (i + 0.65), name, 10, 0.7))
                 below = top + side * len(self.names) + 12
-                parts.append(text_at(left + side * (i + 0.4), below, name, 10, 0.7))
+                shapes.append(text_at(left + side * (i + 0.4), below, name, 10, 0.7))
                 for j in range(len(self.names)):
                     value = float(self.cosines[at, i, j])
                     depth = (value - low) / (high - low)
                     x, y = left + side * j, top + side * i
-                    parts.append(
+                    shapes.append(
                         f'<rect x="{x:.1f}" y="{y:.1f}" width="{side - 1:.1f}" '
                         f'height="{side - 1:.1f}" fill="{CATEGORICAL[0]}" '
                         f'fill-opacity="{0.6 * depth:.3f}"/>'
@@ -228,8 +228,8 @@ class Comparison(Panel):
                     if side > 22:
                         middle = x + (side - 1) / 2
                         more = 'text-anchor="middle"'
-                        parts.append(text_at(middle, y + side * 0.62, two(value), 8, 1.0, more))
-        return drawing(parts)
+                        shapes.append(text_at(middle, y + side * 0.62, two(value), 8, 1.0, more))
+        return drawing(shapes)
 
     def rows(self) -> Rows:
         """A row for each pair of sentences and each way."""
@@ -348,23 +348,23 @@ def vectors(*text):
         *text, truncation=True, max_length={max_length},
         return_special_tokens_mask=True, return_tensors="pt",
     )
-    own = batch.pop("special_tokens_mask")[0] == 0
+    ordinary = batch.pop("special_tokens_mask")[0] == 0
     with torch.inference_mode():
         output = model(**batch, output_hidden_states=True)
     last = output.last_hidden_state[0]
     return {{
         "cls": last[0],
         "mean": last.mean(dim=0),
-        "own": last[own].mean(dim=0) if own.any() else last.mean(dim=0),
+        "own": last[ordinary].mean(dim=0) if ordinary.any() else last.mean(dim=0),
         "max": last.max(dim=0).values,{pooler}
         "last_four": torch.stack(output.hidden_states[-{n_layers}:])[:, 0].mean(dim=(0, 1)),
     }}
 '''
 _COSINES = """\
-found = [vectors(*text) for text in texts]
+by_text = [vectors(*text) for text in texts]
 cosines = {}
-for name in found[0]:
-    rows = torch.nn.functional.normalize(torch.stack([each[name] for each in found]), dim=-1)
+for name in by_text[0]:
+    rows = torch.nn.functional.normalize(torch.stack([ways[name] for ways in by_text]), dim=-1)
     cosines[name] = rows @ rows.T
     print(name, cosines[name].numpy().round(4), sep="\\n")
 """

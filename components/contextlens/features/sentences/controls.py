@@ -12,8 +12,16 @@ from contextlens.ui.state.view import DEFAULT, ViewState
 MAX_SEARCHED_TEXTS = 200_000
 """300 MB of vectors with 384 dimensions."""
 MAX_QUERY_CHARACTERS = 200
+MAX_HITS = 5
+"""Texts that each way to search shows."""
+MAX_WORD_MATCHES = 3
+"""Pairs of words beside a text that a search finds."""
+MAX_CARD_CHARACTERS = 600
+"""Characters of a text that a search finds."""
 MAX_DRAWN_TEXTS = 30
 """Texts of a corpus that are compared."""
+MAX_ORDERING_LABELS = 20
+"""Different labels by which these texts are put in order."""
 
 PAGE = "sentences"
 COMPARE, SEARCH = "compare", "search"

@@ -13,11 +13,9 @@ from contextlens.content.language import say
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS
+from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS, MAX_ORDERING_LABELS
 from contextlens.features.sentences.vectors import vectors_task
 from contextlens.jobs import Task
-
-_MAX_LABELS = 20  # different ones, by which drawn texts are put in order
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ def drawn_texts(corpus: Corpus) -> DrawnTexts:
     random = np.random.default_rng(0)
     chosen = sorted(random.choice(n, min(n, MAX_DRAWN_TEXTS), replace=False).tolist())
     columns = {title: [column[i] for i in chosen] for title, column in corpus.labels.items()}
-    few = (t for t in columns if t != SPLIT and 2 <= len(set(columns[t])) <= _MAX_LABELS)
+    few = (t for t in columns if t != SPLIT and 2 <= len(set(columns[t])) <= MAX_ORDERING_LABELS)
     column = next(few, "")
     labels = columns.get(column, [""] * len(chosen))
     order = sorted(range(len(chosen)), key=labels.__getitem__)

@@ -94,10 +94,10 @@ def _corpora(view: ViewState) -> Choice:
     return corpus_among({name: say("senses.not_here"), **known})
 
 
-def _awaited(task: Task, place: str, *, height: int) -> Any:
+def _awaited(task: Task, key: str, *, height: int) -> Any:
     """Return the result of a task; until then draw its progress or a button, and return None."""
     cost = say("sentences.waiting.cost", duration=duration(task.size))
-    return waiting.result_of(task, cost, place=place, height=height)
+    return waiting.result_of(task, cost, place=key, height=height)
 
 
 # --- The sentences compared
@@ -188,7 +188,7 @@ def _under_the_hood(result: Comparison) -> None:
     )
 
 
-def _downloads(result: Comparison, place: DeltaGenerator) -> None:
+def _downloads(result: Comparison, container: DeltaGenerator) -> None:
     passport = result.vectors.passport
     caption = export.caption(passport)
     texts = dict(zip(result.names, result.sentences, strict=True))
@@ -196,7 +196,7 @@ def _downloads(result: Comparison, place: DeltaGenerator) -> None:
         key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
         caption = f"{' · '.join(key)}\n{caption}"
     with kit.downloads(
-        place,
+        container,
         caption,
         page="sentences",
         texts=texts if result.drawn is None else result.drawn.corpus,

@@ -30,7 +30,12 @@ from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store
 from contextlens.corpus.store.stored_corpus import StoredCorpus
-from contextlens.features.sentences.controls import MAX_SEARCHED_TEXTS
+from contextlens.features.sentences.controls import (
+    MAX_CARD_CHARACTERS,
+    MAX_HITS,
+    MAX_SEARCHED_TEXTS,
+    MAX_WORD_MATCHES,
+)
 from contextlens.features.sentences.vectors import WORK, TextVectors, vectors_task
 from contextlens.figures.theme import CATEGORICAL
 from contextlens.jobs import Report, Task
@@ -55,11 +60,7 @@ mean vectors of their tokens.
 texts have it; texts are ordered by the cosine with the query.
 """.strip()
 
-N_HITS = 5
-"""The texts that each way to search shows."""
 _BLOCK = 8_192  # vectors
-_N_MATCHES = 3  # pairs of words beside a text
-_MAX_CHARACTERS = 600  # of a text on a card
 _MAX_OPACITY = 0.55  # of the word with the largest share
 _READING = 0.9  # the share of an index's progress for reading the texts
 _CHUNK = 512  # texts, encoded between two reports
@@ -150,21 +151,21 @@ class Hit:
     def highlighted(self) -> str:
         """The text as HTML, its words tinted by their shares in the similarity."""
         largest = max((share for _, share in self.shares), default=0.0)
-        parts, at = [], 0
+        pieces, at = list[str](), 0
         for (start, end), share in sorted(self.shares):
-            if start < at or share <= 0 or start >= _MAX_CHARACTERS:
+            if start < at or share <= 0 or start >= MAX_CARD_CHARACTERS:
                 continue
             percent = round(100 * _MAX_OPACITY * share / largest)
             word = html.escape(self.text[start:end])
-            parts.append(html.escape(self.text[at:start]))
-            parts.append(
+            pieces.append(html.escape(self.text[at:start]))
+            pieces.append(
                 '<span style="border-radius:0.25rem;background:color-mix(in srgb, '
                 f'{CATEGORICAL[0]} {percent}%, transparent)">{word}</span>'
             )
             at = end
-        rest = self.text[at : max(at, _MAX_CHARACTERS)]
-        ending = "…" if len(self.text) > _MAX_CHARACTERS else ""
-        return "".join([*parts, html.escape(rest), ending])
+        remainder = self.text[at : max(at, MAX_CARD_CHARACTERS)]
+        ending = "…" if len(self.text) > MAX_CARD_CHARACTERS else ""
+        return "".join([*pieces, html.escape(remainder), ending])
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +279,7 @@ def search(
     scores = np.zeros(len(cosines), np.float32)
     if index.vectorizer is not None:
         scores = (index.words @ index.vectorizer.transform([query]).T).toarray()[:, 0]
-    by_model, by_words = first(cosines, N_HITS), first(scores, N_HITS)
+    by_model, by_words = first(cosines, MAX_HITS), first(scores, MAX_HITS)
     by_words = by_words[scores[by_words] > 0]
     indices = list(dict.fromkeys([*by_model.tolist(), *by_words.tolist()]))
     matches = list(texts(np.array(indices, dtype=np.int64)))
@@ -355,7 +356,7 @@ def _matches(
         WordMatch(unit.label, text_words[j].label, float(table[i, j]))
         for i, (unit, j) in enumerate(zip(query_words, best.tolist(), strict=True))
     ]
-    return tuple(sorted(matches, key=lambda match: -match.cosine)[:_N_MATCHES])
+    return tuple(sorted(matches, key=lambda match: -match.cosine)[:MAX_WORD_MATCHES])
 
 
 def _content(units: Sequence[Unit]) -> list[Unit]:
@@ -376,7 +377,7 @@ def _word(encoding: Encoding, unit: Unit) -> FloatArray:
 
 def texts_of(corpus: Corpus) -> Texts:
     """The function that returns texts of a corpus in memory."""
-    return lambda places: [corpus.texts[i] for i in places.tolist()]
+    return lambda indices: [corpus.texts[i] for i in indices.tolist()]
 
 
 def index_task(

@@ -14,6 +14,15 @@ from contextlens.ui.state.view import MAX_CHARACTERS, Sentence
 
 PAGE = "tokens"
 
+MAX_NAMED_PIECES = 6
+"""The maximum number of tokens that a sentence names."""
+MAX_LISTED_CUTS = 4
+"""The maximum number of ways to cut a word that are listed, the most probable first."""
+MAX_EXPLAINED_CHARACTERS = 200
+"""The maximum length of a word whose steps are shown: the time grows with its square."""
+MAX_QUOTED_CHARACTERS = 120
+"""The maximum length of a searched text that is quoted: more than a tokenizer cuts."""
+
 SECTIONS = ("Vocabulary", "From ID to row", "Two tokenizers", "Back to text")
 VOCABULARY, ID_TO_ROW, TWO_TOKENIZERS, BACK_TO_TEXT = SECTIONS
 
@@ -41,6 +50,6 @@ def pad_within(card: TokenizerCard) -> Number:
 
 def cut_within(card: TokenizerCard, sentence: Sentence) -> Number:
     """The control for cutting: one token of the text is the least, the model's limit the most."""
-    least, most = card.n_added[bool(sentence.pair)] + 1, card.max_length
-    note = f"Special tokens count too. {escape(card.title)} takes at most {most}."
-    return replace(CUT.between(least, most, default=most), help=note)
+    shortest, longest = card.n_added[bool(sentence.pair)] + 1, card.max_length
+    note = f"Special tokens count too. {escape(card.title)} takes at most {longest}."
+    return replace(CUT.between(shortest, longest, default=longest), help=note)

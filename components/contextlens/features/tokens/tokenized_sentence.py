@@ -19,6 +19,7 @@ from contextlens.core.schema import ModelCard, Passport, TokenizerCard, Tokens, 
 from contextlens.core.words import split_words
 from contextlens.features.tokens.controls import (
     HIDE,
+    MAX_NAMED_PIECES,
     PICKED,
     SENTENCE,
     cut_within,
@@ -42,10 +43,8 @@ tokens and 0 for padding.
 In a pair, the longer text is shortened first.
 """.strip()
 
-MAX_NAMED_PIECES = 6
-"""The most tokens that a sentence names."""
 _LARGE, _SIZE, _SMALL = 17, 14, 11
-_LONGEST = 210  # maximum pixels of a label
+_MAX_LABEL_WIDTH = 210  # in pixels
 _ROW = 58
 
 
@@ -339,7 +338,7 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
     drawn: list[str] = []
     x, y = 0.0, 48.0
     for n, (label, token_id, faint) in enumerate(boxes):
-        text = fitted(label, _LONGEST, _SIZE)
+        text = fitted(label, _MAX_LABEL_WIDTH, _SIZE)
         width = max(text_width(text, _SIZE), text_width(str(token_id), _SMALL)) + 16
         if x and x + width > WIDTH:
             x, y = 0.0, y + _ROW

@@ -15,8 +15,16 @@ from contextlens.content.language import Claim, claim, table
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
 from contextlens.core.schema import CutRules, Tokens, Vocabulary
-from contextlens.features.tokens.controls import KIND, KINDS, SEARCH
-from contextlens.features.tokens.tokenized_sentence import MAX_NAMED_PIECES, TokenizedSentence
+from contextlens.features.tokens.controls import (
+    KIND,
+    KINDS,
+    MAX_EXPLAINED_CHARACTERS,
+    MAX_LISTED_CUTS,
+    MAX_NAMED_PIECES,
+    MAX_QUOTED_CHARACTERS,
+    SEARCH,
+)
+from contextlens.features.tokens.tokenized_sentence import TokenizedSentence
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.unread import unknown_reason
@@ -24,14 +32,8 @@ from contextlens.ui.widgets.unread import unknown_reason
 # --- The steps that cut a word
 
 _CONTINUATION = "##"
-_MAX_CUTS = 4
-"""Maximum ways to cut a word that are listed, the most probable first."""
 _EQUAL = 1e-6
 """Sums of log-probabilities this close are equal: rounding depends on the order of addition."""
-_LONGEST = 200
-"""Maximum characters of a word whose steps are shown: the time grows with their square."""
-_MAX_ASKED = 120
-"""Maximum characters of a word that is asked about: more than a tokenizer cuts."""
 
 _Row = dict[str, str | int | float]
 
@@ -89,7 +91,7 @@ def explain_cut(tokens: Tokens, vocabulary: Vocabulary, rules: CutRules) -> Word
     if not candidates:
         return None
     pieces = tuple(vocabulary.pieces[i] for i in max(candidates, key=len))
-    if sum(map(len, pieces)) > _LONGEST:
+    if sum(map(len, pieces)) > MAX_EXPLAINED_CHARACTERS:
         return None
     cut = _trace(pieces, vocabulary, rules)
     return cut if cut is not None and cut.pieces == pieces else None
@@ -139,14 +141,14 @@ def _longest_first(part: str, vocabulary: Vocabulary) -> tuple[list[str], list[_
     rows: list[_Row] = []
     start = 0
     while start < len(part):
-        rest = part[start:]
+        remainder = part[start:]
         prefix = _CONTINUATION if start else ""
-        ends = range(len(rest), 0, -1)
-        end = next((end for end in ends if prefix + rest[:end] in vocabulary.ids), None)
+        ends = range(len(remainder), 0, -1)
+        end = next((end for end in ends if prefix + remainder[:end] in vocabulary.ids), None)
         if end is None:
             break
-        pieces.append(prefix + rest[:end])
-        rows.append({"rest": rest, "piece": pieces[-1], "tried": len(rest) - end})
+        pieces.append(prefix + remainder[:end])
+        rows.append({"rest": remainder, "piece": pieces[-1], "tried": len(remainder) - end})
         start += end
     return pieces, rows
 
@@ -174,12 +176,12 @@ def _most_probable(
             for start, piece, piece_id in _ending_at(word, end, vocabulary, len(scores))
             for score, pieces in ways[start]
         ]
-        ways.append(sorted(candidates, reverse=True)[:_MAX_CUTS])
+        ways.append(sorted(candidates, reverse=True)[:MAX_LISTED_CUTS])
     own_score = sum(scores[vocabulary.ids[piece]] for piece in taken)
     if not ways[-1] or not math.isclose(own_score, ways[-1][0][0], abs_tol=_EQUAL):
         return None
     others = [(score, pieces) for score, pieces in ways[-1] if pieces != taken]
-    best = [(own_score, taken), *others][:_MAX_CUTS]
+    best = [(own_score, taken), *others][:MAX_LISTED_CUTS]
     rows: list[_Row] = [{"cut": " ".join(p), "score": score} for score, p in best]
     return WordCut((word,), taken, tuple(rows))
 
@@ -224,7 +226,7 @@ class LookUp(Panel):
         if not typed:
             numbers = {"size": len(vocabulary.pieces), "listed": len(self.ids)}
             return [claim("tokens.vocabulary.size", **numbers)]
-        word = quoted(typed, _MAX_ASKED)
+        word = quoted(typed, MAX_QUOTED_CHARACTERS)
         typed_tokens = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
         ids = tokens.token_ids[typed_tokens].tolist()
         claims = []

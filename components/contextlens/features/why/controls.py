@@ -9,6 +9,19 @@ from contextlens.ui.state.view import letter
 
 PAGE = "why"
 
+MAX_EXPLANATION_ROWS = 5_000
+"""Rows of the table under the picture."""
+MAX_LINKED_HEADS = 10
+"""The strongest heads with a link to Attention."""
+MAX_LEFT_OUT_WORDS = 100
+"""Words of a sentence that are left out in turn."""
+MAX_PAIRED_WORDS = 12
+"""Words of a sentence for which pairs are left out too."""
+MAX_SCRIPTED_CASES = 40
+"""Words, and pairs of words, in the script of what was left out: those with the largest effects."""
+MAX_SWAPPED_TOKENS = 64
+"""Pairs of tokens; longer texts are not swapped."""
+
 FIRST = sentence_choice(PAGE, "first")
 SECOND = replace(sentence_choice(PAGE, "second"), default=letter(1))
 """The letters of the two compared sentences; the second may equal the first."""

@@ -150,9 +150,9 @@ px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": 
     def sure(self) -> Sequence[Claim]:
         """Return the two ends of each path, and what its shares add up to."""
         return [
-            each
+            statement
             for inputs in self.sides
-            for each in (
+            for statement in (
                 claim("why.inputs.ends", start=inputs.start, end=inputs.end, **_steps(inputs)),
                 claim("why.inputs.sum", sum=float(inputs.shares.sum()), **_steps(inputs)),
             )
@@ -338,10 +338,10 @@ def integrated(text, toward, cuts, n_steps, **how):
 
     way, slopes = states[0] - start, 0
     for low, high in itertools.pairwise(cuts):  # more steps where the cosine changes fast
-        for place, part in zip(*numpy.polynomial.legendre.leggauss(n_steps)):
-            x = (start + (low + (high - low) * (place + 1) / 2) * way).clone().requires_grad_()
+        for node, weight in zip(*numpy.polynomial.legendre.leggauss(n_steps)):
+            x = (start + (low + (high - low) * (node + 1) / 2) * way).clone().requires_grad_()
             slope = torch.autograd.grad(value(x), x)[0].double()
-            slopes = slopes + (high - low) * part / 2 * slope
+            slopes = slopes + (high - low) * weight / 2 * slope
     with torch.no_grad():
         ends = float(value(start)), float(value(states[0]))
     return (slopes * way).sum(dim=1), ends

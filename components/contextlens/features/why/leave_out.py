@@ -20,7 +20,15 @@ from contextlens.core import EncoderService
 from contextlens.core.schema import Block, Counted
 from contextlens.core.words import Span
 from contextlens.features.why.charts import WordBar, signed_end, signed_matrix, word_bars
-from contextlens.features.why.controls import HOW_OUT, OUT_OF, PAIRS, WORDS
+from contextlens.features.why.controls import (
+    HOW_OUT,
+    MAX_LEFT_OUT_WORDS,
+    MAX_PAIRED_WORDS,
+    MAX_SCRIPTED_CASES,
+    OUT_OF,
+    PAIRS,
+    WORDS,
+)
 from contextlens.features.why.explanation import (
     NOISE,
     Explanation,
@@ -63,12 +71,6 @@ and no token may attend to them in any layer, they themselves included.
 """
 )
 How = Literal["taken", "hidden"]
-MAX_WORDS = 100
-"""Maximum words of a sentence that are left out in turn."""
-MAX_PAIRED = 12
-"""Maximum words of a sentence for which pairs are left out too."""
-MAX_WRITTEN = 40
-"""Maximum words, and pairs of words, in the script: those with the largest effects."""
 _CAPTIONS = Captions(
     quantity=say("why.leave_out.quantity"),
     between="",
@@ -289,14 +291,14 @@ class LeaveOutResult(Explanation):
 
     def written_cases(self) -> list[tuple[LeftOutWord, ...]]:
         """Return the words, then the pairs if there are any, with the largest effects."""
-        order = np.argsort(-np.abs(self.changes), kind="stable")[:MAX_WRITTEN]
+        order = np.argsort(-np.abs(self.changes), kind="stable")[:MAX_SCRIPTED_CASES]
         single: list[tuple[LeftOutWord, ...]] = [(self.words[i],) for i in sorted(order.tolist())]
         if self.pairs is None:
             return single
         pairs = list(combinations(range(len(self.words)), 2))
         sizes = np.abs(self.pairs)
         pairs.sort(key=lambda pair: -float(sizes[pair[0], pair[1]]))
-        return [*single, *((self.words[i], self.words[j]) for i, j in pairs[:MAX_WRITTEN])]
+        return [*single, *((self.words[i], self.words[j]) for i, j in pairs[:MAX_SCRIPTED_CASES])]
 
     def case_name(self, case: tuple[LeftOutWord, ...]) -> str:
         """Return the name of the words that are left out: by letter, position and word."""
@@ -341,8 +343,8 @@ def task(view: ViewState, score: Score, service: EncoderService, *, token_second
 
 
 def _n_runs(side: Side, pairs: bool) -> int:
-    n = min(len(side.words), MAX_WORDS)
-    return n * (n + 1) // 2 if pairs and n <= MAX_PAIRED else n
+    n = min(len(side.words), MAX_LEFT_OUT_WORDS)
+    return n * (n + 1) // 2 if pairs and n <= MAX_PAIRED_WORDS else n
 
 
 def leave_out(
@@ -363,7 +365,7 @@ def leave_out(
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     candidates = [_candidates(score, side, how) for side in score.sides]
-    has_pairs = pairs and all(len(words) <= MAX_PAIRED for words in candidates)
+    has_pairs = pairs and all(len(words) <= MAX_PAIRED_WORDS for words in candidates)
     groups = [
         [*((unit,) for unit in words), *(combinations(words, 2) if has_pairs else ())]
         for words in candidates
@@ -410,11 +412,11 @@ def _run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> M
 def texts_without(side: Side, units: Sequence[Unit]) -> tuple[str, str | None, Span | None]:
     """Return a sentence without some words: its text, its pair, and the span of its chosen word."""
     encoding, word = side.encoding, chosen_span(side.sentence)
-    rest = cut(encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0])
+    remaining = cut(encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0])
     pair = encoding.pair
     if pair is not None:
         pair = cut(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
-    return rest.text, pair, None if word is None else rest.moved(word)
+    return remaining.text, pair, None if word is None else remaining.moved(word)
 
 
 def _mean_without(weights: Doubles, positions: Sequence[int]) -> Doubles:
@@ -430,7 +432,7 @@ def _candidates(score: Score, side: Side, how: How) -> list[Unit]:
     words = [unit for unit in side.units if is_word(unit)]
     if score.vector_kind == "word" and how == "taken":
         words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
-    return words[:MAX_WORDS]
+    return words[:MAX_LEFT_OUT_WORDS]
 
 
 def _changes(
@@ -467,18 +469,20 @@ def _limits(
     """Remarks on the words and pairs that are not left out."""
     claims = []
     if lacks_pairs:
-        claims.append(claim("why.leave_out.note.pairs", most=MAX_PAIRED))
+        claims.append(claim("why.leave_out.note.pairs", most=MAX_PAIRED_WORDS))
     for side, words in zip(score.sides, candidates, strict=True):
         n, letter = len(side.words), side.letter
-        if len(words) == MAX_WORDS and n > MAX_WORDS:
-            claims.append(claim("why.leave_out.note.long", letter=letter, n=n, most=MAX_WORDS))
+        if len(words) == MAX_LEFT_OUT_WORDS and n > MAX_LEFT_OUT_WORDS:
+            claims.append(
+                claim("why.leave_out.note.long", letter=letter, n=n, most=MAX_LEFT_OUT_WORDS)
+            )
         if side.n_truncated and how == "taken":
             claims.append(claim("why.leave_out.note.cut", letter=letter))
     if score.vector_kind == "word" and how == "taken":
         names = list(dict.fromkeys(quoted(side.word) for side in score.sides))
         listed = " and ".join(names)
         claims.append(claim("why.leave_out.note.compared", n=len(names), words=listed))
-    return list({str(each): each for each in claims}.values())  # both sides may be one sentence
+    return list({str(note): note for note in claims}.values())  # both sides may be one sentence
 
 
 # --- A text without some of its words
@@ -541,7 +545,7 @@ def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> rang
 
 # --- The agreement between shares and the effects of leaving out, and between two words
 
-MIN_WORDS = 8
+MIN_ORDERED_WORDS = 8
 """The minimum number of words for comparing two orders."""
 UNRELATED = 0.2
 """The largest absolute Kendall's tau of orders that count as unrelated."""
@@ -553,7 +557,8 @@ class Order:
 
     Attributes:
         verdict: "same" or "opposite" if tau lies further from 0 than for 19 of 20 random orders;
-            "unrelated" if it is small; else, or for fewer than `MIN_WORDS` words, "cannot tell".
+            "unrelated" if it is small; else, or for fewer than `MIN_ORDERED_WORDS` words,
+            "cannot tell".
         tau: Kendall's tau-b (1945) of the two, from -1 (reversed) to 1 (the same); None if one of
             them has no order, because all its numbers are equal.
     """
@@ -575,7 +580,7 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
     if n < 2 or np.ptp(shares) == 0 or np.ptp(changes) == 0:
         return Order("cannot tell", None)
     tau = float(kendalltau(shares, -changes).statistic)
-    if n < MIN_WORDS:
+    if n < MIN_ORDERED_WORDS:
         return Order("cannot tell", tau)
     by_chance = 1.96 * float(np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
     if abs(tau) > by_chance:

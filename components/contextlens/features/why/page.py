@@ -35,6 +35,8 @@ from contextlens.features.why.controls import (
     INPUTS,
     LEAVE_OUT,
     LOOK,
+    MAX_EXPLANATION_ROWS,
+    MAX_LINKED_HEADS,
     MEAN,
     PANEL,
     PICKED,
@@ -99,10 +101,10 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
 
 def left_unread(score: Score) -> None:
     """Notes on the parts of the sentences that did not fit the model or that it cannot read."""
-    most = score.card.max_length
     for side in score.sides:
         if side.n_truncated:
-            st.caption(say("why.missing.cut", most=most, n=side.n_truncated, letter=side.letter))
+            numbers = {"n": side.n_truncated, "most": score.card.max_length}
+            st.caption(say("why.missing.cut", letter=side.letter, **numbers))
     texts = {side.letter: side.encoding for side in score.sides}
     kit.notes(unread(texts, uncached(), score.card.id))
     recipe = score.card.recipe
@@ -185,7 +187,6 @@ _PICTURE_JOB = "why_progress"
 _HEAD = Text(page="attention", name="head", label="Head")
 _SHOW = Text(page="attention", name="show", default="One head", label="Show")
 _SENTENCE = Text(page="attention", name="sentence", default="A", label="Sentence")
-_N_LINKED_HEADS = 10
 
 
 def result_of(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation | None:
@@ -198,10 +199,10 @@ def result_of(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation |
     return None if result is None else result.in_view(view)
 
 
-def _await_result(task: Task, place: str, title: str, *, height: int) -> Any:
+def _await_result(task: Task, key: str, title: str, *, height: int) -> Any:
     """The result of a task; until then show progress, or the title with its cost and a button."""
     cost = say("why.work.takes", what=title, duration=duration(task.size))
-    return waiting.result_of(task, cost, place=place, height=height)
+    return waiting.result_of(task, cost, place=key, height=height)
 
 
 def _task(view: ViewState, score: Score) -> Task | None:
@@ -291,7 +292,7 @@ def _heads(view: ViewState, result: SwitchOffResult) -> None:
         _chart(result)
     with right, st.container(key="why_heads", gap="xsmall"):
         st.caption(say("why.switch_off.strongest"))
-        for head in result.strongest(_N_LINKED_HEADS):
+        for head in result.strongest(MAX_LINKED_HEADS):
             opened = on_head(view, result.score.first.letter, head.layer, head.head)
             navigation.link(
                 navigation.row("attention"), opened, label=head.label, icon=":material/hub:"
@@ -325,7 +326,6 @@ _EXPLAINED: Mapping[str, _Explained] = {
 
 _FILE = "why-alike"
 _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
-_MAX_ROWS = 5_000
 
 
 def look_closer(view: ViewState, score: Score, result: Explanation | None) -> None:
@@ -394,9 +394,9 @@ def explain(view: ViewState, result: Explanation) -> None:
 
 def _numbers(result: Explanation) -> None:
     table = result.rows()
-    kit.table(table[:_MAX_ROWS], key="why_table", exact=_EXACT, height=360)
-    if len(table) > _MAX_ROWS:
-        st.caption(say("why.work.rows", most=_MAX_ROWS, n=len(table)))
+    kit.table(table[:MAX_EXPLANATION_ROWS], key="why_table", exact=_EXACT, height=360)
+    if len(table) > MAX_EXPLANATION_ROWS:
+        st.caption(say("why.work.rows", most=MAX_EXPLANATION_ROWS, n=len(table)))
 
 
 def _under_the_hood(result: Explanation) -> None:
@@ -409,12 +409,12 @@ def _under_the_hood(result: Explanation) -> None:
     )
 
 
-def downloads(view: ViewState, result: Explanation, place: DeltaGenerator) -> None:
+def downloads(view: ViewState, result: Explanation, container: DeltaGenerator) -> None:
     """Draw the Download menu; it holds only the view, and finds the data again on a click."""
     title = str(result.title()) if result.detail else ""
     rows = result.word_rows() if result.detail else None
     with kit.downloads(
-        place,
+        container,
         export.caption(result.passport),
         page="why",
         chart=_CHART,

@@ -150,11 +150,11 @@ def _portions(
     texts, pairs = [text for text, _ in inputs], [pair for _, pair in inputs]
     n_tokens = [tokens.n_tokens for tokens in service.tokenize(card.id, texts, pairs=pairs)]
     lengths = dict(zip(inputs, n_tokens, strict=True))
-    most = max(1, _STATES_BYTES // (4 * card.n_dims))
+    max_tokens = max(1, _STATES_BYTES // (4 * card.n_dims))
     start, n_held = 0, 0
     for i, run in enumerate(runs):
         length = lengths[run.text, run.pair]
-        if i > start and n_held + length > most:
+        if i > start and n_held + length > max_tokens:
             yield runs[start:i]
             start, n_held = i, 0
         n_held += length

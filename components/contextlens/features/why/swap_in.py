@@ -18,7 +18,7 @@ from contextlens.content.wording import occurrence, placed
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted, Patch, Tokens
 from contextlens.features.why.charts import MAX_GAPPED, axis_names, layer_axis, titled, word_axis
-from contextlens.features.why.controls import INTO
+from contextlens.features.why.controls import INTO, MAX_SWAPPED_TOKENS
 from contextlens.features.why.explanation import PARTIAL_RUN, Explanation, leading_of, task_of
 from contextlens.features.why.score import SCORE_FORMULA, ModelRun, Score, Side, vectors_of
 from contextlens.features.why.script import hooks, reader, script, side_arguments
@@ -43,8 +43,6 @@ are matched by position; otherwise equal tokens in the same order are (Ratcliff 
 """
 )
 Into = Literal["first", "second"]
-MAX_TOKENS = 64
-"""Maximum number of aligned tokens; texts with more are not swapped."""
 MIN_SHARE = 0.05
 """The smallest share of the way from the receiver's vector to the donor's that is mentioned."""
 _CAPTIONS = Captions(
@@ -343,7 +341,7 @@ def task(view: ViewState, score: Score, service: EncoderService, *, token_second
     """Return the job that swaps hidden states in; `token_seconds` is the duration of a token."""
     into = cast(Into, INTO.of(view))
     lengths = [side.encoding.n_tokens for side in score.sides]
-    n_tokens = min(*lengths, MAX_TOKENS) * (score.layer + 1) * lengths[0]
+    n_tokens = min(*lengths, MAX_SWAPPED_TOKENS) * (score.layer + 1) * lengths[0]
     return task_of(
         ("swap in", into, score.key),
         "Swapping each hidden state in",
@@ -404,7 +402,9 @@ def _swap_problem(score: Score, alignment: Alignment, is_some_way: bool) -> Clai
         return claim("why.swap_in.stuck")
     if not n:
         return claim("why.swap_in.unpaired")
-    return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None
+    return (
+        claim("why.swap_in.long", n=n, most=MAX_SWAPPED_TOKENS) if n > MAX_SWAPPED_TOKENS else None
+    )
 
 
 NO_WAY = 1e-4

@@ -329,7 +329,7 @@ def means_of_parts():
                 keep = lambda x, outputs=outputs: outputs.append(x[0]) or x
                 stack.enter_context(hooked(n, part, keep))
             model(**batch)
-    return {{place: torch.cat(outputs).mean(dim=0) for place, outputs in rows.items()}}
+    return {{key: torch.cat(outputs).mean(dim=0) for key, outputs in rows.items()}}
 
 
 means = means_of_parts()

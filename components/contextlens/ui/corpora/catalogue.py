@@ -24,9 +24,9 @@ from contextlens.ui.access.roles import KEEP, MANAGE
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.controls import MINE, Text
 from contextlens.ui.state.services import is_for_one, settings
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 
-MOST = 8
+MAX_OWN_CORPORA = 8
 """The most corpora that one visitor keeps, if there are several visitors."""
 _MAX_LISTED = 50  # on one page
 
@@ -109,7 +109,7 @@ def _listed_names(view: ViewState) -> tuple[str, ...]:
 def _names_in_address(view: ViewState) -> tuple[str, ...]:
     """Return the corpora that the address names as the visitor's own."""
     names = (name for name in MINE.of(view).split(",") if is_name(name))
-    return tuple(dict.fromkeys(names))[:MOST]
+    return tuple(dict.fromkeys(names))[:MAX_OWN_CORPORA]
 
 
 def listed(view: ViewState) -> tuple[Kept, ...]:
@@ -166,7 +166,7 @@ def with_own(view: ViewState, name: str) -> ViewState:
     if is_for_one() or guard.current_owner():  # the store itself is the list
         return view
     others = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
-    return MINE.put(view, ",".join([*others, name][-MOST:]))
+    return MINE.put(view, ",".join([*others, name][-MAX_OWN_CORPORA:]))
 
 
 def without_own(view: ViewState, name: str) -> ViewState:
@@ -182,10 +182,10 @@ def check_may_add(view: ViewState) -> None:
         CorpusError: they have too many.
     """
     n = len(own_names(view))
-    if n >= MOST and not is_for_one():
+    if n >= MAX_OWN_CORPORA and not is_for_one():
         raise CorpusError(
-            f"{n} corpora are kept for you here, and one visitor keeps at most {MOST}. Delete one "
-            "first; what is exported stays yours."
+            f"{n} corpora are kept for you here, and one visitor keeps at most {MAX_OWN_CORPORA}. "
+            "Delete one first; what is exported stays yours."
         )
 
 
@@ -250,7 +250,7 @@ _MAP_PANEL = Text(page="map", name="panel", default="Trust", label="Look closer"
 
 def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
     """Return the view with Senses on a corpus, and on a word in it."""
-    return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:200])
+    return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:MAX_VALUE_CHARACTERS])
 
 
 def on_map(view: ViewState, corpus: str, find: str = "") -> ViewState:
@@ -268,4 +268,8 @@ def on_ready_map(view: ViewState, find: str = "") -> ViewState:
 
 def _finding(view: ViewState, find: str) -> ViewState:
     """The view with the texts marked on the map that have a word."""
-    return _MAP_PANEL.put(_MAP_FIND.put(view, find[:200]), "Find & select") if find else view
+    return (
+        _MAP_PANEL.put(_MAP_FIND.put(view, find[:MAX_VALUE_CHARACTERS]), "Find & select")
+        if find
+        else view
+    )

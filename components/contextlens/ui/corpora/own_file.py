@@ -22,9 +22,8 @@ from contextlens.ui.files.uploads import table_of
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Number, Text
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 
-_MAX_CONTROL = 200  # the most characters that an address accepts for one control
 _N_USED = 8
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 
@@ -267,4 +266,6 @@ def places(sheet: Table, titles: Sequence[str]) -> str:
     """The positions of columns, separated by commas; only as many as fit in an address."""
     every = list(sheet.columns)
     text = ",".join(str(every.index(title)) for title in titles)
-    return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]
+    if len(text) <= MAX_VALUE_CHARACTERS:
+        return text
+    return text[: MAX_VALUE_CHARACTERS + 1].rpartition(",")[0]

@@ -15,6 +15,7 @@ from contextlens.ui.state.view import (
     DEFAULT,
     MAX_CHARACTERS,
     MAX_SENTENCES,
+    MAX_VALUE_CHARACTERS,
     Sentence,
     Value,
     ViewState,
@@ -156,7 +157,7 @@ def _whole(value: Any, most: int) -> int:
 
 def _control(value: Any) -> Value:
     if isinstance(value, str):
-        return _text(value, 200)
+        return _text(value, MAX_VALUE_CHARACTERS)
     if not isinstance(value, bool | int | float) or not abs(value) <= _MAX_NUMBER:
         raise ValueError("not a plain value")
     return value

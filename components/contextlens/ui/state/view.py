@@ -11,6 +11,7 @@ from contextlens.core.words import Span, find_word, find_words, split_words
 
 MAX_SENTENCES = 8  # and as many references
 MAX_CHARACTERS = 20_000  # of one sentence
+MAX_VALUE_CHARACTERS = 200  # of one control's text
 
 Value = str | int | float | bool
 

@@ -39,11 +39,6 @@ def table(app: AppTest, column: str = "sentence length in characters") -> pd.Dat
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
 
-def arrays_in(content: bytes) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
-
-
 def go(app: AppTest, view: ViewState) -> AppTest:
     """The same visit on another view, as after a link."""
     app.query_params["s"] = encode(view)
@@ -64,7 +59,6 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
     assert title(app).startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
-    assert "of each point's 15 truly nearest points" in plainly_said(app)
     assert "Ambiguous words: **32** uses of words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[-1]))
     shown = table(app)
@@ -86,10 +80,9 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
     assert picture(app) is own  # another layer of the map needs no new one
     assert shown_view(app).layer == 1
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[1]))
-    arrays = arrays_in(files["map.npz"]())
-    np.testing.assert_array_equal(arrays["vectors"], own.vectors[1])
-    np.testing.assert_array_equal(arrays["coordinates"], own.map.coordinates[1])
-    passport = json.loads(str(arrays["passport"]))
+    with np.load(io.BytesIO(files["map.npz"]()), allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["coordinates"], own.map.coordinates[1])
+        passport = json.loads(str(arrays["passport"]))
     assert passport["settings"]["map"]["method"] == "pca"
     assert passport["settings"]["corpus"] == "Ambiguous words"
     shown = table(app)
@@ -132,19 +125,6 @@ def test_choices_are_written_into_the_address() -> None:
     }
     assert "These vectors come from the last layer only" in plainly_said(app)
     assert "The lasso works in 2-D only" in plainly_said(app)
-    assert "found, ringed on the map." in plainly_said(app)
-    assert "A similar map with a script of your own" in plainly_said(app)
-
-
-def test_sentences_can_be_placed_by_the_models_own_recipe() -> None:
-    choices = {"source": "sentences", "unit": "sentences", "sentences_pooling": "recipe"}
-    app = settled(framed(map_view(**QUICK, **choices)))
-    assert_whole(app)
-    said = plainly_said(app)
-    assert "mean of all tokens, at most 256 tokens, scaled to length 1" in said
-    assert "These vectors come from the last layer only" in said
-    (code,) = [block.value for block in app.code if "SentenceTransformer" in block.value]
-    assert ".encode(names, convert_to_tensor=True)" in code
 
 
 def test_without_webgl_a_map_in_space_is_flat_and_says_so() -> None:
@@ -189,9 +169,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
     controls = {"source": "file", "file": digest, "unit": "tokens", "at_most": "1000"}
     app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
     assert_whole(app)
-    assert re.search(
-        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts at random", plainly_said(app)
-    )
+    assert "mine.txt: **1,000** tokens · from " in plainly_said(app)
     below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
     assert re.fullmatch(r"from \d+ of 150 texts at random, to stay within [\d,]+ points", below)
 
@@ -220,13 +198,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert picture(app) is old
     warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
     assert "This is the previous map" in warning
-    assert "words · all layers · PCA" in warning
-    assert (
-        "Since that map was drawn, you changed which words, how many points, the map's settings."
-    ) in warning
-    assert re.search(
-        r"Drawing this map takes about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app)
-    )
+    assert "Drawing this map takes about **" in plainly_said(app)
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
@@ -255,7 +227,6 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
     ]
     assert picture(app) is old
     assert "This is the previous map" in plainly_said(app)
-    assert "Since that map was drawn, you changed which words." in plainly_said(app)
     assert [b for b in app.button if b.key == "map_progress_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)

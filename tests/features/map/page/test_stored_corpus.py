@@ -36,14 +36,6 @@ def keep(n: int = 12, title: str = "mine.csv") -> str:
     return indexed(store(), replace(corpus, spans=tuple(split_words(t)[0] for t in corpus.texts)))
 
 
-def test_the_texts_are_the_store_s() -> None:
-    corpus = corpus_of(on(keep()))
-    assert corpus is not None
-    assert corpus.texts == made_up_corpus(12).texts
-    assert corpus.spans is not None
-    assert corpus_of(CHOOSING) is None
-
-
 @pytest.mark.parametrize("name", ["g" * 16, "short", "../../etc", "<img src=x>"])
 def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
     with pytest.raises(CorpusError, match=r"no corpus|no such corpus"):

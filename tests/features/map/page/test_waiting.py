@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import threading
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,19 +120,6 @@ def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> No
     app = settled(press(app, "map_progress_begin"))
     np.testing.assert_array_equal(picture(app).map.coordinates, first.map.coordinates)
     assert not has_button(app, "map_progress_begin")
-
-
-def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() -> None:
-    app = on_map(map_view(**QUICK, seed=12))
-    own = picture(app).request
-    large = map_view(**LONG)
-    app = go(app, large)
-    settings = replace(own.settings, method="tsne", seed=0)
-    request = replace(own, every_word=True, only=(), settings=settings)
-    app.session_state["_kept"]["map_progress_shown"] = ("map", request.key)
-    app = settled(app.run())
-    assert not under_way()
-    assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
 
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@ from contextlens.analysis.words import POOLINGS
 from contextlens.ui.state.controls import choice, switch
 
 PAGE = "meaning"
+MAX_CLAIMED_REFERENCES = 2
+"""References that the sentences mention; the table and the picture have all."""
 POOLING = choice(PAGE, "pooling", POOLINGS)
 LINES = choice(PAGE, "lines", ("All", "Sentences", "References"))
 CENTRED = switch(PAGE, "centred")

@@ -94,5 +94,5 @@ def words(portrait: Portrait) -> None:
     """Draw which references tell the words apart, or else the main claim; all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
     claims = meaning_in_context(*of)
-    shown = visible_claims(claims)
-    kit.claims(shown, sure=[*(c for c in claims if c not in shown), *meaning_sure(*of)])
+    visible = visible_claims(claims)
+    kit.claims(visible, sure=[*(c for c in claims if c not in visible), *meaning_sure(*of)])

@@ -17,6 +17,7 @@ from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import listed, quoted, several, two
 from contextlens.core.schema import FloatArray
+from contextlens.ui.widgets.comparison.controls import MAX_CLAIMED_REFERENCES
 
 BandOf = Callable[[Pair], Band | None]
 """Returns the band of random pairs to compare a pair of words with; None if there is none."""
@@ -26,7 +27,6 @@ NOISE = 0.03
 EQUAL = 1 - 1e-5
 """Cosines of at least this are those of equal vectors, up to rounding in float32."""
 _ALIKE = 0.95
-_MAX_REFERENCES = 2  # that the reading mentions
 
 
 def side_of(value: float, band: Band, row: int) -> int:
@@ -47,9 +47,9 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
     """
     if band is None:
         return claim("similarity.alone", cosine=value, **names)
-    place = {1: "above", 0: "within", -1: "below"}[side_of(value, band, row)]
+    side = {1: "above", 0: "within", -1: "below"}[side_of(value, band, row)]
     ends = {"low": float(band.low[row]), "high": float(band.high[row])}
-    return claim(f"similarity.{place}", cosine=value, **ends, **names)
+    return claim(f"similarity.{side}", cosine=value, **ends, **names)
 
 
 # The title
@@ -105,7 +105,7 @@ def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list
         claims.append(_one_pair(comparison, pairs[0], row, band(pairs[0])))
     elif pairs:
         claims.append(_many_pairs(comparison, pairs, row))
-    closest = leanings(comparison, row, band)[:_MAX_REFERENCES]
+    closest = leanings(comparison, row, band)[:MAX_CLAIMED_REFERENCES]
     return [*claims, *(_of_reference(comparison, row, leaning, band) for leaning in closest)]
 
 
@@ -117,8 +117,7 @@ def visible_claims(claims: Sequence[Claim]) -> list[Claim]:
 
 def _unknown(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Claim:
     """The words of sentences that the model does not know; for a pair, also its cosine."""
-    own = [item for item in comparison.items if item.role == "sentence"]
-    unknown = [item for item in own if item.unknown]
+    unknown = [item for item in comparison.items if item.role == "sentence" and item.unknown]
     words = several([_item(item) for item in unknown])
     if len(pairs) > 1:
         return claim("meaning.pairs.unknown", n=len(unknown), words=words)
@@ -216,8 +215,8 @@ def _of_reference(comparison: Comparison, row: int, leaning: Leaning, band: Band
     reference = quoted(comparison.items[leaning.reference].word)
     near, far = (_item(comparison.items[i]) for i in (leaning.near, leaning.far))
     if leaning.verdict == "unknown":
-        own = [item for item in comparison.items if item.role == "sentence"]
-        involved = [comparison.items[leaning.reference], *own]
+        in_sentences = [item for item in comparison.items if item.role == "sentence"]
+        involved = [comparison.items[leaning.reference], *in_sentences]
         words = several([_item(item) for item in involved if item.unknown])
         return claim("meaning.reference.unknown", reference=reference, words=words)
     if leaning.verdict == "single":
@@ -243,7 +242,7 @@ def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim
     if yardstick is not None:
         ends = float(yardstick.low[row]), float(yardstick.high[row])
         claims.append(claim("meaning.sure.random", low=ends[0], high=ends[1], of=yardstick.of))
-    closest = leanings(comparison, row, band)[:_MAX_REFERENCES]
+    closest = leanings(comparison, row, band)[:MAX_CLAIMED_REFERENCES]
     claims += [_holds(comparison, leaning) for leaning in closest if leaning.verdict == "closer"]
     return [*claims, claim("meaning.sure.noise", noise=NOISE)]
 
