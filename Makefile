@@ -26,6 +26,8 @@ LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --g
 	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c locks/constraints.txt
 # What every lock of the app holds: the server's packages, and what installs the app itself.
 APP_LOCK = --extra server --group build
+# The bundled model's package asks for it; the app reads that package's files alone.
+UNUSED = --no-emit-package sentence-transformers
 # Only `make lint` and `make format` use it, and only if node is installed.
 BIOME_VERSION = 2.6.8
 BIOME = .venv/biome/node_modules/.bin/biome check --config-path=.ci/javascript.json components docs/assets
@@ -63,10 +65,7 @@ help:
 # --- The app -----------------------------------------------------------------------------
 
 run: port .venv/.app
-	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
-	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
-	    --browser.serverAddress "$(URL_HOST)" \
-	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
+	@$(if $(RELOAD),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto )exec $(RUN_PYTHON) -m contextlens open --host "$$HOST" --port "$$PORT"
 
 # Visitors use PORT; the processes take the ports after it.
 serve-app: port .venv/.app
@@ -178,8 +177,8 @@ $(TOOLS)/.ready: locks/tools.txt
 	@touch $@
 
 lock: $(TOOLS)/.ready
-	$(LOCK) pyproject.toml $(APP_LOCK) -o locks/app.txt
-	$(LOCK) pyproject.toml $(APP_LOCK) --extra cluster -c locks/app.txt -o locks/serve.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) $(UNUSED) -o locks/app.txt
+	$(LOCK) pyproject.toml $(APP_LOCK) $(UNUSED) --extra cluster -c locks/app.txt -o locks/serve.txt
 	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
 	$(LOCK) pyproject.toml $(APP_LOCK) --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
 	    -o locks/cluster.txt

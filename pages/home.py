@@ -45,7 +45,8 @@ with story, errors.boundary():
     else:
         page.headline(headline, portrait, ruler)
         page.story(view, portrait, card, ruler)
-        page.downloads(portrait, place, snippets(portrait, card), partial(files, portrait))
+        numbers = partial(files, view, meaning.passport)
+        page.downloads(portrait, place, snippets(portrait, card), numbers)
 
 if card is not None:
     with examples.container():

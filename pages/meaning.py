@@ -25,6 +25,6 @@ if portrait is None:
 else:
     page.picture(view, portrait, ruler)
     page.explain(portrait, card)
-    page.downloads(portrait, card, downloads)
+    page.downloads(view, portrait, card, downloads)
     if ruler is None:
         runtime.await_measures(card)

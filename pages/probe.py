@@ -20,4 +20,4 @@ if probe is not None:
     page.picture(probe)
     page.look_closer(view, probe)
     page.explain(probe)
-    page.downloads(probe, downloads)
+    page.downloads(view, probe, downloads)

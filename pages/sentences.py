@@ -9,9 +9,10 @@ from contextlens.ui.widgets import kit
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
 with kit.box():
-    page.toolbar(view)
+    vectors = page.toolbar(view)
 card = runtime.load(view.model, height=page.HEIGHT)
 if controls.SHOW.of(view) == controls.SEARCH:
+    page.choose_vectors(view, card, vectors)
     page.search_texts(view, card, downloads)
 else:
     page.compare(view, card, downloads)

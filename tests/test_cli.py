@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from socket import AF_INET, AF_INET6
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,13 +16,13 @@ from typer.testing import CliRunner, Result
 
 from contextlens import cli
 from contextlens.core import Settings
-from contextlens.core.errors import ContextlensError
 from contextlens.corpus.corpus import Corpus
-from contextlens.corpus.store.store import open_store
+from contextlens.corpus.store.store import Store, open_store
 from contextlens.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT
 from contextlens.ui.files import uploads
 from contextlens.ui.state.address import decode
 from contextlens.ui.state.view import ViewState
+from tests.support.corpus_store import indexing, made_up_corpus
 
 ROWS = ["id,review,stars", '1,"A good film, by the river.",5', "2,The bank was bad.,1"]
 
@@ -71,12 +75,26 @@ def test_sentences_open_meaning_and_nothing_opens_the_start(
     assert (page, [s.text for s in view.sentences]) == ("/meaning", ["One bank.", "-s"])
     assert view_of(run("--no-browser", "--model", "org/name"))[1].model == "org/name"
     assert view_of(run("--no-browser"))[0] == "/"
-    with socket.socket() as busy:
-        busy.bind(("127.0.0.1", 0))
-        busy.listen()
-        with pytest.raises(ContextlensError, match="is in use on localhost"):
-            cli._free_port("localhost", busy.getsockname()[1])
     assert len(opened) == 3
+
+
+def test_the_browser_opens_where_there_is_a_display(
+    opened: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(cli, "_open_when_ready", lambda _, url: waited.append(url))
+    monkeypatch.setattr(sys, "platform", "linux")
+    for variables, is_open in (
+        ({}, False),
+        ({"DISPLAY": ":0"}, True),
+        ({"WAYLAND_DISPLAY": "w"}, True),
+    ):
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        assert ("It opens on" in run().output) is not is_open
+    assert len(waited) == 2
 
 
 @pytest.mark.parametrize(
@@ -89,6 +107,9 @@ def test_sentences_open_meaning_and_nothing_opens_the_start(
         (("--sentence", "x" * 20_001), "20,001 characters. At most 8 of 20,000"),
         (("--sentence", "x") * 9, "9 sentences were given"),
         (("--host", "nobody.invalid"), "nobody.invalid is not an address of this machine"),
+        (("--host", "203.0.113.7"), "203.0.113.7 is not an address of this machine"),
+        (("--host", "203.0.113.7", "--port", "BUSY"), "203.0.113.7 is not an address of this"),
+        (("--port", "BUSY"), "is in use on localhost"),
         (("index", "nowhere.csv"), "nowhere.csv is not a file."),
         (("proof", "--benchmark", "stsb"), "file"),
     ],
@@ -100,14 +121,64 @@ def test_what_cannot_be_used_ends_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = [str(table) if argument == "TABLE" else argument for argument in arguments]
-    monkeypatch.setattr(sys, "argv", ["contextlens", *given])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        placeholders = {"TABLE": str(table), "BUSY": str(busy.getsockname()[1])}
+        given = [placeholders.get(argument, argument) for argument in arguments]
+        monkeypatch.setattr(sys, "argv", ["contextlens", *given])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
     assert end.value.code == 2
     said = capsys.readouterr()
     assert sentence in said.err
     assert not said.out
+
+
+def test_an_open_server_names_the_addresses_at_which_others_find_it(
+    opened: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = ("127.0.0.1", "192.0.2.7", "fe80::1%eth0", "2001:db8::7")
+    cards = [
+        SimpleNamespace(family=AF_INET6 if ":" in a else AF_INET, address=a) for a in addresses
+    ]
+    monkeypatch.setattr("psutil.net_if_addrs", lambda: {"eth0": cards})
+    output = run("--host", "0.0.0.0", "--no-browser").output
+    ((host, port),) = opened
+    assert host == "0.0.0.0"
+    assert "All who can reach this machine can open it, without a password" in output
+    assert output.splitlines()[2:-1] == [f"http://192.0.2.7:{port}"]
+    assert cli._network_addresses("::", 1) == ["http://192.0.2.7:1", "http://[2001:db8::7]:1"]
+    assert "All who can reach" not in run("--no-browser").output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems set no such limit")
+@pytest.mark.parametrize("command", ["open", "index"])
+def test_a_low_memory_limit_ends_with_a_sentence(table: Path, command: str) -> None:
+    ended = subprocess.run(
+        ["sh", "-c", 'ulimit -v 800000; exec "$@"', "sh", sys.executable, "-m", "contextlens",
+         command, str(table)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "This process may use 819 MB of memory, and Contextlens needs 2,000 MB. "
+        "Raise the limit: ulimit -v unlimited\n"
+    )
+
+
+def test_memory_that_ends_in_the_middle_ends_with_a_sentence(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "_sheet", fail)
+    monkeypatch.setattr(sys, "argv", ["contextlens", "index", str(table)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("There is not enough memory.")
 
 
 def test_a_file_is_stored_and_indexed_once(
@@ -123,6 +194,18 @@ def test_a_file_is_stored_and_indexed_once(
     about = store.about(name)
     assert (about.state, about.columns) == ("done", ("stars",))
     assert store.open(name).n_occurrences > 20
+
+
+def test_two_commands_at_once_store_a_file_once(tmp_path: Path) -> None:
+    corpus, stores = made_up_corpus(200), [Store(str(tmp_path)) for _ in range(4)]
+
+    def store_it(store: Store) -> str:
+        return cli._find_or_create(store, corpus, indexing()).name
+
+    with ThreadPoolExecutor(4) as pool:
+        names = set(pool.map(store_it, stores))
+    assert len(names) == 1
+    assert set(stores[0].names()) == names
 
 
 def test_commands_of_their_own_take_their_own_options() -> None:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
-from tests.support.pages import bundled_app, chart, framed, offered_files, settled
+from contextlens.core import BUNDLED_ID
+from contextlens.ui.models import runtime
+from contextlens.ui.state.view import DEFAULT
+from tests.support.pages import (
+    bundled_app,
+    chart,
+    finish_background_work,
+    framed,
+    offered_files,
+    settled,
+)
 from tests.support.snippets import drawn, run
+from tests.support.tiny_models import build, store_in
 
 PAGES = (
     *("home", "tokens", "masks", "embedding_layer", "layers", "attention", "anatomy"),
@@ -22,9 +35,22 @@ PAGES = (
 """The scripts of the other pages take long; their own tests run them."""
 
 
+HALF = "folder:half"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model that is stored in bfloat16."""
+    root = tmp_path_factory.mktemp("models")
+    store_in(torch.bfloat16, build("bert", root / "half"))
+    return root
+
+
 @pytest.fixture(scope="module", autouse=True)
-def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with bundled_app(tmp_path_factory):
+def _app(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[None]:
+    with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(folder)):
+        runtime.baseline(runtime.service().load(HALF))
+        finish_background_work()
         yield
 
 
@@ -100,17 +126,18 @@ def lines(figure: Figure) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", [BUNDLED_ID, HALF])
 @pytest.mark.parametrize("page", PAGES)
 def test_a_notebook_runs_and_draws_the_numbers_of_its_page(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, model: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with offered_files() as files:
-        app = settled(framed(page=page))
+        app = settled(framed(replace(DEFAULT, model=model), page))
         for name, make in files.items():
             if name.endswith((".npz", ".csv")):
                 (tmp_path / name).write_bytes(make())
-        cells = cells_of(app)
+        cells = [[k, source.replace("path/to", str(folder))] for k, source in cells_of(app)]
     assert cells[0][1].startswith("# Install these first: %pip install ")
     assert "plotly" in cells[0][1]
     figure = drawn_by(cells)

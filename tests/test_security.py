@@ -46,3 +46,11 @@ def test_the_settings_it_names_are_those_of_the_app() -> None:
 
     known = {name for name, _, _ in settings.table()}
     assert set(re.findall(r"CONTEXTLENS_\w+", TEXT)) <= known
+
+
+def test_the_second_source_of_the_bundled_model_has_its_checksum() -> None:
+    from contextlens.core.registry import BUNDLED_PACKAGE, BUNDLED_SHA256
+
+    paragraph = next(part for part in TEXT.split("\n- ") if f"`{BUNDLED_PACKAGE}`" in part)
+    assert f"`{BUNDLED_SHA256}`" in paragraph
+    assert "`sentence-transformers/all-MiniLM-L6-v2`" in paragraph

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing
@@ -87,9 +88,22 @@ def test_afree_port_passes_the_check() -> None:
 
 def test_the_host_of_the_environment_does_not_open_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "0.0.0.0")
-    recipe = _make("-n", "run", f"PORT={free_port()}").stdout
-    assert "Contextlens starts on http://localhost:" in recipe
-    assert "0.0.0.0" not in recipe
+    answer = _make("--print-data-base", "--dry-run", "run", f"PORT={free_port()}").stdout
+    assert "\nHOST = localhost\n" in answer
+    assert 'contextlens open --host "$HOST"' in answer
+
+
+def test_no_browser_can_make_streamlit_write_into_the_checkout() -> None:
+    """Its message `install_skills` writes `.agents/` and `.claude/`, but where it is headless."""
+    code = "from streamlit import config as c; print(c.get_option('server.headless'))"
+    env = {**os.environ, "DISPLAY": ":0"}
+    for folder in (ROOT, ROOT / "docs"):
+        script = f"c._main_script_path = {str(ROOT / 'app.py')!r}; " if folder != ROOT else ""
+        started = code.replace("; ", f"; {script}")
+        done = subprocess.run(
+            [sys.executable, "-c", started], cwd=folder, env=env, capture_output=True, text=True
+        )
+        assert done.stdout == "True\n", done.stderr
 
 
 def test_an_unfit_python_is_refused_by_name(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_labels_colour_a_map_and_are_judged() -> None:
     texts = [f"{text} {end}" for text in (PET, "The bank is closed") for end in "abcdefghij"]
     shown = show_map(texts, labels={"topic": ["animal"] * 10 + ["money"] * 10}, method="pca")
     assert {trace.name for trace in shown.figure.data} >= {"animal", "money"}
-    assert shown.claim.startswith("The labels in “topic” are separate")
+    assert shown.claim.startswith("Points with the same “topic” lie together: 100%")
 
 
 def test_a_notebook_draws_a_chart_with_its_claim_below(
@@ -158,10 +158,11 @@ def test_a_file_has_the_chart_its_claim_and_its_passport(tmp_path: Path) -> None
     shown = show_layers("Is it *python* & <b>?", word="b")
     shown.write_html(tmp_path / "chart.html")
     page = (tmp_path / "chart.html").read_text(encoding="utf-8")
-    assert "of “b” to its starting vector" in shown.claim
+    assert "the similarity of “b” to its start" in shown.claim
     assert html.escape(shown.claim) in page
     assert shown.passport.checksum[:12] in page
     assert not re.search(r"<(script|link)[^>]*\b(src|href)=", page)  # nothing is fetched
+    assert page.index("default-src 'none'") < page.index("<script")
 
 
 @pytest.mark.parametrize(

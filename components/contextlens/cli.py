@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
@@ -9,17 +10,22 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from importlib.metadata import version
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from contextlens.core.errors import ContextlensError, CorpusError, SettingsError
+from contextlens.core.errors import BusyError, ContextlensError, CorpusError, SettingsError
 
 if TYPE_CHECKING:
     from contextlens.core import Settings
+    from contextlens.corpus.corpus import Corpus
+    from contextlens.corpus.store.about import About, Indexing
+    from contextlens.corpus.store.store import Store
     from contextlens.corpus.table import Table
     from contextlens.ui.state.view import ViewState
 
@@ -29,6 +35,9 @@ _PORT = 8501
 _N_PORTS = 20  # tried one after the other, if none was named
 _READY_SECONDS = 120.0
 _UNUSABLE = 2  # the exit code if what was given cannot be used
+_MIN_ADDRESS_BYTES = 2_000_000_000  # below this limit, libraries abort while they are imported
+_NO_MEMORY = "There is not enough memory. Take a smaller file or model, or close other programs."
+_TURN_SECONDS = 0.2  # between two tries for a lease
 _OPEN = "open"
 
 
@@ -56,6 +65,9 @@ def main() -> None:
         app()
     except (ContextlensError, OSError) as exc:
         print(exc, file=sys.stderr)
+        sys.exit(_UNUSABLE)
+    except MemoryError:
+        print(_NO_MEMORY, file=sys.stderr)
         sys.exit(_UNUSABLE)
 
 
@@ -93,21 +105,29 @@ def open_app(
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
     ] = "localhost",
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    browser: Annotated[
+        bool | None, typer.Option(help="Open the browser; by default where there is a display.")
+    ] = None,
 ) -> None:
     """Open the app in the browser: on a file, on sentences, or at its start."""
+    _check_memory_limit()
+    from contextlens.core.registry import is_open
     from contextlens.ui.state.address import encode
 
     page, view = _view(file, sentence or [], text, label, model)
-    address = f"http://{_shown(host)}:{_free_port(host, port)}"
+    number = _free_port(host, port)
+    address = f"http://{_shown(host)}:{number}"
     query = encode(view)
     url = f"{address}/{page}{'?s=' if query else ''}{query}"
     print(f"Contextlens starts on {address} (Ctrl+C stops it).", flush=True)
-    if browser:
+    if is_open(host):
+        print("All who can reach this machine can open it, without a password unless they sign in:")
+        print(*_network_addresses(host, number), sep="\n", flush=True)
+    if _has_display() if browser is None else browser:
         threading.Thread(target=_open_when_ready, args=(address, url), daemon=True).start()
     else:
         print(f"It opens on {url}", flush=True)
-    _serve(host, int(address.rpartition(":")[2]))
+    _serve(host, number)
 
 
 @app.command()
@@ -118,6 +138,7 @@ def index(
     model: _Model = "",
 ) -> None:
     """Store a file as a corpus and index its words, for Corpora, Senses and searches."""
+    _check_memory_limit()
     from contextlens.core import BUNDLED_ID, Settings, open_service
     from contextlens.corpus.readers import to_corpus
     from contextlens.corpus.store import indexing
@@ -131,7 +152,7 @@ def index(
     service, store = open_service(settings), open_store(settings)
     card = service.load(model or BUNDLED_ID)
     how = indexing_of(card, usual_layers(corpus, card), "exact")
-    about = store.find(corpus.digest, how, store.names()) or store.create(corpus, how)
+    about = _find_or_create(store, corpus, how)
 
     def report(stage: str, share: float) -> None:
         print(f"\r{share:4.0%} {stage:60.60}", end="", file=sys.stderr, flush=True)
@@ -142,12 +163,40 @@ def index(
     print(f"{stored.title}: {stored.n_texts:,} texts are stored. The app has them under Corpora.")
 
 
+def _check_memory_limit() -> None:
+    """Refuse a limit on memory under which the libraries cannot be imported.
+
+    Raises:
+        SettingsError: the limit is too low.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= limit < _MIN_ADDRESS_BYTES:
+        raise SettingsError(
+            f"This process may use {limit / 1e6:,.0f} MB of memory, and Contextlens needs "
+            f"{_MIN_ADDRESS_BYTES / 1e6:,.0f} MB. Raise the limit: ulimit -v unlimited"
+        )
+
+
+def _find_or_create(store: Store, corpus: Corpus, how: Indexing) -> About:
+    """The stored corpus with this content; commands that run at once store it once."""
+    lease_name = sha256(f"{corpus.digest} {how}".encode()).hexdigest()[:16]
+    while True:
+        with suppress(BusyError), store.only_writer(lease_name):
+            return store.find(corpus.digest, how, store.names()) or store.create(corpus, how)
+        time.sleep(_TURN_SECONDS)
+
+
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
 @app.command(context_settings=_PASSED_ON)
 def proof(context: typer.Context) -> None:
     """Check that this installation gives the numbers that it should; --help has the options."""
+    _check_memory_limit()
     from contextlens.proof.__main__ import main as check
 
     raise typer.Exit(check(context.args))
@@ -156,6 +205,7 @@ def proof(context: typer.Context) -> None:
 @app.command(context_settings=_PASSED_ON)
 def serve(context: typer.Context) -> None:
     """Serve models to apps on other machines, on Ray (the extra `cluster`); see --help."""
+    _check_memory_limit()
     from contextlens.serving.__main__ import main as serve_models
 
     serve_models(context.args)
@@ -228,12 +278,29 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def _network_addresses(host: str, port: int) -> list[str]:
+    """The addresses at which other machines can open a server that listens on a host."""
+    import psutil
+
+    if host not in {"0.0.0.0", "::"}:
+        return [f"http://{_shown(host)}:{port}"]
+    cards = [card for cards in psutil.net_if_addrs().values() for card in cards]
+    families = {socket.AF_INET} if host == "0.0.0.0" else {socket.AF_INET, socket.AF_INET6}
+    found = [card.address for card in cards if card.family in families]
+    usual = [address for address in found if not ip_address(address.partition("%")[0]).is_loopback]
+    return [f"http://{_shown(address)}:{port}" for address in usual if "%" not in address]
+
+
 def _free_port(host: str, port: int | None) -> int:
     """The given port, or the first free one from the usual port on.
 
     Raises:
-        SettingsError: none of them is free.
+        SettingsError: none of them is free, or the host is not of this machine.
     """
+    if not _can_bind(host, 0):
+        raise SettingsError(
+            f"--host {host} is not an address of this machine. Leave it out for localhost."
+        )
     tried = [port] if port else range(_PORT, _PORT + _N_PORTS)
     for number in tried:
         if _is_free(host, number):
@@ -248,22 +315,26 @@ def _is_free(host: str, port: int) -> bool:
         with suppress(OSError):
             socket.create_connection((loopback, port), timeout=1).close()
             return False
-    try:
+    return _can_bind(host, port)
+
+
+def _can_bind(host: str, port: int) -> bool:
+    """True if a server can listen on a host's port; 0 is any port."""
+    with suppress(OSError, UnicodeError):
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-    except OSError:
-        raise SettingsError(
-            f"--host {host} is not an address of this machine. Leave it out for localhost."
-        ) from None
-    with socket.socket(family, kind, protocol) as server:
-        if sys.platform != "win32":
-            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with socket.socket(family, kind, protocol) as server:
+            if sys.platform != "win32":
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             server.bind(address)
-        except OSError:
-            return False
-    return True
+            return True
+    return False
+
+
+def _has_display() -> bool:
+    """True unless this is a Linux without a display, where a text browser would take over."""
+    return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
 def _open_when_ready(address: str, url: str) -> None:
@@ -287,7 +358,6 @@ def _serve(host: str, port: int) -> None:
     options = {
         "server.port": port,
         "server.address": host,
-        "server.headless": "true",
         "server.maxUploadSize": settings().max_upload_bytes // 1_000_000,
         "browser.serverAddress": _shown(host),
     }

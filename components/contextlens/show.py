@@ -57,6 +57,12 @@ from contextlens.ui.widgets.export import caption
 __all__ = ["Chart", "show_attention", "show_layers", "show_map", "show_meaning"]
 
 _CONFIG = {"displaylogo": False}
+_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'\">"
+)
+"""A saved page asks nobody for anything. Plotly makes functions from text for charts in WebGL."""
 _ATTENTION_UNITS = ("tokens", "words")
 _MAX_KEY_LENGTH = 90  # characters of a sentence below the title
 
@@ -101,7 +107,8 @@ class Chart:
         title = html.escape(html.unescape(title))
         claim, line = (html.escape(text) for text in (self.claim, caption(self.passport)))
         page = (
-            f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n'
+            f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n{_POLICY}\n'
+            f"<title>{title}</title>\n"
             f'<body style="font-family: sans-serif">\n{figure}\n<p>{claim}</p>\n'
             f"<p><small>{line}</small></p>\n</body>\n</html>\n"
         )

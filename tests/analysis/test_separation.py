@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, silhouette_score
 from sklearn.model_selection import StratifiedKFold
 
+import contextlens.analysis.separation as module
 from contextlens.analysis.separation import (
+    MAX_SHUFFLED,
     MAX_TABLE,
     best_of,
     centroids,
@@ -24,6 +26,7 @@ from contextlens.analysis.separation import (
     two_nearest,
     wilson,
 )
+from contextlens.analysis.shuffles import shuffled
 from contextlens.core.errors import RequestError
 from tests.support.senses import clouds
 
@@ -203,3 +206,29 @@ def test_cosines_are_those_of_scaled_vectors() -> None:
     assert np.abs(table).max() <= 1
     with pytest.raises(RequestError, match=r"at most 2,000"):
         cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))
+
+
+@pytest.mark.parametrize("split", [[], ["train"] * 30 + ["test"] * 30 + ["dev"] * 5])
+def test_shuffled_labels_are_tested_like_labels(
+    split: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every shuffle's number right is that of `separation` with these labels."""
+    monkeypatch.setattr(module, "_MAX_NUMBERS", 1_000)  # few shuffles at a time
+    units, _ = clouds((65,), apart=0.0)
+    labels = np.random.default_rng(0).permutation(["a"] * 35 + ["b"] * 20 + ["c"] * 10)
+    trial = trial_of(labels.tolist(), split)
+    own = separation(units, trial, 0)
+    rows = np.flatnonzero(trial.codes >= 0)
+    parts = trial.folds[rows] if split else np.zeros(65, np.int64)
+    columns = shuffled(trial.codes[rows], parts, len(own.rights) - 1)
+    assert own.rights[0] == own.right
+    for i in (1, 7, 50, len(own.rights) - 1):
+        labels[rows] = [trial.senses[code] for code in columns[:, i]]
+        assert own.rights[i] == separation(units, trial_of(labels.tolist(), split), 0).right
+
+
+def test_of_many_uses_a_sample_is_shuffled() -> None:
+    units, codes = clouds((1_500, 700), apart=0.0)
+    own = separation(units, trial_of(named(codes)), 0)
+    assert own.n == 2_200
+    assert 0 < own.rights.max() <= MAX_SHUFFLED

@@ -19,6 +19,7 @@ from contextlens.analysis.tokens import (
     source,
     token_rows,
 )
+from contextlens.analysis.words import token_positions
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
 from tests.support.tiny_models import FAMILIES
@@ -107,6 +108,17 @@ def test_a_continuation_goes_on_with_the_word_before_it(service: EncoderService,
                 for start, end in tokens.offsets[i - 1 : i + 1].tolist()
             ]
             assert inside[0] == inside[1]
+
+
+@pytest.mark.parametrize("text", ["नमस्ते", "cafe\u0301", "مَرْحَبًا", "ได้", "👩\u200d👧", "क्षि"])
+def test_no_mark_is_cut_off_though_the_tokenizer_strips_it(
+    service: EncoderService, text: str
+) -> None:
+    """Its characters are all with one token or another, and the word keeps all tokens."""
+    tokens = service.tokenize(BUNDLED_ID, [f"a {text} b"])[0]
+    positions = token_positions(tokens, (2, 2 + len(text)))
+    assert "".join(source(tokens, i) for i in positions) == text
+    assert list(positions) == list(range(2, tokens.n_tokens - 2))
 
 
 def test_words_of_two_texts_are_not_joined(service: EncoderService) -> None:

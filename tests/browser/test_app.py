@@ -92,7 +92,7 @@ def test_the_keyboard_alone_changes_the_word_the_address_and_the_reading(
         keyboard.press("Space")
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "coding, word 3 of sentence B"]
     assert here.page.url != before
-    assert "“coding” in B (0.73) than to “pet” in A (0.08)" in here.reading
+    assert "“coding” (B, 0.73) than to “pet” (A, 0.08)" in here.reading
 
 
 # Any text
@@ -106,7 +106,7 @@ def test_html_is_text_everywhere(similarity: Visit) -> None:
     here.type("Reference 1", HOSTILE, within=references)
     here.leave_menu()
     assert here.rows[0] == here.rows[2] == HOSTILE
-    assert "“script” in A" in here.reading
+    assert "“script” (A, 0.66)" in here.reading
     here.main.get_by_text("How sure is this?").click()
     expect(here.main.locator(".st-key-reading")).to_contain_text("“<img src=x onerror=aler…”")
     labels = here.main.locator(".annotation-text").all_text_contents()

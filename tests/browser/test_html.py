@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.saved import assert_asks_nobody
 from tests.browser.screens import DESK
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def test_a_chart_is_saved_and_opens_from_disk(
     assert "weights 53aa51172d14" in saved.locator(".passport").inner_text()
     assert saved.get_by_role("link", name="Contextlens").get_attribute("href") == here.page.url
     assert [url for url in asked if not url.startswith("file:")] == []
+    assert_asks_nobody(saved, here.page.url)
     context.close()
 
 
@@ -55,4 +57,8 @@ def test_a_drawing_is_saved_too(visit: Callable[..., Visit], tmp_path: Path) -> 
     expect(saved.locator("svg text").filter(has_text="18750")).to_be_visible()
     assert saved.locator(".claim").inner_text().split() == claim.split()
     assert saved.locator("script").count() == 0
+    assert_asks_nobody(saved, here.page.url)
+    saved.evaluate("document.body.append(Object.assign(document.createElement('script'), "
+                   "{ textContent: 'window.ran = true' }))")  # fmt: skip
+    assert not saved.evaluate("window.ran")
     context.close()

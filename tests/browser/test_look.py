@@ -171,7 +171,7 @@ def a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here: Visit
     with here.rerun():
         here.word("sentence A", "pet").tap()
     assert here.chosen[0] == "pet, word 4 of sentence A"
-    assert "“pet” in A" in here.reading
+    assert "“pet” (A, 0.08)" in here.reading
     here.to_layer(5)
     assert here.layer == 5
     edit = here.menu("Edit")

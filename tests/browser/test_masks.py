@@ -74,10 +74,10 @@ def test_the_menu_leads_to_the_story_and_the_mistakes(visit: Callable) -> None:
     with here.still(FIGURES):
         switch(here)
     assert here.title == "Mask off (all 1): tokens read the padding"
-    assert "The mask is off: the average vector of sentence A" in here.reading
+    assert "Without the mask, sentence A is 0.847" in here.reading
     off = here.title, here.reading
     here.choose("All positions")
-    assert "Mask off and padding averaged in" in here.reading
+    assert "With padding read and averaged in" in here.reading
     here.back()
     assert (here.title, here.reading) == off
     here.back()
@@ -89,9 +89,9 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
     cases = here.main.locator(".st-key-masks_cases")
     area = box(cases.locator(".nsewdrag"))
     for right, below, told in (
-        (0.75, 0.75, "Mask off and padding averaged in"),
-        (0.75, 0.25, "Padding is averaged in"),
-        (0.25, 0.25, "Mask on, padding left out"),
+        (0.75, 0.75, "With padding read and averaged in"),
+        (0.75, 0.25, "With the padding averaged in"),
+        (0.25, 0.25, "With the mask on, padding changes nothing"),
     ):
         place = (area["x"] + area["width"] * right, area["y"] + area["height"] * below)
         here.page.mouse.move(*place)
@@ -103,7 +103,7 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
     assert here.title == "Mask on (1, 0): no token reads the padding"
-    assert "keeps a similarity (cosine) of 1.000 to A read alone" in here.reading
+    assert "With the mask on, padding changes nothing in sentence A." in here.reading
     assert box(here.figure)["y"] < 260
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
     assert box(here.main.locator(".st-key-reading p.said").first)["bottom"] <= 900

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.saved import assert_asks_nobody
 from tests.browser.screens import DESK, HOSTILE
 from tests.support.snippets import run
 
@@ -169,6 +170,7 @@ def check_html(here: Visit, text: str, folder: Path, claim: str) -> None:
     assert widths == [1200, 1200]
     assert page.pdf().startswith(b"%PDF")
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert_asks_nobody(page, here.address)
     context.close()
 
 

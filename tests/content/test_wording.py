@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextlens.content.wording import escape, listed_names, named_character, quoted
+from contextlens.content.wording import (
+    adding_up,
+    cut,
+    cut_start,
+    escape,
+    listed_names,
+    named_character,
+    number,
+    quoted,
+    shortened,
+)
+from contextlens.figures.theme import plain
 
 # What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
 # (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.
@@ -54,6 +67,18 @@ def test_a_long_word_is_cut_and_a_short_one_is_not() -> None:
     assert quoted("two\n words\t") == "“two words”"
 
 
+@pytest.mark.parametrize("character", ["ते", "e\u0301", "حَ", "ด้", "👩\u200d👧", "a"])
+def test_a_cut_keeps_marks_with_their_letters(character: str) -> None:
+    text = character * 9
+    for longest in range(2 * len(character), 8 * len(character)):
+        n = longest // len(character)
+        assert cut(text, longest) == character * n
+        assert cut_start(text, longest) == character * n
+        assert shortened(text, longest + 1) == character * n + "…"
+    marks = "e" + "\u0301" * 200
+    assert len(cut(marks, 50)) == len(cut_start(marks, 50)) == 50
+
+
 def test_invisible_characters_are_given_by_their_codes() -> None:
     assert unescaped(quoted("\u200b")) == "“U+200B”"
     assert quoted("zero\u200bwidth") == "“zero\u200bwidth”"
@@ -61,6 +86,50 @@ def test_invisible_characters_are_given_by_their_codes() -> None:
     assert named_character("\u200b") == "U+200B"
 
 
+@pytest.mark.parametrize("typed", ["سلام", "שלום 12", "a \u202epython", "مَرْحَبًا (1)"])
+def test_what_runs_leftwards_is_isolated_from_the_numbers_beside_it(typed: str) -> None:
+    assert quoted(typed).startswith("“\u2068")
+    assert quoted(typed).endswith("\u2069”")
+    assert plain(typed).startswith("\u2068")
+    assert quoted("python 12") == "“python 12”"
+
+
+@given(st.lists(st.floats(0.02, 1), min_size=2, max_size=8))
+@settings(deadline=None)
+def test_shares_that_stand_together_add_up(parts: list[float]) -> None:
+    shares = [part / sum(parts) for part in parts]
+    whole = [round(100 * share) for share in adding_up(shares)]
+    assert sum(whole) == 100 or min(shares) < 0.01 or max(shares) > 0.99
+    assert all(abs(n - 100 * share) < 1 for n, share in zip(whole, shares, strict=True))
+
+
 def test_names_in_a_row() -> None:
     assert listed_names(["a"]) == "a"
     assert listed_names(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "said"),
+    [(-0.004, ".2f", "0.00"), (-0.005001, ".2f", "−0.01"), (-0.0, ".4f", "0.0000"),
+     (-1234, ",", "−1,234"), (0.1, "+.2f", "+0.10"), (-1e-4, ".4f", "−0.0001")],
+)  # fmt: skip
+def test_a_number_has_a_real_minus_sign_and_zero_none(value: float, form: str, said: str) -> None:
+    assert number(value, form) == said
+
+
+CODE = Path(__file__).parents[2] / "components/contextlens"
+
+
+def test_decimals_that_visitors_read_are_written_by_one_function() -> None:
+    """Python's own format has a hyphen for a minus sign; drawings in SVG need that."""
+    offenders = [
+        f"{path.relative_to(CODE)}:{text.lineno}"
+        for folder in ("features", "figures", "ui")
+        for path in (CODE / folder).rglob("*.py")
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(text, ast.JoinedStr) and '="' not in ast.unparse(text)
+        for value in text.values
+        if isinstance(value, ast.FormattedValue) and value.format_spec is not None
+        if re.search(r"\.[2-4]f'$", ast.unparse(value.format_spec))
+    ]
+    assert not offenders

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ import transformers
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import UnknownModelError
+from contextlens.core.families import FAMILIES
 from contextlens.core.presets import preset_config
 from contextlens.core.registry import PRESETS
 from contextlens.core.schema import Architecture
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, build
 
 BASE = "google-bert/bert-base-uncased"
 by_preset = pytest.mark.parametrize("preset", [spec.id for spec in PRESETS])
@@ -76,6 +79,22 @@ def test_a_loaded_models_architecture_is_its_own(tiny_service: EncoderService, m
     assert total(architecture) == card.n_parameters
     assert architecture.n_layers == card.n_layers
     assert architecture.max_length >= card.max_length
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dropout_is_that_of_the_config(
+    family: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    names = FAMILIES[family].dropout, FAMILIES[family].attention_dropout
+    folder = build(family, tmp_path / "model", **dict(zip(names, (0.3, 0.2), strict=True)))
+    shares = {
+        module.p
+        for module in transformers.AutoModel.from_pretrained(folder).modules()
+        if isinstance(module, torch.nn.Dropout)
+    }
+    architecture = open_with(model_folder=tmp_path).architecture("folder:model")
+    assert (architecture.dropout, architecture.attention_dropout) == (0.3, 0.2)
+    assert shares == {0.3, 0.2}
 
 
 def test_a_model_that_is_not_allowed_has_no_architecture(open_with: Any) -> None:

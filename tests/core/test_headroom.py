@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from contextlens.core import EncoderService
-from contextlens.core.encoder import devices, needed_memory
+from contextlens.core import EncoderService, memory
+from contextlens.core.encoder import needed_memory
 from contextlens.core.errors import ModelError
 from tests.support.tiny_models import build
 
@@ -109,13 +109,13 @@ def test_a_containers_own_bound_counts(
 
     monkeypatch.setattr(psutil, "virtual_memory", Machine)
     monkeypatch.setattr(
-        devices, "_CONTAINER", container(tmp_path, most, held=700_000, files=200_000)
+        memory, "_CONTAINER", container(tmp_path, most, held=700_000, files=200_000)
     )
-    assert devices.free_memory() == (expected or Machine.available)
+    assert memory.free_memory() == (expected or Machine.available)
 
 
 def test_without_a_container_the_machine_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "_CONTAINER", tmp_path / "none")
-    assert devices.free_memory() > 0
+    monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "none")
+    assert memory.free_memory() > 0

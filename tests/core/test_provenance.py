@@ -8,15 +8,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import T5Config
 
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
-from contextlens.core.errors import CheckpointError, UnsupportedModelError
+from contextlens.core.errors import CheckpointError, ModelError, UnsupportedModelError
 from tests.core.spoiled import change_json
-from tests.support.tiny_models import ALL, build
+from tests.support.tiny_models import ALL, FAMILIES, build
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -84,13 +85,14 @@ def test_the_checksum_is_that_of_the_weights(tiny_root: Path, tiny_service: Enco
 def test_pickled_weights_are_refused_with_the_lines_that_convert_them(
     folder: Path, load: Callable[[], ModelCard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    weights = load_file(folder / "model.safetensors")
+    torch.save({f"module.{n}": w for n, w in weights.items()}, folder / "pytorch_model.bin")
+    (folder / "training_args.bin").touch()
     (folder / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match="pickle") as refused:
         load()
     sentence, *lines = str(refused.value).splitlines()
-    assert sentence.endswith("run beside the folder, write them as safetensors:")
-    assert len(lines) == 3
+    assert sentence.endswith("run beside the folder, read them without it and write safetensors:")
     monkeypatch.chdir(folder.parent)
     exec("\n".join(lines), {})
     assert load().provenance.encoder.state == "trained"
@@ -107,6 +109,41 @@ def test_a_classifier_and_a_vocabulary_that_does_not_fit_are_on_the_card(
     assert load().left_out == ("classifier", "qa_outputs")
     build("bert", folder, vocab_size=20)
     assert (load().tokenizer_size, load().vocabulary_size) == (card.tokenizer_size, 20)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_that_are_no_numbers_are_refused(
+    family: str, value: float, tmp_path: Path, load: Callable[[], ModelCard]
+) -> None:
+    path = build(family, tmp_path / "model") / "model.safetensors"
+    weights = load_file(path)
+    name = min(n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    weights[name][1, :3] = value
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match="NaN or infinite") as refused:
+        load()
+    assert f": 3 of {weights[name].numel():,} numbers in {name} are" in str(refused.value)
+    assert "more arrays" not in str(refused.value)
+
+
+def test_numbers_that_grow_too_large_on_the_way_are_an_error_of_the_text(
+    folder: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    weights = load_file(folder / "model.safetensors")
+    for name in ("intermediate", "output"):
+        weights[f"encoder.layer.1.{name}.dense.weight"] *= 1e25
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    service = open_with(model_folder=folder.parent)
+    below = service.intervene("folder:model", ["a snake"], [[]], layers=[1])[0]
+    assert np.isfinite(below.hidden).all()
+    for compute in (
+        lambda: service.encode("folder:model", ["a snake"]),
+        lambda: service.encode("folder:model", ["a snake"], layers=[1], attentions=True),
+        lambda: service.intervene("folder:model", ["a snake"], [[]]),
+    ):
+        with pytest.raises(ModelError, match="too large for float32"):
+            compute()
 
 
 def test_missing_weights_are_told(folder: Path, load: Callable[[], ModelCard]) -> None:
@@ -132,6 +169,23 @@ def test_random_numbers_never_stand_in_for_missing_weights(
         load()
 
 
+@pytest.mark.parametrize("wrapper", ["module.", "_orig_mod.module."])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_names_as_training_wrappers_leave_them_are_read(
+    family: str, wrapper: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    path = build(family, tmp_path / "model") / "model.safetensors"
+
+    def hidden() -> np.ndarray:
+        return open_with(model_folder=tmp_path).encode("folder:model", ["a snake"])[0].hidden
+
+    expected = hidden()
+    weights = {f"{wrapper}{name}": value for name, value in load_file(path).items()}
+    save_file(weights, path, metadata={"format": "pt"})
+    np.testing.assert_array_equal(hidden(), expected)
+    assert open_with(model_folder=tmp_path).load("folder:model").is_wrapped
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_a_missing_tokenizer_is_told(
     family: str, tmp_path: Path, load: Callable[[], ModelCard]
@@ -139,7 +193,7 @@ def test_a_missing_tokenizer_is_told(
     # With none, transformers makes up a tokenizer of five pieces: every word would be unknown.
     for path in build(family, tmp_path / "model").glob("tokenizer*"):
         path.unlink()
-    with pytest.raises(CheckpointError, match="okenizer") as told:
+    with pytest.raises(CheckpointError, match=r"the file tokenizer\.json is missing") as told:
         load()
     assert "Fetch" not in str(told.value)
     assert "Save the model into its folder again (save_pretrained)" in str(told.value)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import LSTM, Pooling
@@ -93,6 +94,9 @@ def test_prompts_are_the_librarys(include_prompt: bool, open_with: Open, tmp_pat
     for name in prompts:
         ours = _vectors(service, model, TEXTS, prompt=recipe.prompt(name))
         np.testing.assert_allclose(ours, library.encode(list(TEXTS), prompt_name=name), atol=1e-5)
+    assert (recipe.query_prompt, recipe.text_prompt) == tuple(prompts.values())
+    ours = _vectors(service, model, TEXTS, prompt=recipe.query_prompt)
+    np.testing.assert_allclose(ours, library.encode_query(list(TEXTS)), atol=1e-5)
     given = [service.sentence_vectors(model, ["a"], prompt=p)[0] for p in (None, "x: ", "")]
     assert [v.passport.settings.get("prompt") for v in given] == ["query: ", "x: ", None]
     ours = _vectors(service, model, TEXTS, prompt="")
@@ -122,6 +126,11 @@ def _without(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 
 
+def _with_nan(folder: Path) -> None:
+    path = folder / "2_Dense" / "model.safetensors"
+    save_file({name: array / 0 for name, array in load_file(path).items()}, path)
+
+
 def _with(name: str, **changes: Any) -> Callable[[Path], None]:
     return lambda folder: change_json(folder / name, **changes)
 
@@ -140,6 +149,7 @@ def _listed(**changes: Any) -> Callable[[Path], None]:
     ("spoil", "reason"),
     [
         (_without("2_Dense/model.safetensors"), "cannot be read"),
+        (_with_nan, "NaN or infinite"),
         (_without("1_Pooling/config.json"), "is missing"),
         (_with("2_Dense/config.json", out_features=8), "size that its settings say"),
         (_with("2_Dense/config.json", in_features=10**9), "maps 1000000000 dimensions"),

@@ -163,7 +163,7 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(name: str, value: str) ->
         read(**{name: value})
     message = str(caught.value)
     variable, default, meaning = next(row for row in table() if row[0] == f"CONTEXTLENS_{name}")
-    assert message.startswith(f"{variable} cannot be {repr(value)[:60]}")
+    assert message.startswith(f"{variable} cannot be what it is set to")
     assert f". {meaning} Correct it, or unset it" in message
     assert message.endswith(f" for the default, {default}." if default else "unset it.")
 
@@ -171,12 +171,13 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(name: str, value: str) ->
 def test_all_wrong_values_are_told_at_once() -> None:
     with pytest.raises(SettingsError) as caught:
         read(CACHE_MB="0", QUEUE_TEXTS="1", LOG="xml")
-    for reason in (
-        "CONTEXTLENS_CACHE_MB cannot be '0'; it must be a whole number of megabytes from 1 to",
-        "CONTEXTLENS_QUEUE_TEXTS cannot be '1'; it must be greater than or equal to 2.",
-        "CONTEXTLENS_LOG cannot be 'xml'; it must be 'plain', 'json' or 'full'.",
+    for name, allowed in (
+        ("CACHE_MB", "a whole number of megabytes from 1 to"),
+        ("QUEUE_TEXTS", "greater than or equal to 2."),
+        ("LOG", "'plain', 'json' or 'full'."),
     ):
-        assert reason in str(caught.value)
+        sentence = f"CONTEXTLENS_{name} cannot be what it is set to; it must be {allowed}"
+        assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize("people", ["ada@", "a@b@c", "a b@c", "ädä@example.org"])
@@ -229,37 +230,26 @@ def test_secrets_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "secret"),
+    ("name", "value"),
     [
         ("METRICS_TOKEN", "é" * 20),
         ("METRICS_TOKEN", "x" * 15),
         ("SERVICE_TOKEN", "with a space in the middle"),
         ("OIDC_COOKIE_SECRET", "x" * 31),
-    ],
-)
-def test_a_weak_secret_is_refused_and_never_repeated(name: str, secret: str) -> None:
-    with pytest.raises(SettingsError, match=f"CONTEXTLENS_{name} cannot be what it is") as caught:
-        read(**{name: secret})
-    assert secret not in str(caught.value)
-    assert caught.value.__suppress_context__  # of pydantic, which repeats it
-
-
-@pytest.mark.parametrize(
-    ("name", "address"),
-    [
-        ("SERVICE_URL", "http://app:hush@models"),
-        ("SERVICE_URL", "http://app:hu/sh@models"),
+        ("SERVICE_URL", "http://app:hush-hush"),
         ("SERVICE_URL", "http://models/?key=hush"),
         ("HUB_ENDPOINT", "https://hush@hub.example/"),
-        ("CORPORA_URI", "s3://app:hush@bucket/corpora"),
+        ("CORPORA_URI", "AKIA-hush/hush"),
         ("CORPORA_URI", "s3:///app:hush@bucket"),
         ("OIDC_METADATA_URL", "https://app:hush@id.example/.well-known/openid-configuration"),
-        ("OIDC_REDIRECT_URL", "https://app:hush@lens.example/oauth2callback"),
-        ("HOSTS", "https://app:hush@lens.example"),
-        ("LOG", "http://app:hush@logs"),
+        ("OIDC_REDIRECT_URL", "hush"),
+        ("HOSTS", "hush=hush"),
+        *((name, "/hush=hush") for name in ("CACHE_MB", "QUEUE_TEXTS", "LOG", "DEMO", "CORPORA")),
     ],
 )
-def test_an_address_with_a_user_is_refused_and_never_repeated(name: str, address: str) -> None:
+def test_a_wrong_value_is_never_repeated(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"CONTEXTLENS_{name} cannot be what it is") as caught:
-        read(**{name: address})
-    assert "hush" not in str(caught.value).replace("hu/sh", "hush")
+        read(**{name: value})
+    assert value not in str(caught.value)
+    assert "hush" not in str(caught.value)
+    assert caught.value.__suppress_context__  # of pydantic, which repeats it

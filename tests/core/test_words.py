@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.core import words as words_module
-from contextlens.core.words import find_word, split_words
+from contextlens.core.words import find_word, folded, split_words, with_marks
 
 texts = st.text(
     alphabet=st.characters()
@@ -34,6 +34,9 @@ def words(text: str) -> list[str]:
         ("👩‍👧 🏳️‍🌈 🇩🇪🇫🇷 👍🏽", ["👩‍👧", "🏳️‍🌈", "🇩🇪", "🇫🇷", "👍🏽"]),
         ("שלום מרחבא", ["שלום", "מרחבא"]),
         ("日本", ["日", "本"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("مَرْحَبًا بِكُم", ["مَرْحَبًا", "بِكُم"]),
+        ("ดี", ["ดี"]),
         ("カタカナ", ["カタカナ"]),
         ("[MASK] <b>", ["[", "MASK", "]", "<", "b", ">"]),
         ("a\x00b", ["a", "\x00", "b"]),
@@ -80,6 +83,14 @@ def test_a_lone_surrogate_is_split_around_and_breaks_nothing() -> None:
     assert "ab" in words("ab \ud83d cd")
 
 
+@pytest.mark.parametrize(
+    ("text", "end", "behind"),
+    [("नमस्ते", 5, 6), ("cafe\u0301s", 4, 5), ("بِكُم", 1, 2), ("ได้", 2, 3), ("ab", 1, 1), ("", 0, 0)],
+)
+def test_marks_behind_an_end_belong_to_it(text: str, end: int, behind: int) -> None:
+    assert with_marks(text, end) == behind
+
+
 # Finding a word
 
 
@@ -91,6 +102,7 @@ def test_a_lone_surrogate_is_split_around_and_breaks_nothing() -> None:
         ("The bank by the bank", "the", 1, (12, 15)),
         ("The bank", "BANK", 0, (4, 8)),
         ("Die Straße", "STRASSE", 0, (4, 10)),
+        ("a cafe\u0301", "CAF\u00c9", 0, (2, 7)),
         ("The bankers", "bank", 0, None),
         ("The bank", "bank", 1, None),
         ("The bank", "bank", -1, None),
@@ -112,9 +124,9 @@ def test_every_word_can_be_found_again(text: str) -> None:
     seen: dict[str, int] = {}
     for start, end in split_words(text):
         word = text[start:end]
-        nth = seen.get(word.casefold(), 0)
+        nth = seen.get(folded(word), 0)
         assert find_word(text, word, nth) == (start, end)
-        seen[word.casefold()] = nth + 1
+        seen[folded(word)] = nth + 1
 
 
 def test_of_long_texts_few_are_remembered() -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
+import sys
 import zipfile
+from collections.abc import Callable
 
+import pandas as pd
 import pytest
 
 from contextlens.core.errors import CorpusError
+from contextlens.corpus import readers
 from contextlens.corpus.readers import Table, read
 from tests.support.workbooks import HOME, excel, zipped
 
@@ -124,7 +129,7 @@ FAR = '<row r="{row}"><c r="A{row}" t="inlineStr"><is><t>far</t></is></c></row>'
         (excel({"mine": ROWS}, more=b"x" * 10_000_001), r"unpacks to 10 MB; at most 10 MB"),
         (excel({"mine": []}, FAR.format(row=1)
                + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
-         r"cannot be read as Excel|1,048,576 rows of 16,384 columns"),
+         r"takes more than \d+ MB of memory to read|1,048,576 rows of 16,384 columns"),
         (excel({"mine": [["a"] * 1_001]}), r"1,001 columns, empty ones included; at most 1,000"),
         (b"PK\x01\x02" * 10_001, r"holds over 10,000 parts"),
     ],
@@ -142,3 +147,40 @@ def test_a_text_that_repeats_in_an_excel_file_is_cut_off_in_time() -> None:
     sheet = table("a.xlsx", content)
     assert 300 <= sheet.n_rows < 320
     assert f"Only the first {sheet.n_rows} lines of the sheet were read." in sheet.notes
+
+
+def many_cells() -> bytes:
+    return excel({"mine": []}, f"<row>{'<c><v>1</v></c>' * 5}</row>" * 1_000_000)
+
+
+def long_texts() -> bytes:
+    stream = io.BytesIO()
+    texts = [f"{i:05}" + "x" * 100_000 for i in range(4_000)]
+    pd.DataFrame({"text": texts}).to_parquet(stream, compression="zstd")
+    return stream.getvalue()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound memory so")
+@pytest.mark.parametrize(("name", "make"), [("a.xlsx", many_cells), ("a.parquet", long_texts)])
+def test_a_small_file_takes_no_more_than_half_of_the_memory_at_hand(
+    name: str, make: Callable[[], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is enough, it is read: 375 MB for its cells, 400 MB for its texts."""
+    content = make()
+    assert len(content) < MAX
+    monkeypatch.setattr(readers, "free_memory", lambda: 300_000_000)
+    with pytest.raises(CorpusError, match=r"takes more than 150 MB of memory to read, and there"):
+        read(name, content, max_bytes=100 * MAX)
+    monkeypatch.setattr(readers, "free_memory", lambda: 4_000_000_000)
+    assert read(name, content, max_bytes=100 * MAX).n_rows in {1_000_000, 4_000}
+
+
+def test_rows_that_half_of_the_memory_at_hand_cannot_hold_are_left_out_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readers, "free_memory", lambda: 2_000_000)
+    sheet = table("a.txt", b"a line with words\n" * 50_000)
+    assert 0 < sheet.n_rows < 50_000
+    assert "Only the first" in sheet.notes[0]
+    assert "more take over 1 MB of memory" in sheet.notes[0]

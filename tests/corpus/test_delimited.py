@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 
 import pandas as pd
 import pytest
@@ -211,13 +212,20 @@ def test_a_missing_name_is_that_of_the_row_names() -> None:
 
 
 def test_short_rows_are_filled_and_long_ones_left_out() -> None:
-    sheet = table("text,label\na,x\nb\nc,y,more\nd,z,,\n\ne,x,1,2\nf,x\n")
+    """A comma too many may stand in a text; a tab too many does not."""
+    rows = "text,label\na,x\nb\nc,y,more\nd,z,,\n\ne,x,1,2\nf,x\n"
+    sheet = table(rows)
     assert column(sheet, "text") == ["a", "b", "d", "f"]
     assert column(sheet, "label") == ["x", None, "z", "x"]
+    longer = "2 rows have more cells than there are columns, the first at line 4"
     assert sheet.notes == (
         "1 row has fewer cells than there are columns.",
-        "2 rows have more cells than there are columns and were left out, the first at line 4.",
+        f"{longer}: they were left out.",
     )
+    for kept in (table(rows.replace(",", "\t"), "a.tsv"), table(rows + '"g, h",x\n')):
+        assert column(kept, "text")[:6] == list("abcdef")
+        assert column(kept, "label")[:6] == ["x", None, "y", "z", "x", "x"]
+        assert f"{longer}: the cells at the end, such as “more”, were left out." in kept.notes
 
 
 def test_a_quote_that_is_never_closed_swallows_no_rows() -> None:
@@ -228,11 +236,102 @@ def test_a_quote_that_is_never_closed_swallows_no_rows() -> None:
     assert any("line 20,002 is never closed" in note for note in sheet.notes)
 
 
-def test_quotes_that_do_not_enclose_cells_are_plain_characters() -> None:
-    text = 'text\tlabel\n"Hello there\tx\nfine\ty\n"World" ends\tx\n'
-    sheet = table(text, "a.tsv")
-    assert column(sheet, "text") == ['"Hello there', "fine", '"World" ends']
-    assert any("plain characters" in note for note in sheet.notes)
+def test_quote_marks_far_down_a_published_table_are_kept() -> None:
+    """STS-B as published: no quote mark in the first 64 kB, then some at both ends of a cell."""
+    texts = [f"Sentence number {i} is here to be read" for i in range(2_000)]
+    texts[1_900] = '"We believe in it."'
+    extra = ("a licence", "of its own")
+    rows = [
+        ("main-news", "MSRpar", "2012test", f"{i:04}", "1.400", text, "Another text",
+         *(extra if i % 7 == 3 else ()))
+        for i, text in enumerate(texts)
+    ]  # fmt: skip
+    sheet = table("\n".join(map("\t".join, rows)) + "\n", "sts-test.csv")
+    assert list(zip(*sheet.columns.values(), strict=True)) == [row[:7] for row in rows]
+    n_extra = sum(len(row) == 9 for row in rows)
+    assert any(f"{n_extra} rows have more cells" in note and "“a licence”" in note
+               for note in sheet.notes)  # fmt: skip
+
+
+QUOTES = ('"at its start', 'at its end"', '"all of it"', 'in "the" middle', 'say "no', '"a" or "b"')
+WRITERS = [
+    (quoting, delimiter)
+    for quoting in (csv.QUOTE_NONE, csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC)
+    for delimiter in "\t,;"
+]
+
+
+@pytest.mark.parametrize(("quoting", "delimiter"), WRITERS)
+@given(
+    texts=st.lists(st.text('a"b .\t,;\n', max_size=9).map("a{}".format), max_size=4),
+    seed=st.randoms(use_true_random=False),
+    ending=st.sampled_from(["a.csv", "a.tsv"]),
+)
+def test_each_text_comes_back_letter_for_letter_with_its_quotes(
+    quoting: int, delimiter: str, texts: list[str], seed: random.Random, ending: str
+) -> None:
+    if quoting == csv.QUOTE_NONE:
+        texts = [text for text in texts if not {delimiter, "\n"} & set(text)]
+    rows = [(text, i) for i, text in enumerate((*QUOTES, *texts))]
+    seed.shuffle(rows)
+    stream = io.StringIO(newline="")
+    mark = None if quoting == csv.QUOTE_NONE else '"'
+    writer = csv.writer(stream, delimiter=delimiter, quoting=quoting, quotechar=mark)
+    writer.writerows([("text", "n"), *rows])
+    sheet = table(stream.getvalue(), "a.csv" if delimiter != "\t" else ending)
+    assert list(zip(*sheet.columns.values(), strict=True)) == [(text, str(n)) for text, n in rows]
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (['"Yes, it is."\tx', "No\ty", "So it goes\tx"], "Yes, it is."),  # as Excel encloses
+        (['"Yes, it is."\tx', "No, never\ty", "So\tx"], '"Yes, it is."'),
+        (['"Yes."\tx', '"No"\ty', '"So it goes"\tx'], "Yes."),
+        (['"Yes."\tx', "No\ty", "So it goes\tx"], '"Yes."'),
+        (['"Yes.\tx', "No\ty", 'So it goes"\tx'], '"Yes.'),  # no cell of three lines
+        (['"Yes.', 'Or no"\tx', "No\ty"], "Yes.\nOr no"),
+        (['"Yes ""I"" do"\tx', "No\ty", "So\tx"], 'Yes "I" do'),
+        (['Yes, "I" do\tx', '"No"\ty', "So\tx"], 'Yes, "I" do'),
+        (['"Yes there\tx', "fine\ty", '"So" ends\tx'], '"Yes there'),
+    ],
+)
+def test_a_table_with_tabs_has_quotes_if_they_enclose_what_a_program_encloses(
+    rows: list[str], text: str
+) -> None:
+    sheet = table("\n".join(["text\tlabel", *rows]), "a.tsv")
+    assert column(sheet, "text")[0] == text
+    is_said = any("plain characters" in note for note in sheet.notes)
+    assert is_said == (rows[0].split("\t")[0] == text)
+    assert sheet.n_rows == len(rows) - ("\n" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ('text,label\n"a, b\nc",x\nd,y\n', ["a, b\nc", "d"]),
+        ('text\n"one\ntwo"\nthree\n', ["one\ntwo", "three"]),
+        ('text,n\n12" pipe,1\n6" pipe,2\n5" pipe,3\n"a, b",4\n',
+         ['12" pipe', '6" pipe', '5" pipe', "a, b"]),
+        ('text,label\n"Once" more,x\n"Twice" more,y\n"all",x\n',
+         ['"Once" more', '"Twice" more', '"all"']),
+        ('"text"\t"label"\none more time\tx\nonce more again\ty\n',
+         ["one more time", "once more again"]),
+    ],
+)  # fmt: skip
+def test_cells_of_other_tables_are_enclosed_unless_most_marks_are_misplaced(
+    text: str, cells: list[str]
+) -> None:
+    assert column(table(text), "text") == cells
+
+
+def test_marks_lost_within_cells_are_said_where_quotes_enclose_others() -> None:
+    rows = "".join(f'"Well, number {i}",x\n' for i in range(9))
+    sheet = table(f'text,label\n{rows}"Once" more,y\n')
+    assert column(sheet, "text")[-1] == "Once more"
+    assert "1 cell has quote marks that do not enclose the whole cell: some may be lost there." in (
+        sheet.notes
+    )
 
 
 def test_too_many_columns_are_refused() -> None:

@@ -34,8 +34,10 @@ WRITTEN = [
 ]
 
 
-def kind(name: str) -> dict[str, Any]:
-    (found,) = (own for own in KUBERNETES if own["kind"] == name)
+def kind(name: str, called: str = "") -> dict[str, Any]:
+    """The object of a kind; where there are several, the one of that name."""
+    objects = [own for own in KUBERNETES if own["kind"] == name]
+    (found,) = (own for own in objects if called in {"", own["metadata"]["name"]})
     return dict(found)
 
 

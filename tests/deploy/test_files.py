@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from contextlens.core import Settings, settings
+from contextlens.corpus.readers import TIMES_IN_MEMORY
 from contextlens.ui.processes.__main__ import COOKIE
 from tests.deploy.deployment import (
     COMPOSE,
@@ -139,7 +142,7 @@ def test_images_are_pinned_to_a_release_and_name_no_host() -> None:
     named = {*images(COMPOSE), *images(KUBERNETES),
              *re.findall(r"PYTHON_IMAGE=(\S+)", CONTAINERFILE)}  # fmt: skip
     assert len(named) == 4
-    form = re.compile(r"[a-z-]+(/[a-z-]+)?:(\d+\.\d+\.\d+[\w.-]*|RELEASE\.[\dTZ-]+)")
+    form = re.compile(r"[a-z-]+(/[a-z-]+)?:\d+\.\d+[\w.-]*")
     assert [name for name in named if not form.fullmatch(name)] == []
 
 
@@ -163,9 +166,13 @@ def test_uploads_and_headers_may_be_as_large_before_the_app_as_in_it() -> None:
         assert f"{name} 64k;" in NGINX
     assert note["nginx.ingress.kubernetes.io/proxy-buffer-size"] == "64k"
     assert f"client_max_body_size {MAX_UPLOAD};" in tls
-    assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == MAX_UPLOAD
-    own = kind("ConfigMap")["data"]["CONTEXTLENS_MAX_UPLOAD_MB"]
-    assert f"{int(own) + 1}m" == MAX_UPLOAD
+    own = kind("ConfigMap")["data"]
+    max_upload = int(own["CONTEXTLENS_MAX_UPLOAD_MB"])
+    assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == f"{max_upload + 1}m"
+    (container,) = kind("Deployment")["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == "4Gi"
+    reading = TIMES_IN_MEMORY * max_upload + int(own["CONTEXTLENS_FILES_MB"])
+    assert 1_900 + reading < 4 * 2**30 / 1e6  # MB, with the app itself
 
 
 def test_all_that_a_container_is_told_is_allowed() -> None:
@@ -228,14 +235,32 @@ def test_nothing_runs_as_root_or_may_write_to_its_own_files() -> None:
         assert pod["securityContext"]["runAsNonRoot"] is True
         for own in pod["containers"]:
             assert own["securityContext"]["allowPrivilegeEscalation"] is False
+            assert own["securityContext"]["readOnlyRootFilesystem"] is True
             assert own["securityContext"]["capabilities"] == {"drop": ["ALL"]}
             assert own["resources"]["limits"]["memory"]
             assert own["resources"]["requests"]["cpu"]
-    app = pods[0]["containers"][0]
-    assert app["securityContext"]["readOnlyRootFilesystem"] is True
     for name, own in COMPOSE["services"].items():
         assert (own["read_only"], own["cap_drop"]) == (True, ["ALL"]), name
         assert own["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_what_is_written_to_is_a_volume_with_a_bound() -> None:
+    """The image writes to its home and its data folder, libraries to /tmp."""
+    home = dict(re.findall(r"(\w+)=(\S+)", CONTAINERFILE))
+    written = {home["HOME"], home["CONTEXTLENS_DATA_DIR"], "/tmp"}
+    assert written == {"/data", "/tmp"}
+    for pod in [kind("Deployment")["spec"]["template"]["spec"], *ray_pods()]:
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        for own in pod["containers"]:
+            mounted = {mount["mountPath"]: volumes[mount["name"]] for mount in own["volumeMounts"]}
+            assert set(mounted) == written
+            assert mounted["/tmp"]["emptyDir"]["sizeLimit"]
+            data = mounted["/data"]
+            assert "persistentVolumeClaim" in data or data["emptyDir"]["sizeLimit"]
+    for name, own in COMPOSE["services"].items():
+        mounted_at = {volume.partition(":")[2] for volume in own["volumes"]}
+        assert mounted_at == {"/store" if name == "store" else "/data"}
+        assert [place.partition(":")[0] for place in own["tmpfs"]] == ["/tmp"]
 
 
 def ray_pods() -> list[dict[str, Any]]:
@@ -255,7 +280,7 @@ def test_ray_asks_for_a_token_and_is_reached_by_its_own_pods_and_the_app_alone()
     assert COMPOSE["networks"]["inside"]["internal"] is True
     cluster = kind("RayService")["spec"]["rayClusterConfig"]
     assert cluster["authOptions"] == {"mode": "token"}
-    policy = kind("NetworkPolicy")["spec"]
+    policy = kind("NetworkPolicy", "contextlens-ray")["spec"]
     label = policy["podSelector"]["matchLabels"]
     groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
     assert [group["template"]["metadata"]["labels"] for group in groups] == [label, label]
@@ -267,6 +292,43 @@ def test_ray_asks_for_a_token_and_is_reached_by_its_own_pods_and_the_app_alone()
         for rule in policy["ingress"]
     }
     assert reached == {"ray": [], "kuberay-operator": [8265, 8000], "contextlens": [8000]}
+
+
+def test_the_app_is_reached_by_the_ingress_and_reaches_what_it_needs() -> None:
+    policy = kind("NetworkPolicy", "contextlens")["spec"]
+    pod = kind("Deployment")["spec"]["template"]
+    assert policy["podSelector"]["matchLabels"] == pod["metadata"]["labels"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    (ingress,) = policy["ingress"]
+    (container,) = pod["spec"]["containers"]
+    assert [port["port"] for port in ingress["ports"]] == [container["ports"][0]["containerPort"]]
+    namespaces = [own["namespaceSelector"]["matchLabels"] for own in ingress["from"]]
+    assert namespaces == [{"kubernetes.io/metadata.name": "ingress-nginx"}]
+    to_ray, to_names, outside = policy["egress"]
+    service = urlsplit(kind("ConfigMap")["data"]["CONTEXTLENS_SERVICE_URL"])
+    assert [port["port"] for port in to_ray["ports"]] == [service.port]
+    ray = kind("NetworkPolicy", "contextlens-ray")["spec"]["podSelector"]["matchLabels"]
+    assert to_ray["to"] == [{"podSelector": {"matchLabels": ray}}]
+    assert {port["port"] for port in to_names["ports"]} == {53}
+    assert [port["port"] for port in outside["ports"]] == [443]
+    for block in (own["ipBlock"] for own in outside["to"]):
+        network = ip_network(block["cidr"])
+        assert all(ip_network(own).subnet_of(network) for own in block["except"])
+
+
+def test_the_store_of_compose_is_the_one_that_the_app_asks_and_nobody_else() -> None:
+    app, store = COMPOSE["services"]["app"], COMPOSE["services"]["store"]
+    options = dict(own.lstrip("-").partition("=")[::2] for own in store["command"])
+    address = urlsplit(app["environment"]["AWS_ENDPOINT_URL"])
+    assert (address.hostname, str(address.port)) == ("store", options["s3.port"])
+    assert f":{address.port}/" in store["healthcheck"]["test"][-1]
+    assert urlsplit(app["environment"]["CONTEXTLENS_CORPORA_URI"]).netloc == options["bucket"]
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        assert store["environment"][key] == app["environment"][key]
+    (network,) = store["networks"]
+    assert COMPOSE["networks"][network]["internal"] is True
+    sharing = [name for name, own in COMPOSE["services"].items() if network in own["networks"]]
+    assert sharing == ["app", "store"]
 
 
 def test_a_visitor_is_kept_in_one_process_everywhere() -> None:

@@ -406,6 +406,39 @@ LAYOUTS = {
         PairColumns("text", label="label"),
     ),
     "tweet_eval": Layout({"text": SHOWS}, "text", pairs=PairColumns("text")),
+    "dated": Layout(
+        {
+            "date": [f"Monday, {n} May 2024" for n in range(4)],
+            "note": SHOWS,
+            "label": ["a", "b", "a", "b"],
+        },
+        "note",
+        ("label",),
+        PairColumns("note", label="label"),
+    ),
+    "papers": Layout(
+        {
+            "authors": [
+                "Ada Ruiz and Jo Kim",
+                "Max Orr, Lea Sand",
+                "Li Wei and Bo",
+                "Eva Maria Ott",
+            ],
+            "abstract": SHOWS,
+        },
+        "abstract",
+        pairs=PairColumns("abstract"),
+    ),
+    "for and against": Layout(
+        {"pros": SHOWS, "cons": ["Too dear for me", "My feet hurt in it", "It leaks", "Odd smell"]},
+        "pros",
+        pairs=PairColumns("pros"),
+    ),
+    "two styles": Layout(
+        {"formal": SHOWS, "casual": [f"so {text}" for text in SHOWS]},
+        "formal",
+        pairs=PairColumns("formal", "casual"),
+    ),
     "a validation part": Layout(
         {"text": SHOWS, "label": [1, 0, 1, 0], "part": ["train", "train", "dev", "dev"]},
         "text",

@@ -80,7 +80,7 @@ def test_an_unknown_word_is_named_with_the_reason_wherever_it_is_compared() -> N
     assert reading(meaning).startswith("The model cannot read “happy” in A")
     assert "says nothing about this word" in reading(meaning)
     home = on("home", "emoji on a word", "happy", "happy")
-    assert [header.value for header in home.header] == [say("home.headline.unknown")]
+    assert [header.value for header in home.header] == ["The model cannot read “happy”"]
     assert "unrelated words:" not in plainly_said(home)
 
 
@@ -96,7 +96,9 @@ def test_two_spellings_of_the_same_tokens_are_called_the_same() -> None:
         meaning
     )
     home = on("home", "one accent", "hacia", "hacía")
-    assert [header.value for header in home.header] == ["Both words are the same to this model"]
+    assert [header.value for header in home.header] == [
+        "“hacia” and “hacía” are the same to this model"
+    ]
     assert say("why.score.equal", cosine=1.0, a="A", b="B") in plainly_said(on("why", "one accent"))
     tokens = on("tokens", "one accent")
     assert "“í”" not in said(tokens)  # only B has the mark

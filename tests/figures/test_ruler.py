@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contextlens.analysis.ruler import KINDS, Range
+from contextlens.content.wording import two
 from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
 
 RANGES = [Range(KINDS[0], -0.09, 0.02, 0.24, 9), Range(KINDS[1], 0.63, 0.81, 0.91, 9)]
@@ -22,7 +23,7 @@ def test_bars_medians_and_the_own_cosine_are_in_the_picture(cosine: float) -> No
     assert line["x0"] == line["x1"] == cosine
     low, high = drawn["layout"]["xaxis"]["range"]
     assert low <= cosine <= high
-    assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
+    assert two(cosine) in drawn["layout"]["annotations"][0]["text"]
 
 
 def test_without_labelled_pairs_the_line_stands_alone() -> None:

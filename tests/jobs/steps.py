@@ -133,6 +133,25 @@ def give(what: str, report: OnProgress) -> object:
     return threading.Lock()
 
 
+def load_slowly(seconds: float) -> Callable[[OnProgress], Any]:
+    """Return a task after a while, as one does whose pickle needs large libraries."""
+    time.sleep(seconds)
+    return about
+
+
+class SlowToLoad:
+    """A task that takes seconds to unpickle."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def __call__(self, report: OnProgress) -> Any:
+        return about(report)
+
+    def __reduce__(self) -> Any:
+        return load_slowly, (self.seconds,)
+
+
 def die(report: OnProgress) -> None:
     """End as if the kernel were out of memory."""
     report("Dying", 0.5)

@@ -140,6 +140,31 @@ def test_a_task_that_reports_is_stopped_and_its_process_kept(processes: Processe
     assert pid_of(processes) == pid
 
 
+def test_a_task_is_stopped_while_its_process_starts_and_while_it_is_loaded() -> None:
+    with Processes(1) as own:
+        with pytest.raises(EnoughError):
+            own.run(steps.about, stop_at("Starting"))
+        pid = own._all[0].pid
+        assert pid_of(own) == pid  # it went on starting
+        start = time.monotonic()
+        with pytest.raises(EnoughError):
+            own.run(steps.SlowToLoad(WAIT), stop_at("Starting"))
+        assert time.monotonic() - start < WAIT / 5
+        assert own.run(steps.SlowToLoad(0.5), ignore)["pid"] != pid
+
+
+def test_a_process_that_dies_while_it_loads_a_task_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def kill(stage: str, share: float) -> None:
+        if own._all[0].pid is not None:
+            os.kill(own._all[0].pid, signal.SIGKILL)
+
+    with Processes(1) as own, pytest.raises(WorkerError, match="ended unexpectedly"):
+        own.run(steps.SlowToLoad(WAIT), kill)
+    assert "A worker process ended with" in caplog.text
+
+
 def test_a_slow_step_is_ended_with_its_process_which_is_replaced_and_warmed_up(
     processes: Processes,
 ) -> None:

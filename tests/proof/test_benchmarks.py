@@ -93,10 +93,18 @@ def test_spearman_is_scipys_on_the_recipes_vectors(service: EncoderService, plai
 
 
 def test_sts_files_without_titles_and_with_a_split_are_read(service: EncoderService) -> None:
+    """As published: tabs, plain quote marks, and two cells more in some rows."""
     rows, _ = scored()
-    bare = [("main-news", "MSRvid", "2012test", f"{i:04}", s, a, b)
-            for i, (a, b, s) in enumerate(rows)]  # fmt: skip
-    assert rows_from(BENCHMARKS["stsb"], sheet(*bare, name="sts-test.tsv")).n_tested == N
+    texts = [(f'"{a}"', b) if i % 9 == 0 else (a, b) for i, (a, b, _) in enumerate(rows)]
+    lines = [
+        "\t".join(("main-news", "MSRvid", "2012test", f"{i:04}", row[2], *pair, *extra))
+        for i, (row, pair) in enumerate(zip(rows, texts, strict=True))
+        for extra in [("a source", "its licence") if i % 5 == 0 else ()]
+    ]
+    bare = rows_from(
+        BENCHMARKS["stsb"], read("sts-test.csv", "\n".join(lines).encode(), max_bytes=10**6)
+    )
+    assert (bare.texts, bare.n_left_out) == (tuple(texts), 0)
     split = [(*row, "train" if i % 2 else "test") for i, row in enumerate(rows)]
     titled = sheet(("sentence1", "sentence2", "score", "split"), *split)
     assert rows_from(BENCHMARKS["stsb"], titled).n_tested == N // 2
@@ -138,6 +146,7 @@ def test_wic_learns_its_threshold_from_the_training_rows_alone(
     assert found.measured == f"{((judged[:, 0] >= min(best)) == judged[:, 1]).mean():.4f}"
 
 
+@pytest.mark.slow
 def test_coarse_senses_go_to_the_nearest_centroid_of_their_own_word(
     service: EncoderService, plain
 ) -> None:
@@ -214,6 +223,12 @@ def test_the_command_line_takes_the_released_files(
     assert main(["--benchmark", "wic", *given, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["measured"] == "1.0000"  # the same use, or another one
+
+
+def test_rows_that_the_published_figure_is_not_for_end_with_1(tmp_path: Path) -> None:
+    lines = ["\t".join(row) for row in [("sentence1", "sentence2", "score"), *scored()[0]]]
+    (tmp_path / "mine.tsv").write_text("\n".join(lines), encoding="utf-8")
+    assert main(["--benchmark", "stsb", "--file", str(tmp_path / "mine.tsv")]) == 1
 
 
 def index(i: int) -> int:

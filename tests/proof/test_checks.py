@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file, save_file
+from transformers import AutoModel
 
+from contextlens import proof
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.proof.__main__ import main
 from contextlens.proof.checks import TEXTS, Check, ready_checks
@@ -56,14 +60,38 @@ def test_every_family_agrees_wherever_a_check_applies(
     assert found["transformers"] == "not_run"  # no files here
 
 
+def print_rows(folder: Path) -> None:
+    """Write bert-base-uncased's printed rows of words, positions and a segment into a model."""
+    facts = json.loads(Path(proof.__file__).with_name("bert_base_uncased.json").read_text())
+    token_ids = {"I am Sinan": [101, 1045, 2572, 8254, 2319, 102],
+                 "I am Matt": [101, 1045, 2572, 4717, 102],
+                 "She is Zoe": [101, 2016, 2003, 11199, 102]}  # fmt: skip
+    rows = {"word": {}, "position": facts["position_rows"], "token_type": facts["segment_row"]}
+    for fact in facts["word_rows"]:
+        ids = token_ids[fact["text"]]
+        rows["word"] |= {ids[int(place)]: ends for place, ends in fact["rows"].items()}
+    assert [len(table) for table in rows.values()] == [10, 6, 1]
+    arrays = load_file(folder / "model.safetensors")
+    for table, printed in rows.items():
+        name = f"embeddings.{table}_embeddings.weight"
+        arrays[name] = arrays[name].copy()
+        for row, (head, tail) in printed.items():
+            arrays[name][int(row), :3], arrays[name][int(row), -3:] = head, tail
+    save_file(arrays, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize("has_printed_rows", [False, True])
 def test_another_model_under_the_name_of_bert_base_is_red_in_all_printed_numbers(
-    copied: Path, open_with: Callable[..., EncoderService]
+    copied: Path, open_with: Callable[..., EncoderService], *, has_printed_rows: bool
 ) -> None:
     folder = copied.rename(copied.parent / "bert-base-uncased")
+    if has_printed_rows:
+        print_rows(folder)
     service = open_with(model_folder=folder.parent)
     card = service.load(f"folder:{folder.name}")
     found = verdicts(ready_checks(service, card, None, quiet))
     red = {"weights", "bert_embeddings", "bert_states", "bert_pooler", "bert_cosines"}
+    red |= set() if has_printed_rows else {"bert_rows"}
     assert {key for key, verdict in found.items() if verdict == "differs"} == red
 
 
@@ -87,10 +115,37 @@ def test_the_command_line_says_it_with_its_exit_code(
     assert main(["--model", COPY, "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
     red = [row["check"] for row in rows if row["verdict"] == "differs"]
-    assert red == ["Checksum of the weights"]  # the other numbers are right for these weights
+    assert red == ["The published weights"]  # the other numbers are right for these weights
     assert main(["--model", "folder:none"]) == 2
     assert "no model folder" in capsys.readouterr().err
     assert main(["--benchmark", "stsb"]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_weights_stored_in_half_precision_are_computed_as_transformers_does_in_float32(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dtype
+) -> None:
+    folder = copied.rename(copied.parent / "half")
+    AutoModel.from_pretrained(folder, dtype=dtype).save_pretrained(folder)
+    monkeypatch.setenv("CONTEXTLENS_MODEL_FOLDER", str(folder.parent))
+    assert main(["--model", "folder:half", "--json"]) == 0
+    found = {row["check"]: row["verdict"] for row in json.loads(capsys.readouterr().out)}
+    assert found["States, as transformers"] == found["Sentence vectors"] == "agrees"
+
+
+def test_a_check_that_could_not_be_run_here_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of another model, such as the printed numbers of bert-base-uncased, does not."""
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    assert main(["--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["check"] for row in rows if row["verdict"] == "not run"} == {
+        *("States, as transformers", "Sentence vectors", "bert-base's numbers")
+    }
+    monkeypatch.undo()
+    assert main([]) == 0
 
 
 def test_the_script_gives_the_apps_states_and_vectors(

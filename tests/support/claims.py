@@ -48,7 +48,8 @@ def _whole_key(each: Claim) -> str:
     except KeyError:
         return each.key
     assert several, each
-    return f"{each.key}.{'one' if each.numbers['n'] == 1 else 'several'}"
+    number = {0: "none", 1: "one"}.get(each.numbers["n"], "several")
+    return f"{each.key}.{number if number in table(each.key) else 'several'}"
 
 
 def _leaves(key: str) -> Iterator[str]:

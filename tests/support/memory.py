@@ -40,8 +40,8 @@ def reachable_bytes(*roots: Any, shared: tuple[Any, ...] = ()) -> int:
 
 
 def _own_bytes(each: Any) -> int:
-    if isinstance(each, np.ndarray):
-        return each.nbytes if each.base is None else 0
+    if isinstance(each, np.ndarray):  # another one's memory is counted there, a tensor's is not
+        return 0 if isinstance(each.base, np.ndarray | bytes | bytearray) else each.nbytes
     return sys.getsizeof(each)
 
 

@@ -20,7 +20,7 @@ import pytest
 
 __all__ = ["LIMIT"]
 
-LIMIT = 2.0
+LIMIT = 4.0
 """Seconds of processor time of this process."""
 TIERS = ("browser", "cluster", "slow")
 _FIRST = 5.0

@@ -31,7 +31,7 @@ from transformers import (
     XLMRobertaTokenizer,
 )
 
-__all__ = ["ALL", "FAMILIES", "VARIANTS", "build", "family_of"]
+__all__ = ["ALL", "FAMILIES", "VARIANTS", "build", "family_of", "store_in"]
 
 FAMILIES: tuple[str, ...] = (
     *("bert", "distilbert", "roberta", "xlm-roberta", "mpnet", "albert", "electra"),
@@ -71,6 +71,12 @@ def build(family: str, folder: Path, *, seed: int = 0, **changes: Any) -> Path:
     _randomize(model, seed)
     model.save_pretrained(folder, max_shard_size=100_000 if family == "bert-sharded" else "1GB")
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def store_in(dtype: torch.dtype, folder: Path) -> Path:
+    """The folder of a model, with its weights stored in another data type."""
+    AutoModel.from_pretrained(folder, dtype=dtype).save_pretrained(folder)
     return folder
 
 

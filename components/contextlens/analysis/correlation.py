@@ -4,7 +4,9 @@ Nothing is learned from the scores, so all scored pairs count, whatever their sp
 are SciPy's. Intervals are Fisher's: the inverse hyperbolic tangent of a coefficient is about normal
 with the variance 1 / (n - 3) for Pearson's r, and (1 + r² / 2) / (n - 3) for Spearman's (Bonett and
 Wright, 2000, "Sample size requirements for estimating Pearson, Kendall and Spearman correlations").
-They hold for pairs that have nothing to do with each other.
+They hold for pairs that have nothing to do with each other. For copies of pairs, n is Kish's
+effective number (1965): the square of the number of pairs over the sum of the squares of how often
+each one stands there; so pairs that all stand there equally often have the interval of one of each.
 
 The functions take cosines, whatever vectors they come from.
 """
@@ -56,6 +58,8 @@ class Correlation:
         shared_words: the rank correlation of the scores with the words that two texts share; NaN
             if that is the same for all pairs.
         has_equal_scores: True if all scores are the same.
+        n_distinct: the number of different pairs among the rows.
+        n_effective: the number of pairs for an interval: smaller where some are copies.
     """
 
     rows: IntArray
@@ -67,6 +71,8 @@ class Correlation:
     pearson_high: Float64Array
     shared_words: float = math.nan
     has_equal_scores: bool = False
+    n_distinct: int = 0
+    n_effective: float = 0.0
 
     @property
     def n(self) -> int:
@@ -85,10 +91,11 @@ class Correlation:
         The pairs that measure it also chose the layer, so its interval is widened to hold at all
         layers at once in 95 of 100 cases (Bonferroni).
         """
-        if self.best is None or self.n < FEWEST:
+        if self.best is None or self.n_distinct < FEWEST:
             return False
         risk = RISK / len(self.spearman)
-        return spearman_interval(float(self.spearman[self.best]), self.n, risk=risk)[0] > 0
+        r = float(self.spearman[self.best])
+        return spearman_interval(r, self.n_effective, risk=risk)[0] > 0
 
     @property
     def nbytes(self) -> int:
@@ -97,7 +104,11 @@ class Correlation:
 
 
 def correlated(
-    cosines: FloatArray, grades: Float64Array, *, shared: Float64Array | None = None
+    cosines: FloatArray,
+    grades: Float64Array,
+    *,
+    shared: Float64Array | None = None,
+    contents: IntArray | None = None,
 ) -> Correlation:
     """Return how closely cosines follow scores at each layer.
 
@@ -105,11 +116,14 @@ def correlated(
         cosines: (n_layers, n_pairs); NaN for a pair that has no cosine.
         grades: (n_pairs,) the scores; NaN for a pair that has none.
         shared: (n_pairs,) the words that the texts share, from 0 to 1; None if not known.
+        contents: (n_pairs,) equal numbers for pairs of the same texts; None if all differ.
     """
     rows = np.flatnonzero(~np.isnan(grades) & ~np.isnan(cosines).any(axis=0))
     scored = grades[rows]
-    ranked = np.array([spearman_of(layer[rows], scored) for layer in cosines])
-    linear = np.array([_pearson(layer[rows], scored) for layer in cosines])
+    copies = np.unique(rows if contents is None else contents[rows], return_counts=True)[1]
+    n = float(copies.sum() ** 2 / max(1, (copies**2).sum()))
+    ranked = np.array([spearman_of(layer[rows], scored, n) for layer in cosines])
+    linear = np.array([_pearson(layer[rows], scored, n) for layer in cosines])
     return Correlation(
         rows=rows,
         spearman=ranked[:, 0],
@@ -120,34 +134,49 @@ def correlated(
         pearson_high=linear[:, 2],
         shared_words=math.nan if shared is None else spearman_of(shared[rows], scored)[0],
         has_equal_scores=len(set(scored.tolist())) == 1,
+        n_distinct=len(copies),
+        n_effective=n,
     )
 
 
-def spearman_interval(r: float, n: int, *, risk: float = RISK) -> tuple[float, float]:
-    """Return the interval of a rank correlation of n > 3 pairs (Bonett and Wright, 2000)."""
-    half = NormalDist().inv_cdf(1 - risk / 2) * math.sqrt((1 + r * r / 2) / (n - 3))
+def spearman_interval(r: float, n: float, *, risk: float = RISK) -> tuple[float, float]:
+    """Return the interval of a rank correlation of n pairs (Bonett and Wright, 2000)."""
+    return _interval(r, n, variance=1 + r * r / 2, risk=risk)
+
+
+def _interval(r: float, n: float, *, variance: float, risk: float = RISK) -> tuple[float, float]:
+    """Fisher's interval of a correlation; of three pairs or fewer, all that there is."""
+    if n <= 3:
+        return -1.0, 1.0
+    half = NormalDist().inv_cdf(1 - risk / 2) * math.sqrt(variance / (n - 3))
     middle = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r)
     return math.tanh(middle - half), math.tanh(middle + half)
 
 
-def spearman_of(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
-    """Return a rank correlation and the ends of its interval; NaN where either are all equal."""
+def spearman_of(
+    values: NDArray[Any], grades: Float64Array, n: float | None = None
+) -> tuple[float, float, float]:
+    """Return a rank correlation and the ends of its interval; NaN where either are all equal.
+
+    Args:
+        values, grades: (n_values,).
+        n: the effective number of values; None if each of them counts.
+    """
     from scipy.stats import spearmanr
 
     if not _vary(values, grades):
         return _NONE
     r = min(max(float(spearmanr(values, grades).statistic), -1.0), 1.0)
-    return r, *spearman_interval(r, len(values))
+    return r, *spearman_interval(r, len(values) if n is None else n)
 
 
-def _pearson(values: NDArray[Any], grades: Float64Array) -> tuple[float, float, float]:
+def _pearson(values: NDArray[Any], grades: Float64Array, n: float) -> tuple[float, float, float]:
     from scipy.stats import pearsonr
 
     if not _vary(values, grades):
         return _NONE
-    result = pearsonr(values.astype(float), grades)
-    low, high = result.confidence_interval(1 - RISK)
-    return float(result.statistic), float(low), float(high)
+    r = min(max(float(pearsonr(values.astype(float), grades).statistic), -1.0), 1.0)
+    return r, *_interval(r, n, variance=1.0)
 
 
 def _vary(values: NDArray[Any], grades: Float64Array) -> bool:

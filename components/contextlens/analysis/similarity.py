@@ -11,6 +11,7 @@ import numpy as np
 
 from contextlens.analysis.baseline import Band
 from contextlens.core.schema import FloatArray
+from contextlens.core.words import folded
 
 __all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix", "pair_rows"]
 
@@ -26,6 +27,7 @@ class Item:
         color: its index into the palette.
         token_ids: the IDs of its tokens.
         unknown: True if the model knows none of them.
+        has_context: True if the model reads other tokens of its text beside it.
     """
 
     label: str
@@ -34,6 +36,7 @@ class Item:
     color: int
     token_ids: tuple[int, ...] = ()
     unknown: bool = False
+    has_context: bool = True
 
     @property
     def name(self) -> str:
@@ -96,10 +99,15 @@ class Comparison:
         """Return True if the model knows no token of one of the words: its cosines say nothing."""
         return self.items[pair.first].unknown or self.items[pair.second].unknown
 
-    def are_twins(self, pair: Pair) -> bool:
-        """Return True if two words are written differently, but have the same known tokens."""
+    def is_one_word(self, pair: Pair) -> bool:
+        """Return True if two words are spelled alike, ignoring case, and have the same tokens."""
         first, second = self.items[pair.first], self.items[pair.second]
-        differ = first.word.casefold() != second.word.casefold()
+        return folded(first.word) == folded(second.word) and first.token_ids == second.token_ids
+
+    def are_twins(self, pair: Pair) -> bool:
+        """Return True if two words are spelled differently, but have the same known tokens."""
+        first, second = self.items[pair.first], self.items[pair.second]
+        differ = folded(first.word) != folded(second.word)
         return differ and first.token_ids == second.token_ids != () and not first.unknown
 
     def pair_name(self, pair: Pair) -> str:

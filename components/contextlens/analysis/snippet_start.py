@@ -6,19 +6,44 @@ import json
 
 from contextlens.core.schema import ModelCard
 
-__all__ = ["literal", "load_lines", "prompt_argument", "recipe_lines"]
+__all__ = [
+    "library_arguments",
+    "literal",
+    "load_lines",
+    "model_arguments",
+    "prompt_argument",
+    "recipe_lines",
+]
+
+_WITHOUT_WRAPPER = r'{r"^(?:module\.|_orig_mod\.)+": ""}'  # names as training wrappers leave them
+
+
+def model_arguments(card: ModelCard) -> str:
+    """Return the arguments that make transformers read a card's weights as this app does.
+
+    By default, it computes in the data type of the file, and ignores weights with other names.
+    """
+    names = f", key_mapping={_WITHOUT_WRAPPER}" if card.is_wrapped else ""
+    return f"dtype=torch.float32{names}"
+
+
+def library_arguments(card: ModelCard) -> str:
+    """Return the same arguments for sentence-transformers."""
+    names = f', "key_mapping": {_WITHOUT_WRAPPER}' if card.is_wrapped else ""
+    return f'model_kwargs={{"dtype": "float32"{names}}}'
 
 
 def load_lines(card: ModelCard) -> list[str]:
     """Return lines that load a card's tokenizer and model; a local model's path is left open."""
     start, name, revision = _source(card)
-    return [*start, *_load(name, revision, 'attn_implementation="eager"')]
+    arguments = f'attn_implementation="eager", {model_arguments(card)}'
+    return [*start, *_load(name, revision, arguments)]
 
 
 def recipe_lines(card: ModelCard) -> list[str]:
     """Return lines that load a card's model with its own recipe for sentence vectors."""
     start, name, revision = _source(card)
-    return [*start, f"model = SentenceTransformer({name}{revision})"]
+    return [*start, f"model = SentenceTransformer({name}{revision}, {library_arguments(card)})"]
 
 
 def prompt_argument(card: ModelCard, prompt: str) -> str:
@@ -38,10 +63,10 @@ def _source(card: ModelCard) -> tuple[list[str], str, str]:
     return [], literal("path/to/" + card.title), ""
 
 
-def _load(name: str, revision: str, attention: str) -> list[str]:
+def _load(name: str, revision: str, arguments: str) -> list[str]:
     return [
         f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
-        f"model = AutoModel.from_pretrained({name}{revision}, {attention}).eval()",
+        f"model = AutoModel.from_pretrained({name}{revision}, {arguments}).eval()",
     ]
 
 

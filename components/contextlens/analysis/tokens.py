@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from contextlens.core.schema import Tokens, Vocabulary
-from contextlens.core.words import Span, split_words
+from contextlens.core.words import Span, split_words, with_marks
 
 __all__ = [
     "TokenKind",
@@ -15,6 +15,7 @@ __all__ = [
     "kinds",
     "labels",
     "lost_spans",
+    "marked_span",
     "source",
     "token_rows",
 ]
@@ -23,12 +24,24 @@ TokenKind = Literal["token", "continuation", "special", "typed special", "paddin
 
 
 def source(tokens: Tokens, position: int) -> str:
-    """Return the characters that a token stands for; empty for added tokens."""
+    """Return the characters that a token stands for, with their marks; empty for added tokens."""
+    return _text(tokens, int(tokens.text_ids[position]))[slice(*marked_span(tokens, position))]
+
+
+def _text(tokens: Tokens, text_id: int) -> str:
+    return "" if text_id < 0 else tokens.text if text_id == 0 else tokens.pair or ""
+
+
+def marked_span(tokens: Tokens, position: int) -> Span:
+    """Return a token's offsets with the marks behind them that no other token covers."""
     text_id = int(tokens.text_ids[position])
-    if text_id < 0:
-        return ""
-    text = tokens.text if text_id == 0 else tokens.pair or ""
-    return text[slice(*tokens.offsets[position].tolist())]
+    start, end = map(int, tokens.offsets[position])
+    behind = with_marks(_text(tokens, text_id), end) if end > start else end
+    lost = lost_spans(tokens)[text_id] if behind > end else None
+    if behind == end or (lost is not None and lost[0] == end):
+        return start, end
+    starts = tokens.offsets[tokens.text_ids == text_id, 0]
+    return start, min(behind, int(starts[starts >= end].min(initial=behind)))
 
 
 def kinds(tokens: Tokens, vocabulary: Vocabulary) -> tuple[TokenKind, ...]:
@@ -107,14 +120,15 @@ def token_rows(
         if not special and tokens.text_ids[i] < 0:
             continue
         is_in_text = int(tokens.text_ids[i]) >= 0
+        start, end = marked_span(tokens, i)
         rows.append(
             {
                 "position": i,
                 "token": tokens.tokens[i],
                 "ID": int(tokens.token_ids[i]),
                 "characters": source(tokens, i),
-                "from": int(tokens.offsets[i, 0]) if is_in_text else None,
-                "to": int(tokens.offsets[i, 1]) if is_in_text else None,
+                "from": start if is_in_text else None,
+                "to": end if is_in_text else None,
                 "word": int(tokens.word_ids[i]) if tokens.word_ids[i] >= 0 else None,
                 "mask": int(tokens.attention_mask[i]),
                 "segment": None if segments is None else int(segments[i]),

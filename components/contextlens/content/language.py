@@ -13,7 +13,8 @@ from importlib import resources
 from string import Formatter
 from typing import Any
 
-from contextlens.content.wording import percent
+from contextlens.content.agreement import agreeing
+from contextlens.content.wording import number, percent
 
 __all__ = ["Claim", "claim", "duration", "say", "table"]
 
@@ -24,7 +25,8 @@ class Claim:
 
     Attributes:
         key: its dotted path in `english.toml`, such as "pairs.claim.better"; the last part is the
-            verdict. From a table with "one" and "several", the number `n` selects the sentence.
+            verdict. From a table with "one" and "several", and "none" if zero has a sentence, the
+            number `n` selects one.
         numbers: the values for its placeholders: numbers as computed, texts ready to be shown.
     """
 
@@ -36,12 +38,14 @@ class Claim:
 
         A share is shown in per cent if the placeholder is `{share:%}`, see `wording.percent`.
         """
-        return _FORMATTER.vformat(self._sentence(), (), self.numbers)
+        sentence = agreeing(self._sentence(), self.numbers, _FORMATTER.format_field)
+        return _FORMATTER.vformat(sentence, (), self.numbers)
 
     def _sentence(self) -> str:
         entry = _entry(self.key)
         if isinstance(entry, dict):
-            entry = entry["one" if self.numbers["n"] == 1 else "several"]
+            number = {0: "none", 1: "one"}.get(self.numbers["n"], "several")
+            entry = entry[number if number in entry else "several"]
         return str(entry)
 
 
@@ -83,9 +87,8 @@ class _Numbers(Formatter):
         if isinstance(value, str) and not format_spec:
             return value
         if format_spec == "%":
-            return percent(value).replace("-", "\N{MINUS SIGN}")
-        text = format(value, format_spec or ("," if isinstance(value, int) else ".2f"))
-        return text.replace("-", "" if not text.strip("-+0.") else "\N{MINUS SIGN}")
+            return percent(value)
+        return number(value, format_spec or ("," if isinstance(value, int) else ".2f"))
 
 
 _FORMATTER = _Numbers()

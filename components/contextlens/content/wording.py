@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
+import regex
+
 __all__ = [
+    "ABOUT_SAME",
     "MARGIN",
+    "about_same",
+    "adding_up",
     "are_alike",
     "bold",
+    "cut",
+    "cut_start",
     "escape",
+    "isolated",
     "leading",
     "listed",
     "listed_names",
     "named_character",
+    "number",
     "occurrence",
     "percent",
     "placed",
@@ -26,6 +36,8 @@ __all__ = [
 
 MARGIN = 0.01
 """The difference above which one of two numbers with two decimals is called greater."""
+ABOUT_SAME = 1.25
+"""The largest ratio of two amounts that are called about the same."""
 
 # Sequences that Streamlit's Markdown plugins turn into an icon, an arrow or a link even if escaped.
 _DRAWN = re.compile(
@@ -33,6 +45,9 @@ _DRAWN = re.compile(
     r"|(?i:www)(?=\.)|@"
 )
 _WORD_JOINER = "\u2060"  # invisible
+_LEFTWARDS = regex.compile(r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}\p{Bidi_Class=AN}\p{Bidi_Control}]")
+_CHARACTER = regex.compile(r"\X")  # as readers see them: a letter with its marks
+_MAX_MARKS = 32  # code points of one such character beyond which it may be cut
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
 
@@ -48,7 +63,15 @@ def quoted(text: str, longest: int = 24) -> str:
     """
     is_visible = any(c.isprintable() and not c.isspace() for c in text)
     codes = "" if is_visible else " ".join(f"U+{ord(c):04X}" for c in text[:3])
-    return f"“{escape(codes or shortened(text, longest))}”"
+    return f"“{isolated(escape(codes or shortened(text, longest)))}”"
+
+
+def isolated(text: str) -> str:
+    """The text, isolated from the direction of what stands around it if it may run leftwards.
+
+    Otherwise a number behind an Arabic or Hebrew word is drawn on the word's other side.
+    """
+    return f"\u2068{text}\u2069" if _LEFTWARDS.search(text) else text
 
 
 def named_character(character: str) -> str:
@@ -100,15 +123,49 @@ def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
     return max(values) - min(values) <= 2 * margin
 
 
+def about_same(values: Sequence[float]) -> bool:
+    """True if all values have one sign, and the largest is at most `ABOUT_SAME` times the smallest.
+
+    Values that are all zero are the same.
+    """
+    low, high = sorted((min(values), max(values)), key=abs)
+    return low * high >= 0 and abs(high) <= ABOUT_SAME * abs(low)
+
+
 def shortened(text: str, longest: int) -> str:
     """A text on one line, truncated."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return flat if len(flat) <= longest else cut(flat, longest - 1) + "…"
+
+
+def cut(text: str, longest: int) -> str:
+    """The first characters of a text; no combining mark is cut off its letter.
+
+    Only more marks on one letter than a text may have characters are cut.
+    """
+    if len(text) <= longest or text.isascii():
+        return text[:longest]
+    ends = (match.end() for match in _CHARACTER.finditer(text[: longest + _MAX_MARKS]))
+    return text[: max((end for end in ends if end <= longest), default=0) or longest]
+
+
+def cut_start(text: str, longest: int) -> str:
+    """The last characters of a text; no combining mark is cut off its letter."""
+    start = max(0, len(text) - longest)
+    before = max(0, start - _MAX_MARKS)
+    starts = (before + match.start() for match in _CHARACTER.finditer(text[before:]))
+    return text[min((at for at in starts if at >= start), default=start) :]
+
+
+def number(value: float, form: str = ".2f") -> str:
+    """A number in a format, with a real minus sign; a value that rounds to zero has no sign."""
+    text = format(value, form)
+    return text.replace("-", "\N{MINUS SIGN}" if re.search("[1-9]", text) else "")
 
 
 def two(value: float) -> str:
     """Two decimals, with a real minus sign; a value that rounds to zero has no sign."""
-    return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
+    return number(float(value))
 
 
 def bold(value: float) -> str:
@@ -138,6 +195,20 @@ def listed(layers: Sequence[int]) -> str:
     return ("layer " if len(layers) == 1 else "layers ") + ", ".join(numbers)
 
 
+def adding_up(shares: Sequence[float]) -> list[float]:
+    """Shares in whole per cent that add up to their rounded sum (by the largest remainders).
+
+    One that would become none or all stays as it is: `percent` says "under 1%" or "over 99%".
+    """
+    exact = [100 * share for share in shares]
+    whole = [math.floor(value) for value in exact]
+    missing = round(sum(exact)) - sum(whole)
+    for i in sorted(range(len(exact)), key=lambda i: whole[i] - exact[i])[:missing]:
+        whole[i] += 1
+    both = zip(shares, whole, strict=True)
+    return [share if n in (0, 100) else n / 100 for share, n in both]
+
+
 def percent(share: float) -> str:
     """A share in whole per cent; only none and all are shown as 0% and 100%."""
     rounded = round(100 * share)
@@ -145,4 +216,4 @@ def percent(share: float) -> str:
         return "under 1%" if share > 0 else "just below 0%"
     if rounded == 100 and share < 1:
         return "over 99%"
-    return f"{rounded}%"
+    return f"{number(rounded, 'd')}%"

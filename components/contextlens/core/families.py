@@ -81,6 +81,7 @@ class Family:
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
             and inner dimensions of the feed-forward.
+        dropout, attention_dropout: its names for the shares that training sets to 0.
     """
 
     model_type: str
@@ -99,6 +100,8 @@ class Family:
     dims: str = "hidden_size"
     heads: str = "num_attention_heads"
     inner: str = "intermediate_size"
+    dropout: str = "hidden_dropout_prob"
+    attention_dropout: str = "attention_probs_dropout_prob"
 
 
 # --- The entries of config.json that are read
@@ -175,6 +178,8 @@ FAMILIES: dict[str, Family] = {
             dims="dim",
             heads="n_heads",
             inner="hidden_dim",
+            dropout="dropout",
+            attention_dropout="attention_dropout",
         ),
         Family(
             model_type="roberta",

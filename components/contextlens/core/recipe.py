@@ -60,6 +60,7 @@ _PLAIN: Mapping[str, Any] = {  # settings that must have their usual values
     "module_output_name": "token_embeddings",
     "processing_kwargs": {},
 }
+_TEXT_PROMPTS = ("document", "passage", "corpus")  # the library's names for what is searched
 _MAX_BYTES = 1_000_000
 _MAX_STEPS, _MAX_DIMS, _MAX_PROMPTS, _MAX_PROMPT_LENGTH = 8, 16_384, 50, 2_000
 
@@ -128,6 +129,17 @@ class SentenceRecipe:
     def prompt(self, name: str | None) -> str:
         """Return the text of a prompt by its name; None for the default one."""
         return dict(self.prompts).get(self.default_prompt if name is None else name, "")
+
+    @property
+    def query_prompt(self) -> str:
+        """The text before a query, as in sentence-transformers' `encode_query`."""
+        return dict(self.prompts).get("query", "")
+
+    @property
+    def text_prompt(self) -> str:
+        """The text before a text that queries search."""
+        prompts = dict(self.prompts)
+        return next((prompts[name] for name in _TEXT_PROMPTS if prompts.get(name)), "")
 
 
 def is_recipe_file(name: str) -> bool:

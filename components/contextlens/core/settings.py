@@ -3,7 +3,7 @@
 A field's variable is `CONTEXTLENS_` and the field's name, or the alias that it names. The sentence
 below a field appears in docs/settings.md and in the message for a wrong value. Text comes from the
 environment and is parsed (megabytes become bytes, commas separate names); other types come from
-code. A secret has `repr=False`, and no message repeats it.
+code. A secret has `repr=False`, and no message repeats a wrong value.
 """
 
 from __future__ import annotations
@@ -302,7 +302,10 @@ def _meanings() -> dict[str, str]:
 
 
 def _sentences(exc: ValidationError) -> Iterator[str]:
-    """Yield what was given, what is allowed and what to do, for each wrong variable."""
+    """Yield what is allowed and what to do, for each wrong variable; never its value.
+
+    A password can be pasted into any of them.
+    """
     meanings = _meanings()
     for error in exc.errors(include_url=False):
         if not error["loc"]:  # two variables that contradict each other
@@ -310,10 +313,8 @@ def _sentences(exc: ValidationError) -> Iterator[str]:
             continue
         name = str(error["loc"][0])
         field = Settings.model_fields[name]
-        may_be_secret = not field.repr or re.search("[@?#]", str(error["input"]))
-        given = "what it is set to" if may_be_secret else f"{error['input']!r:.60}"
         reason = re.sub("^(Value error, |(Input|String|Value) should )", "; it must ", error["msg"])
         reason = _REASONS.get(error["type"], reason)
         default = f" for the default, {_default(field)}" if _default(field) else ""
         advice = f"Correct it, or unset it{default}."
-        yield f"{_variable(name)} cannot be {given}{reason}. {meanings[name]} {advice}"
+        yield f"{_variable(name)} cannot be what it is set to{reason}. {meanings[name]} {advice}"

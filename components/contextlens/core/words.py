@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,13 +11,24 @@ import regex
 
 from contextlens.core.schema import Tokens
 
-__all__ = ["Span", "find_word", "find_words", "split_words", "token_of_word"]
+__all__ = [
+    "Span",
+    "bare_words",
+    "find_word",
+    "find_words",
+    "folded",
+    "split_words",
+    "token_of_word",
+    "with_marks",
+]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
 
 _LONG = 2_000  # characters of a long text, whose spans may take megabytes
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
+_BARE = regex.compile(r"[\w\p{M}]+")  # a vowel sign of Hindi is a mark, not a letter
+_MARKS = regex.compile(r"[\p{M}\p{Grapheme_Extend}]*")
 
 
 def split_words(text: str) -> tuple[Span, ...]:
@@ -36,16 +48,40 @@ _of_short = lru_cache(maxsize=256)(_spans)
 _of_long = lru_cache(maxsize=32)(_spans)  # enough for the views of two visitors
 
 
+def bare_words(text: str) -> tuple[str, ...]:
+    """The words of a text by which copies are found: case, signs and spaces do not count.
+
+    The signs of a text without a word are its words, as different emoji are no copies.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return tuple(_BARE.findall(folded) or folded.split())
+
+
+def folded(word: str) -> str:
+    """Return a word without its case; composed and decomposed spellings of it are equal."""
+    if word.isascii():
+        return word.casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).casefold())
+
+
 def find_words(text: str, word: str) -> list[Span]:
     """The spans of all occurrences of a whole word, ignoring case."""
-    wanted = word.casefold()
-    return [span for span in split_words(text) if text[slice(*span)].casefold() == wanted]
+    wanted = folded(word)
+    return [span for span in split_words(text) if folded(text[slice(*span)]) == wanted]
 
 
 def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
     """The span of the n-th occurrence of a whole word, ignoring case, or None if there is none."""
     spans = find_words(text, word)
     return spans[occurrence] if 0 <= occurrence < len(spans) else None
+
+
+def with_marks(text: str, end: int) -> int:
+    """Return an end in a text, moved behind the combining marks that follow it.
+
+    A tokenizer that strips accents leaves them out of the offsets of its tokens.
+    """
+    return int(_MARKS.match(text, end).end())
 
 
 def token_of_word(tokens: Tokens, word: Span | None) -> int:

@@ -1,7 +1,8 @@
 """Tables with a delimiter and plain lines, read row by row within bounds.
 
-The form of a table is guessed from its first rows: its delimiter, its quotes, and whether it has a
-header. A file whose name says neither ("dev.data.txt") is a table if its rows are even.
+The form of a table is guessed: its delimiter and its header from the first rows, its quotes from
+the whole file, as in a published one the first quote mark may be a thousand rows down. A file whose
+name says neither ("dev.data.txt") is a table if its rows are even.
 
 Alternatives tried: DuckDB 2.0 refuses a table with mixed line ends such as MRPC or, if lenient,
 drops its plain quote marks, and takes one first row in six of our tests for titles; clevercsv 0.8
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from bisect import bisect_right
 from collections import Counter
@@ -53,11 +55,16 @@ _REFERENCE = 8  # bytes
 _LARGEST_FIELD = 2**31 - 1  # characters, the most that `csv` takes on every system
 
 _SAMPLE = 1 << 16
-"""Characters from which the form of a table is guessed."""
+"""Characters from which the delimiter and the header of a table are guessed."""
+_QUOTE_SAMPLE = 1 << 22
+"""Characters, from the first quote mark on, from which it is guessed whether quote marks enclose
+cells."""
+_MAX_QUOTED_CELLS = 20_000  # that are looked at
 
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MAX_NAME_LENGTH = 60
+_QUOTE = '"'
 _SEPARATORS = ",;\t|"  # of a CSV file, the likeliest first
 _DELIMITERS = "\t,;|"  # of a file that may also be lines
 _EVEN = 0.9  # of the rows have equally many cells
@@ -91,7 +98,7 @@ def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> T
 def _is_even(sample: str, *, whole: bool) -> bool:
     """True if the beginning of a file is a table and not prose that happens to have commas."""
     dialect = _guess_dialect(sample, _DELIMITERS, whole=whole)
-    rows, _ = _rows(sample, dialect, whole=whole)
+    rows = _rows(sample, dialect, whole=whole)
     width, share = _usual_width(rows)
     if width == 1 or share < _EVEN:
         return False
@@ -142,7 +149,7 @@ def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Table:
     Raises:
         CorpusError: the file has no row, or has too many columns.
     """
-    return _read(name, content, Charset("utf-8", ""), kind, Dialect(), max_held)
+    return _read(name, content, Charset("utf-8", ""), kind, Dialect(is_sure=True), max_held)
 
 
 def _read(
@@ -268,6 +275,7 @@ class _Rows:
         self.more = False
         self._n_short = self._n_long = 0
         self._first_long = self._open_quote = 0
+        self._extra = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -277,9 +285,8 @@ class _Rows:
             notes.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
         if self._n_long:
             notes.append(
-                f"{_counted(self._n_long)} more cells than there are columns and "
-                f"{'was' if self._n_long == 1 else 'were'} left out, the first at line "
-                f"{self._first_long:,}."
+                f"{_counted(self._n_long)} more cells than there are columns, the first at line "
+                f"{self._first_long:,}: {self._left_out()}."
             )
         if self._open_quote:
             notes.append(
@@ -287,6 +294,11 @@ class _Rows:
                 "from there on quote marks are read as plain characters."
             )
         return tuple(notes)
+
+    def _left_out(self) -> str:
+        if self._form.dialect.keeps_long_rows:
+            return f"the cells at the end, such as “{named(self._extra)}”, were left out"
+        return "it was left out" if self._n_long == 1 else "they were left out"
 
     def __iter__(self) -> Iterator[list[str]]:
         width = len(self._form.titles)
@@ -308,7 +320,7 @@ class _Rows:
             yield row
 
     def _fitted(self, row: list[str], width: int) -> list[str]:
-        """Return a row of another width made to fit; an empty list if it is blank or too wide."""
+        """Return a row of another width made to fit; an empty list if it is blank or left out."""
         if not any(map(str.strip, row)):
             return []
         if len(row) < width:
@@ -317,7 +329,9 @@ class _Rows:
         if any(map(str.strip, row[width:])):
             self._n_long += 1
             self._first_long = self._first_long or self.line
-            return []
+            self._extra = self._extra or next(filter(str.strip, row[width:])).strip()
+            if not self._form.dialect.keeps_long_rows:
+                return []
         return row[:width]
 
     def _records(self) -> Iterator[list[str]]:
@@ -339,7 +353,7 @@ class _Rows:
             yield row
         if self._open_quote:
             rest = islice(self._open(), read, None)
-            plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
+            plain = replace(dialect, quoted=False)
             for self.line, row in enumerate(plain.reader(rest), start=read + 1):
                 yield row
 
@@ -359,20 +373,31 @@ class Dialect:
         delimiter: what separates two cells.
         quoted: True if quote marks enclose cells; otherwise they are plain characters.
         spaced: True if a space follows each delimiter; the space is not part of the cell.
+        is_sure: True if cells that hold the delimiter are known to be enclosed in quote marks.
+        n_misplaced: the cells seen whose quote marks do not enclose them, if marks enclose others.
     """
 
     delimiter: str = ","
     quoted: bool = True
     spaced: bool = False
+    is_sure: bool = False
+    n_misplaced: int = 0
 
-    def reader(self, lines: Iterable[str], *, strict: bool = False) -> Reader:
-        """Return a reader of lines with their line ends; `strict` raises on misplaced quotes."""
+    @property
+    def keeps_long_rows(self) -> bool:
+        """True if a cell too many is one that was added at the end, and no part of a text.
+
+        A comma too many may stand in a text, and would move the cells behind it to the right.
+        """
+        return self.delimiter == "\t" or self.is_sure
+
+    def reader(self, lines: Iterable[str]) -> Reader:
+        """Return a reader of lines with their line ends."""
         return csv.reader(
             lines,
             delimiter=self.delimiter,
             quoting=csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE,
             skipinitialspace=self.spaced,
-            strict=strict,
         )
 
 
@@ -392,16 +417,19 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect
     Without any of the possible delimiters, the table has one column; or its dialect is known.
     """
     sample, is_whole = _sample(content, charset)
-    dialect = (
-        delimiters
-        if isinstance(delimiters, Dialect)
-        else _guess_dialect(sample, delimiters, whole=is_whole)
-    )
-    rows, _ = _rows(sample, dialect, whole=is_whole)
+    if isinstance(delimiters, Dialect):
+        dialect = delimiters
+    else:
+        dialect = _guess_dialect(sample, delimiters, whole=is_whole)
+        if not is_whole:
+            dialect = _with_quotes(_quote_sample(content, charset), dialect)
+    rows = _rows(sample, dialect, whole=is_whole)
     if not rows:
         raise CorpusError(f"{named(name)} holds only blank lines. Give it at least one sentence.")
     header = _has_header(rows)
-    width = max(_usual_width(rows)[0], len(rows[0]))
+    width, _ = _usual_width(rows)
+    if header or not dialect.keeps_long_rows:
+        width = max(width, len(rows[0]))
     names = rows[0] if header else []
     if header and len(names) == width - 1:
         names = ["", *names]  # R omits the title of its column of row names
@@ -426,25 +454,22 @@ def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> 
     if dialect.delimiter in _TITLES and dialect.delimiter != delimiters[0]:
         notes.append(f"Columns are parted by {_TITLES[dialect.delimiter]}, guessed.")
     if not dialect.quoted:
-        notes.append("Quote marks are read as plain characters: they do not come in pairs.")
+        notes.append("Quote marks are read as plain characters: they do not enclose whole cells.")
+    if n := dialect.n_misplaced:
+        cells_have = "1 cell has quote marks" if n == 1 else f"{n:,} cells have quote marks"
+        notes.append(f"{cells_have} that do not enclose the whole cell: some may be lost there.")
     return notes
 
 
 # Delimiters and quotes
 
 
-def _rows(sample: str, dialect: Dialect, *, whole: bool) -> tuple[list[list[str]], bool]:
-    """Return the rows of a sample that are not blank, and True if its quotes are in order."""
-    rows, sound = [], True
-    for strict in (True, False):
-        try:
-            rows = list(dialect.reader(io.StringIO(sample, newline=""), strict=strict))
-            break
-        except csv.Error as exc:
-            sound = not whole and "unexpected end" in str(exc)
+def _rows(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
+    """Return the rows of a sample that are not blank, without the last one, which may be cut."""
+    rows = list(dialect.reader(io.StringIO(sample, newline="")))
     if not whole and len(rows) > 1:
         rows.pop()
-    return [row for row in rows if any(map(str.strip, row))], sound
+    return [row for row in rows if any(map(str.strip, row))]
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
@@ -464,32 +489,107 @@ def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
         if whole and not sample.strip(delimiter + ' "\t\r\n'):
             return Dialect(delimiter)  # nothing but blank cells
         spaced = delimiter != "\t" and sample.count(delimiter) == sample.count(delimiter + " ")
-        dialect, score = _with_quotes(sample, Dialect(delimiter, spaced=spaced), whole=whole)
+        dialect = _with_quotes(sample, Dialect(delimiter, spaced=spaced))
+        score = _score(_rows(sample, dialect, whole=whole), dialect)
         if score > best_score:
             best, best_score = dialect, score
     if best_score[1]:
         return best
-    return _with_quotes(sample, Dialect(_NONE), whole=whole)[0]
+    return _with_quotes(sample, Dialect(_NONE))
 
 
-def _with_quotes(
-    sample: str, dialect: Dialect, *, whole: bool
-) -> tuple[Dialect, tuple[float, int]]:
-    """Return a dialect and its score; without quotes if misplaced ones make rows fit no better."""
-    plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
-    rows, sound = _rows(sample, dialect, whole=whole)
-    score = _score(rows, dialect)
-    if sound:
-        return dialect, score
-    plain_score = _score(_rows(sample, plain, whole=whole)[0], plain)
-    return (plain, plain_score) if plain_score >= score else (dialect, score)
+def _quote_sample(content: bytes, charset: Charset) -> str:
+    """Return the beginning of a file from the first line with a quote mark on."""
+    with open_text(content, charset, newline="") as stream:
+        first = next((line for line in stream if _QUOTE in line), "")
+        return first + stream.read(_QUOTE_SAMPLE)
+
+
+def _with_quotes(sample: str, dialect: Dialect) -> Dialect:
+    """Return a dialect with or without quotes, by whether quote marks enclose whole cells.
+
+    A program that writes quotes encloses each cell that needs them (one with a delimiter, a line
+    break or a quote mark, which is doubled), or all cells. Such cells speak for quotes. A cell that
+    begins with a mark and does not end with one speaks against them.
+
+    Tables with tabs are published with plain quote marks. So there, marks inside a cell speak
+    against quotes, too, and cells that need none must be enclosed in the whole column, or wherever
+    they have a comma, as Excel does.
+    """
+    has_tabs = dialect.delimiter == "\t"
+    width = Counter(
+        line.count(dialect.delimiter) for line in sample.splitlines() if _QUOTE not in line
+    ).most_common(1)
+    n_needed = n_enclosed = n_open = n_inside = 0
+    for match in islice(_cell_pattern(dialect).finditer(sample), _MAX_QUOTED_CELLS):
+        match match.lastgroup:
+            case "whole":
+                is_needed = _QUOTE * 2 in match["whole"][1:-1]
+                n_needed, n_enclosed = n_needed + is_needed, n_enclosed + (not is_needed)
+            case "wide" if _are_rows(sample, match.span(), dialect.delimiter, width):
+                n_inside += 1
+            case "wide":
+                n_needed += 1
+            case "open":
+                n_open += 1
+            case _:
+                n_inside += 1
+    n_against = n_open + n_inside * has_tabs
+    if n_against:
+        quoted = n_needed + n_enclosed * (not has_tabs) > n_against
+    else:
+        quoted = n_needed > 0 or not has_tabs or not n_enclosed or _encloses_columns(sample)
+    return replace(
+        dialect, quoted=quoted, is_sure=quoted and n_needed > 0, n_misplaced=n_open * quoted
+    )
+
+
+def _cell_pattern(dialect: Dialect) -> re.Pattern[str]:
+    """Return a pattern of cells with a quote mark: enclosed on a line or beyond it, open, other."""
+    edges = r"\r\n" + re.escape(dialect.delimiter)
+    return re.compile(
+        rf"(?<![^{edges}]){' ?' if dialect.spaced else ''}(?:"
+        rf'(?P<whole>"(?:[^"{edges}]++|"")*+")(?![^{edges}])'
+        rf'|(?P<wide>"(?:[^"]++|"")*+")(?![^{edges}])'
+        rf'|(?P<open>"[^{edges}]*+)'
+        rf'|[^"{edges}]*+"[^{edges}]*+)'
+    )
+
+
+def _are_rows(
+    sample: str, span: tuple[int, int], delimiter: str, width: Sequence[tuple[int, int]]
+) -> bool:
+    """True if the lines that a cell would join are rows of the usual width by themselves."""
+    first = max(sample.rfind(end, 0, span[0]) for end in "\r\n") + 1
+    last = sample.find("\n", span[1])
+    lines = sample[first : last if last >= 0 else None].splitlines()
+    return bool(width) and all(line.count(delimiter) == width[0][0] for line in lines)
+
+
+def _encloses_columns(sample: str) -> bool:
+    """True if quote marks enclose all cells of a column but its title, or each with a comma."""
+    columns: dict[int, list[bool]] = {}
+    by_comma = True
+    for row in islice(Dialect("\t", quoted=False).reader(io.StringIO(sample)), _MAX_QUOTED_CELLS):
+        for i, cell in enumerate(row):
+            is_enclosed = len(cell) > 1 and cell[0] == cell[-1] == _QUOTE
+            by_comma = by_comma and is_enclosed == ("," in cell)
+            if cell.strip() and not is_number(cell):
+                columns.setdefault(i, []).append(is_enclosed)
+    if len(columns) > 1 and all(cells[0] and not any(cells[1:]) for cells in columns.values()):
+        return True  # just the titles
+    enclosed = [cells for cells in columns.values() if any(cells)]
+    are_all = all(map(all, columns.values()))
+    return by_comma or are_all or all(all(cells[1:]) and len(cells) > 2 for cells in enclosed)
 
 
 def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
     """Return the share of rows of the commonest width, and that width; zeros for prose."""
     width, share = _usual_width(rows)
     known = _is_titled(rows)
-    first_fits = bool(rows) and width - 1 <= len(rows[0]) <= width
+    first_fits = bool(rows) and width - 1 <= len(rows[0])
+    if not dialect.keeps_long_rows:
+        first_fits = first_fits and len(rows[0]) <= width
     least = 0.2 if known else 0.5 if first_fits else 0.9
     if width == 1 or share < least:
         return 0.0, 0

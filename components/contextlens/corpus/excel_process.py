@@ -2,7 +2,7 @@
 
 An Excel file is a ZIP archive: a small one can unpack to any size, and one cell far down makes a
 huge table. So the process has the bounds of the one that reads Parquet. `readers` runs it with
-`python -m`. It writes a line of JSON with notes and then CSV or, with the exit status `REFUSED`, a
+`python -m`. It writes CSV and a last line of JSON with notes or, with the exit status `REFUSED`, a
 sentence with the reason.
 """
 
@@ -29,7 +29,7 @@ _MAX_CELLS = 20_000_000  # empty ones included
 
 
 def _write(name: str, content: bytes, max_bytes: int) -> None:
-    """Write notes, and the first visible sheet with a cell as CSV."""
+    """Write the first visible sheet with a cell as CSV, row by row, then notes."""
     _check_unpacked(name, content, max_bytes)
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
@@ -52,12 +52,12 @@ def _write(name: str, content: bytes, max_bytes: int) -> None:
             f"included; at most {MAX_COLUMNS:,} columns and {_MAX_CELLS:,} cells are read. Delete "
             "what is not needed."
         )
-    text, n_rows = _as_csv(sheet.iter_rows(), sheet.width, _TIMES_WRITTEN * max_bytes)
+    n_rows = _write_csv(sheet.iter_rows(), sheet.width, _TIMES_WRITTEN * max_bytes)
     is_cut = n_rows < sheet.height
     notes = [f"Only the first {n_rows:,} lines of the sheet were read."] if is_cut else []
     if len(titles) > 1:
         notes.append(f"Only the sheet “{named(sheet.name)}” was read, one of {len(titles):,}.")
-    sys.stdout.buffer.write(f"{json.dumps(notes)}\n{text}".encode())
+    sys.stdout.buffer.write(json.dumps(notes).encode())
 
 
 def _check_unpacked(name: str, content: bytes, max_bytes: int) -> None:
@@ -84,17 +84,18 @@ def _is_visible(sheet: Any) -> bool:
     return bool(sheet.visible == SheetVisibleEnum.Visible)
 
 
-def _as_csv(rows: Iterator[list[Any]], width: int, n_most: int) -> tuple[str, int]:
-    """Return rows as CSV with every cell quoted, up to so many characters, and their number."""
-    out = io.StringIO(newline="")
+def _write_csv(rows: Iterator[list[Any]], width: int, max_characters: int) -> int:
+    """Write rows with every cell quoted, up to so many characters; return their number."""
+    out = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    n_rows = 0
+    n_rows = n_characters = 0
     for row in rows:
-        if n_rows > max_rows(width) or out.tell() > n_most:
+        if n_rows > max_rows(width) or n_characters > max_characters:
             break
-        writer.writerow([_text(cell) for cell in row])
+        n_characters += writer.writerow([_text(cell) for cell in row])
         n_rows += 1
-    return out.getvalue(), n_rows
+    out.detach()
+    return n_rows
 
 
 def _text(cell: Any) -> str:

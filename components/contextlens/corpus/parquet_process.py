@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ REFUSED = 3
 
 TIMES_UNPACKED = 10
 """The most that a file may unpack to, in uploads of the largest size."""
-_MEMORY = 3_000_000_000  # bytes of address space, besides twice the most unpacked data
+_LATER_BYTES = 100_000_000  # for threads and modules that come after the start
 _N_NESTED = 2_000_000  # values within the lists of one column
 _BATCH = 10_000  # rows
 _TEXTS = "CSV, JSON Lines or text"
@@ -47,7 +48,8 @@ def main(write: Callable[..., None]) -> int:
     The bytes come from standard input, the other arguments from the command line, as JSON.
     """
     request = json.loads(sys.argv[1])
-    _bound_memory(request["max_bytes"])
+    pa.set_cpu_count(2)  # each thread takes memory, and other visitors need the rest
+    _bound_memory(request.pop("max_memory"))
     try:
         write(content=sys.stdin.buffer.read(), **request)
     except CorpusError as exc:
@@ -62,27 +64,36 @@ def _write(name: str, content: bytes, max_bytes: int, max_held: int) -> None:
         stream.write_table(table)
 
 
-def _bound_memory(max_bytes: int) -> None:
-    """Bound this process's memory by the size of the largest upload."""
-    n_bytes = _MEMORY + 2 * TIMES_UNPACKED * max_bytes
+def _bound_memory(max_memory: int) -> None:
+    """Bound the memory that this process may take beyond what it has now, in bytes.
+
+    Linux counts here what can be written to; address space that is only reserved is free.
+    """
+    n_bytes = _LATER_BYTES + _held() + max_memory
     try:
         import resource
     except ImportError:  # Windows has no such limits
         return
     # No core dump if it aborts. Some systems know a limit but refuse to set it.
-    for limit, most in ((resource.RLIMIT_AS, n_bytes), (resource.RLIMIT_CORE, 0)):
+    for limit, most in ((resource.RLIMIT_DATA, n_bytes), (resource.RLIMIT_CORE, 0)):
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, (most, most))
+
+
+def _held() -> int:
+    """Return the bytes that count for the bound now; 0 where the system does not say."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     try:
         return _read(name, content, max_bytes, max_held)
-    except MemoryError as exc:
-        raise CorpusError(
-            f"{named(name)} takes more memory to read than there is for it. Keep the columns that "
-            "are needed, or split it."
-        ) from exc
+    except MemoryError:  # an ArrowException, too; `readers` has the sentence
+        raise
     except _FAILURES as exc:
         if "crypt" in str(exc).lower():
             raise _encrypted(name) from exc

@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from contextlens.core.errors import CorpusError
+from contextlens.core.memory import free_memory
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
@@ -25,7 +26,7 @@ from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import REFUSED
 from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
 
-__all__ = ["FORMATS", "MAX_TEXTS", "Table", "read", "to_corpus"]
+__all__ = ["FORMATS", "MAX_TEXTS", "TIMES_IN_MEMORY", "Table", "read", "to_corpus"]
 
 
 # --- Parquet and Excel files, each read in a process of its own
@@ -34,6 +35,10 @@ _ROOT = Path(__file__).parents[2]
 _MARK = b"PAR1"
 _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
+TIMES_IN_MEMORY = 20  # the most memory of a reading process, in uploads of the largest size
+_MIN_MEMORY = 300_000_000
+_OUT_OF_MEMORY = re.compile(rb"MemoryError|memory allocation|bad_alloc|malloc", re.IGNORECASE)
+"""As Python, Rust and C++ say it."""
 
 
 def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
@@ -75,7 +80,10 @@ def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> T
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
     request = {"name": named(name), "max_bytes": max_bytes}
-    notes, _, text = _in_child("Excel", name, content, request).partition(b"\n")
+    written = _in_child("Excel", name, content, request)
+    end = written.rindex(b"\n") + 1
+    notes, text = written[end:], written[:end]
+    del written
     sheet = read_quoted(name, text, "Excel", max_held)
     return replace(sheet, notes=(*json.loads(notes), *sheet.notes))
 
@@ -87,16 +95,19 @@ def _encrypted(name: str) -> CorpusError:
 
 
 def _in_child(
-    kind: Literal["Parquet", "Excel"], name: str, content: bytes, request: Mapping[str, object]
+    kind: Literal["Parquet", "Excel"], name: str, content: bytes, request: Mapping[str, Any]
 ) -> bytes:
+    """Return what a process of its own makes of a file, within half of the memory at hand."""
+    most = max(TIMES_IN_MEMORY * request["max_bytes"], _MIN_MEMORY)
+    max_memory = min(most, free_memory() // 2)
     module = f"contextlens.corpus.{kind.casefold()}_process"
     search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     try:
         done = subprocess.run(
-            [sys.executable, "-m", module, json.dumps(request)],
+            [sys.executable, "-m", module, json.dumps({**request, "max_memory": max_memory})],
             input=content,
             capture_output=True,
-            env={**os.environ, "PYTHONPATH": search},
+            env={**os.environ, "PYTHONPATH": search, "ARROW_DEFAULT_MEMORY_POOL": "system"},
             timeout=_SECONDS,
             check=False,
         )
@@ -109,10 +120,15 @@ def _in_child(
         raise CorpusError(done.stdout.decode())
     if done.returncode and b"crypt" in done.stderr.lower():  # the library may abort on it, too
         raise _encrypted(name)
+    if done.returncode and _OUT_OF_MEMORY.search(done.stderr):
+        raise CorpusError(
+            f"{named(name)} takes more than {max_memory / 1e6:,.0f} MB of memory to read, and "
+            "there is no more for it now. Keep what is needed of it, or save it as CSV."
+        )
     if done.returncode:
         raise CorpusError(
-            f"{named(name)} cannot be read as {kind}: it is damaged, or takes more memory than "
-            "there is for it. Write it again, or save it as CSV."
+            f"{named(name)} cannot be read as {kind}: it is damaged. Write it again, or save it "
+            "as CSV."
         )
     return done.stdout
 
@@ -198,6 +214,7 @@ def read(
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
+    held = min(held, free_memory() // 2)
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=held)
     if ending == ".xlsx":

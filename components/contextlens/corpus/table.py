@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from statistics import fmean
 from types import MappingProxyType
 from typing import Literal
@@ -96,6 +96,9 @@ _NAMED_PAIRS = (
 )
 _WORDS_OF_TITLE = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONG_WORD = re.compile(r"\w{4,}")
+_MAX_DATE_WORDS = 6
+_N_PAIRED = 6  # columns of sentences among which a pair is looked for
 _NUMBERED = re.compile(r"column \d+")
 
 _SPLIT_TITLES = {(word,) for word in ("split", "set", "subset", "part", "partition", "fold")}
@@ -153,13 +156,14 @@ def guess_text_column(
     """Return the column most likely to hold sentences: by kind, then by title, then by length.
 
     Of two texts of a pair it is the first. A column of numbers, dates or codes without letters
-    comes last, whatever its title.
+    comes last, whatever its title; dates in words come after other sentences.
     """
     filled = [title for title in columns if kinds[title] != "empty"]
     numeric = {title for title in filled if _is_numeric(columns[title])}
     worded = [title for title in filled if title not in numeric]
     sentences = [title for title in _sentences(columns, kinds) if title not in numeric]
-    titles = sentences or worded or filled or list(columns)
+    undated = [title for title in sentences if not _is_dated(columns, title)]
+    titles = undated or sentences or worded or filled or list(columns)
     best = min(map(_rank, titles), default=0)
     lengths = {title: _mean_length(columns[title]) for title in titles if _rank(title) == best}
     longest = max(lengths.values(), default=0)
@@ -172,15 +176,17 @@ def text_pair(sheet: Table) -> tuple[str, str]:
     """Return the columns most likely to hold the two texts of a pair; "" for one that is missing.
 
     A file with a single column of sentences has no second text: its labels, days and numbers are
-    none. Two columns of words make a pair if no column holds sentences.
+    none, nor are sentences of another kind, such as the authors beside an abstract. Two columns of
+    words make a pair if no column holds sentences.
     """
     columns, kinds = sheet.columns, sheet.kinds
     first, second = _titled_pair(columns, kinds)
     if second:
         return first, second
     texts = _sentences(columns, kinds)
-    if len(texts) > 1:
-        return texts[0], texts[1]
+    for first, second in combinations(texts[:_N_PAIRED], 2):
+        if _are_comparable(columns, first, second):
+            return first, second
     if texts or _rank(sheet.text_column) < len(TEXT_NAMES):
         return sheet.text_column, ""
     ends = _ends(columns)
@@ -195,6 +201,32 @@ def text_pair(sheet: Table) -> tuple[str, str]:
     ]  # fmt: skip
     padded = [*(worded or [sheet.text_column]), ""]
     return padded[0], padded[1]
+
+
+def _are_comparable(columns: Mapping[str, Sequence[str | None]], first: str, second: str) -> bool:
+    """True if two columns of sentences are likely the texts of pairs.
+
+    Such columns are about equally long, and not one of them has dates. If they have titles, which
+    say nothing of a pair, the texts of a row must have more words in common than others have.
+    """
+    rows = zip(columns[first], columns[second], strict=True)
+    pairs = [(a[:_CUT], b[:_CUT]) for a, b in islice(rows, _SAMPLE) if a and b]
+    if not pairs or _is_dated(columns, first) != _is_dated(columns, second):
+        return False
+    sides = list(zip(*pairs, strict=True))
+    shorter, longer = sorted(fmean(map(len, side)) for side in sides)
+    if 2 * shorter < longer:
+        return False
+    are_sides = [_SIDES.get(title.strip().casefold()) for title in (first, second)] == [0, 1]
+    if are_sides or (is_numbered(first) and is_numbered(second)):
+        return True
+    words, others = ([set(_LONG_WORD.findall(text.casefold())) for text in side] for side in sides)
+    half = len(pairs) // 2
+    strangers = [*others[half:], *others[:half]] if half else [set[str]()]
+    n_common, n_by_chance = (
+        sum(len(a & b) for a, b in zip(words, side, strict=True)) for side in (others, strangers)
+    )
+    return n_common > 2 * n_by_chance
 
 
 def _sentences(
@@ -305,6 +337,14 @@ def _is_numeric(cells: Sequence[str | None]) -> bool:
         for cell in sample
     )
     return 2 * n_numeric > len(sample)
+
+
+def _is_dated(columns: Mapping[str, Sequence[str | None]], title: str) -> bool:
+    """True if a column without a title of texts likely has dates: "Monday, 3 May 2024"."""
+    cells = [cell for cell in islice(filter(None, columns[title]), _SAMPLE) if not cell.isspace()]
+    return _rank(title) == len(TEXT_NAMES) and all(
+        any(map(str.isdigit, cell)) and len(cell.split()) <= _MAX_DATE_WORDS for cell in cells
+    )
 
 
 def _rank(title: str) -> int:

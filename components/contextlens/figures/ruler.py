@@ -9,6 +9,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.analysis.ruler import Range
+from contextlens.content.wording import two
 from contextlens.figures.margins import beside, width
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, SMALLEST, figure
 
@@ -197,7 +198,7 @@ def _line(cosine: float) -> dict[str, Any]:
 
 def _label(cosine: float, label: str = "") -> dict[str, Any]:
     return {
-        "text": f"<b>{label or f'this pair {round(cosine, 2) + 0.0:.2f}'}</b>",
+        "text": f"<b>{label or f'this pair {two(cosine)}'}</b>",
         "x": cosine,
         "y": 1,
         "yref": "paper",

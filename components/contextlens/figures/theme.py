@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from contextlens.content.wording import isolated, shortened
+
 __all__ = [
     "CATEGORICAL",
     "DASHES",
@@ -134,19 +136,14 @@ def plain(text: str, longest: int = 24) -> str:
 
     Plotly renders a subset of HTML, so typed text must be escaped.
     """
-    return html.escape(_cut(text, longest), quote=False)
+    return html.escape(isolated(shortened(text, longest)), quote=False)
 
 
 def heading(text: str, *, narrow: bool = False) -> str:
     """Return a title for plotly, broken into lines if the figure is narrow."""
-    cut = _cut(text, _MAX_TITLE_LENGTH)
+    cut = shortened(text, _MAX_TITLE_LENGTH)
     lines = textwrap.wrap(cut, _NARROW_TITLE) if narrow else [cut]
     return "<br>".join(html.escape(line, quote=False) for line in lines)
-
-
-def _cut(text: str, longest: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def values(array: NDArray[Any]) -> list[float]:

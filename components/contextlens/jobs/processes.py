@@ -193,6 +193,7 @@ class Worker:
         self._lock = threading.Lock()  # held while the process starts or ends
         self._is_closed = False
         self._process: SpawnProcess | None = None
+        self._is_ready = False  # True once the process reads tasks
         self._pipe: Connection
 
     @property
@@ -208,7 +209,7 @@ class Worker:
 
     def run(self, task: WorkerTask[Any], on_progress: OnProgress) -> Any:
         """See `Processes.run`. Only one thread at a time may call this."""
-        self._begin(task)
+        self._begin(task, on_progress)
         message: _Progress | _Ending = _Progress("Starting", 0.0)
         while isinstance(message, _Progress):
             try:
@@ -238,16 +239,41 @@ class Worker:
                 self._process.kill()
                 self._process.join()
 
-    def _begin(self, task: WorkerTask[Any]) -> None:
-        """Send a task to a process that confirms it; one that died since its last is replaced."""
+    def _begin(self, task: WorkerTask[Any], on_progress: OnProgress) -> None:
+        """Send a task to a process that confirms it; one that died since its last is replaced.
+
+        An exception from `on_progress` leaves a process that starts as it is.
+        """
         for _ in range(2):
             self._start()
-            with suppress(EOFError, OSError):
-                self._pipe.send(task)
-                self._pipe.recv()
-                return
-            self._end()
-        raise self._died()
+            self._is_ready = self._is_ready or self._answers(on_progress)
+            if self._is_ready and self._sends(task):
+                try:
+                    if self._answers(on_progress):
+                        return
+                except BaseException:
+                    self._abandon()
+                    raise
+            code = self._end()
+        raise self._died(code)
+
+    def _answers(self, on_progress: OnProgress) -> bool:
+        """Wait for a message from the process; return False if it died."""
+        while True:
+            try:
+                if self._pipe.poll(_POLL_SECONDS):
+                    self._pipe.recv()
+                    return True
+            except (EOFError, OSError):
+                return False
+            on_progress("Starting", 0.0)
+
+    def _sends(self, task: WorkerTask[Any]) -> bool:
+        """Send a task; return False if the process died."""
+        with suppress(OSError):
+            self._pipe.send(task)
+            return True
+        return False
 
     def _start(self) -> None:
         if not self.is_alive:
@@ -266,7 +292,7 @@ class Worker:
                 raise WorkerError(f"A process for this could not be started: {exc}.") from exc
             finally:
                 child_pipe.close()
-            self._process = process
+            self._process, self._is_ready = process, False
 
     def _abandon(self) -> None:
         """Stop the current task: ask first, then kill its process if it takes too long."""
@@ -289,11 +315,11 @@ class Worker:
             self._pipe.close()
             return process.exitcode
 
-    def _died(self) -> WorkerError:
+    def _died(self, code: int | None = None) -> WorkerError:
         process = self._process
         if process is not None:
             process.join(_GRACE_SECONDS)  # its pipe is closed: it is about to end
-        code = self._end()
+            code = self._end()
         if self._is_closed:
             return WorkerError(_CLOSED)
         _log.error("A worker process ended with %s", code)
@@ -314,6 +340,7 @@ def _work(pipe: Connection) -> None:
         os.nice(5)  # pages have priority
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
+        pipe.send(_Progress("Starting", 0.0))  # large tasks are read from here on
         while True:
             task = pipe.recv()
             if task is not None:  # what stops a task may come after its end

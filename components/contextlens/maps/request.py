@@ -21,7 +21,6 @@ __all__ = [
     "MapRequest",
     "MapSettings",
     "Method",
-    "changes",
     "method_name",
 ]
 
@@ -206,27 +205,6 @@ class MapRequest:
             parts.append(f"{settings.metric} distance, seed {settings.seed}")
         where = "all layers" if self.layer is None else _layer_name(self.layer)
         return " · ".join([self.unit, where, *parts])
-
-
-def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
-    """Return the differences between two requests, in words."""
-    names = {
-        "model": "the model",
-        "corpus": "the texts",
-        "source": "the texts",
-        "unit": "what a point is",
-        "pooling": "how vectors are pooled",
-        "only": "which words",
-        "every_word": "which words",
-        "special": "special tokens",
-        "most": "how many points",
-        "layer": "the layer",
-        "settings": "the map's settings",
-    }
-    differing = [name for name in names if getattr(old, name) != getattr(new, name)]
-    if len(differing) > 1 and "layer" in differing and None in {old.layer, new.layer}:
-        differing.remove("layer")  # the number of points decided whether all layers are drawn
-    return tuple(dict.fromkeys(names[name] for name in differing))
 
 
 def _layer_name(layer: int) -> str:

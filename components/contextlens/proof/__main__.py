@@ -1,6 +1,8 @@
 """`python -m contextlens.proof`: run the checks, and print a table or JSON.
 
-The exit code has the result. 0: all agree. 1: something differs. 2: what was given cannot be used.
+The exit code has the result. 0: all checks that apply to the model agree. 1: one differs, or could
+not be run here. 2: what was given cannot be used. Checks that belong to another model, such as the
+printed numbers of bert-base-uncased, do not apply: give --model to check that one.
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ from pathlib import Path
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, Settings, open_service
 from contextlens.core.errors import ContextlensError, CorpusError
-from contextlens.core.registry import locate
 from contextlens.corpus.readers import read
 from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import Table
 from contextlens.proof.benchmarks import BENCHMARKS, measure, rows_from
-from contextlens.proof.checks import Check, ready_checks, rows_of
+from contextlens.proof.checks import Check, folder_of, ready_checks, rows_of
 
 __all__ = ["main"]
 
-_AGREE, _DIFFER, _UNUSABLE = 0, 1, 2
+_AGREE, _FAILED, _UNUSABLE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             apart = "" if row["difference"] is None else f"{row['difference']:.1e}"
             sides = f"{row['expected']} | {row['measured']} {apart}".strip(" |")
             print(f"{row['verdict']:<9} {row['check']}: {sides} {row['note']}".rstrip())
-    return _DIFFER if any(check.verdict == "differs" for check in checks) else _AGREE
+    failed = any(check.verdict == "differs" or check.is_blocked for check in checks)
+    return _FAILED if failed else _AGREE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,8 +71,7 @@ def _checks(options: argparse.Namespace) -> tuple[Check, ...]:
     card = service.load(options.model)
     if rows is not None:
         return (measure(benchmark, rows, service, card, _quiet),)
-    folder = locate(options.model, settings).folder if settings.service_url is None else None
-    return ready_checks(service, card, folder, _quiet)
+    return ready_checks(service, card, folder_of(card, settings), _quiet)
 
 
 def _sheet(file: Path, labels: Path | None, settings: Settings) -> Table:

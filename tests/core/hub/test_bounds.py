@@ -15,6 +15,7 @@ from contextlens.core import registry
 from contextlens.core.errors import CheckpointError, FetchError
 from contextlens.core.hub import Limits, cached, fetching
 from contextlens.core.hub.fetching import check_sizes, room_for
+from contextlens.core.schema import ProgressEvent
 from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS, asked, get
 from tests.support.hub_server import Faults, HubServer, Reply, Request, error
@@ -246,6 +247,21 @@ def test_a_file_without_end_is_cut_off(server: HubServer, cache: Path, name: str
     assert not list(cache.rglob("*.incomplete"))
     server.faults = None
     assert get(server).revision == server.commit(ID)
+
+
+def test_a_config_is_cut_off_at_its_own_size(server: HubServer, tiny: Path) -> None:
+    """Not at that of a model of 60 MB; huggingface_hub hands bytes on in chunks of 10 MB."""
+    size, large = (tiny / "config.json").stat().st_size, sized(WEIGHTS, 60_000_000)
+
+    def pour(request: Request, reply: Reply) -> Reply:
+        is_config = (request.method, request.file) == ("GET", "config.json")
+        return replace(reply, body=CHUNK, endless=True) if is_config else large(request, reply)
+
+    server.faults = pour
+    events: list[ProgressEvent] = []
+    with pytest.raises(FetchError, match="sent more than it listed"):
+        get(server, progress=events.append)
+    assert max(event.done_bytes for event in events) <= size
 
 
 def test_a_file_that_the_hub_swells_after_the_list_is_cut_off(

@@ -71,17 +71,80 @@ def test_without_a_model_folder_there_are_no_folder_models() -> None:
 # Folders that are not what they seem
 
 
-def test_a_folder_linked_in_from_elsewhere_is_not_offered(folders: Path, tmp_path: Path) -> None:
+def listed(folders: Path) -> dict[str, str]:
+    """The folders' models with what keeps them from being loaded."""
+    specs = list_models(Settings(model_folder=folders))
+    return {s.title: s.obstacle for s in specs if s.source == "folder"}
+
+
+def test_a_folder_linked_in_from_elsewhere_is_not_read(folders: Path, tmp_path: Path) -> None:
     (folders / "linked").symlink_to(tmp_path / "x", target_is_directory=True)
     (folders / "twice").symlink_to(folders / "one", target_is_directory=True)
-    settings = Settings(model_folder=folders)
-    assert [s.id for s in list_models(settings) if s.source == "folder"] == [
-        "folder:one",
-        "folder:two",
-    ]
+    (folders / "nothing").symlink_to(tmp_path, target_is_directory=True)
+    assert listed(folders) == {"linked": "link", "one": "", "twice": "link", "two": ""}
     for name in ("linked", "twice"):
+        with pytest.raises(CheckpointError, match=f"{name} is a link to another folder"):
+            locate(f"folder:{name}", Settings(model_folder=folders))
+    for name in ("nothing", "nothing/x", "linked/deeper"):
         with pytest.raises(UnknownModelError):
-            locate(f"folder:{name}", settings)
+            locate(f"folder:{name}", Settings(model_folder=folders))
+
+
+def test_a_folder_linked_as_the_root_is_read(folders: Path, tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to(folders, target_is_directory=True)
+    assert listed(tmp_path / "root") == {"one": "", "two": ""}
+
+
+def model_in(folder: Path, *names: str) -> None:
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).write_text("{}", encoding="utf-8")
+
+
+def test_models_inside_a_run_s_folder_are_listed_where_it_has_no_weights_itself(
+    folders: Path, tmp_path: Path
+) -> None:
+    model = ("config.json", "model.safetensors")
+    model_in(folders / "run" / "checkpoint-10", *model)
+    model_in(folders / "run" / "checkpoint-9", "config.json", "pytorch_model.bin")
+    model_in(folders / "run" / "runs", "config.json")
+    (folders / "run" / "elsewhere").symlink_to(tmp_path / "x", target_is_directory=True)
+    (folders / "run" / "config.json").write_text("{}", encoding="utf-8")
+    model_in(folders / "sentences" / "0_Transformer", *model)
+    model_in(folders / "whole" / "checkpoint-10", *model)
+    for name in model:
+        (folders / "whole" / name).write_text("{}", encoding="utf-8")
+    assert listed(folders) == dict.fromkeys(
+        ("one", "run/checkpoint-10", "run/checkpoint-9", "sentences/0_Transformer", "two", "whole"),
+        "",
+    )
+    files = locate("folder:run/checkpoint-10", Settings(model_folder=folders))
+    assert files.folder == folders / "run" / "checkpoint-10"
+    for name in ("run", "run/elsewhere", "run/../one", "whole/checkpoint-10"):
+        with pytest.raises(UnknownModelError):
+            locate(f"folder:{name}", Settings(model_folder=folders))
+
+
+@pytest.mark.parametrize(
+    ("settings", "base"),
+    [
+        ('{"base_model_name_or_path": "org/base"}', "'org/base'"),
+        ("[]", "another model"),
+        ('{"base_model_name_or_path": ["x"]}', "another model"),
+        ('{"base_model_name_or_path": "\u202e"}', r"'\u202e'"),
+    ],
+)
+def test_an_adapter_is_told_with_what_to_do(folders: Path, settings: str, base: str) -> None:
+    for name in ("adapter", "run/checkpoint-1"):
+        model_in(folders / name, "adapter_model.safetensors")
+        (folders / name / "adapter_config.json").write_text(settings, encoding="utf-8")
+        with pytest.raises(CheckpointError, match="merge_and_unload") as told:
+            locate(f"folder:{name}", Settings(model_folder=folders))
+        assert f"{name} is a LoRA adapter: it holds changes to {base}" in str(told.value)
+    assert listed(folders)["run/checkpoint-1"] == "adapter"
+    (folders / "adapter" / "model.safetensors").touch()
+    (folders / "adapter" / "config.json").touch()
+    assert listed(folders)["adapter"] == ""
 
 
 @pytest.mark.parametrize("name", [".hidden", "a\nb", "a\x1bb", "a\u202eb", "x" * 200])

@@ -29,6 +29,8 @@ from contextlens.core.errors import (
 from contextlens.core.protocol import METHODS, EncoderService
 from contextlens.core.remote.wire import (
     ANSWERS,
+    MAX_ITEMS,
+    MAX_VALUES,
     REQUESTS,
     Fault,
     pack_answer,
@@ -271,11 +273,22 @@ def test_an_answer_without_its_array_is_refused(body: bytes) -> None:
         unpack_answer("matrix", body)
 
 
-def test_nesting_and_lists_without_end_are_refused_before_they_are_made() -> None:
-    start = b'{"model": "m", "texts": ["a"], "layers": '
-    for layers in (b"[" * 8_000_000, b"[" + b"[]," * 2_600_000 + b"[]]"):
-        with pytest.raises(RequestError, match="Expected `int`, got `array`"):
-            unpack_request("encode", start + layers + b"}")
+def test_nesting_without_end_is_refused() -> None:
+    body = b'{"model": "m", "texts": ["a"], "layers": ' + b"[" * 8_000_000
+    with pytest.raises(RequestError, match="Expected `int`, got `array`"):
+        unpack_request("encode", body)
+
+
+@pytest.mark.parametrize("text", [",", '"', '","', "\\", '\\",'], ids=repr)
+def test_signs_in_a_text_are_no_values(text: str) -> None:
+    given = {"model": "m", "texts": [text * MAX_VALUES], "layers": list(range(MAX_ITEMS))}
+    assert unpack_request("encode", pack_request(given))["texts"] == given["texts"]
+
+
+def test_too_many_values_are_refused_before_they_are_read() -> None:
+    given = {"model": "m", "texts": [","], "layers": [1] * MAX_VALUES}
+    with pytest.raises(RequestError, match="more than 200,000 values"):
+        unpack_request("encode", pack_request(given))
 
 
 # Faults

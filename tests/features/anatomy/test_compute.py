@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.anatomy import compute
 from contextlens.features.anatomy.compute import compared_architectures, measure, subjects, summary
 from contextlens.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
-from tests.features.anatomy.shown import BASE, LARGE, on, seen
+from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.features.anatomy.shown import BASE, LARGE, MODELS, direct, on, seen
 
 
 def test_the_table_is_of_all_arrays_or_of_those_that_match(service: EncoderService) -> None:
@@ -39,9 +42,40 @@ def test_the_table_is_of_all_arrays_or_of_those_that_match(service: EncoderServi
 def test_below_a_part_are_its_parts_or_its_arrays(service: EncoderService) -> None:
     anatomy = seen(service, part="layer-3/attention")
     assert anatomy.chosen.title == "Layer 3 › Attention"
-    assert compute.rows_below(anatomy.chosen)[0] == {"part": "Query", "parameters": 147_840}
+    assert compute.rows_below(anatomy.chosen)[0] == {
+        "part": "Query", "parameters": 147_840, "trained": "yes",
+    }  # fmt: skip
     bias = compute.rows_below(seen(service, part="pooler").chosen)[1]
-    assert bias == {"array": "bias", "shape": "384", "parameters": 384}
+    assert bias == {"array": "bias", "shape": "384", "parameters": 384, "trained": "no"}
+    parts = compute.rows_below(seen(service, part="embeddings").chosen)
+    assert {row["part"]: row["trained"] for row in parts if "table" in str(row["part"])} == {
+        "Word table": "yes", "Position table": "yes", "Segment table": "yes",
+    }  # fmt: skip
+    assert {r["trained"] for r in compute.rows_below(seen(service, subject=BASE).tree)} == {
+        "not known"
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_row_for_padding_and_its_vector_are_torchs(
+    tiny_service: EncoderService, tiny_root: Path, bundled_folder: Path, model: str
+) -> None:
+    view = ViewState(model, DEFAULT.sentences)
+    assert seen(tiny_service, view).padding is None
+    padding = seen(tiny_service, view, part="embeddings/word").padding
+    network = direct(model, tiny_root, bundled_folder)
+    assert padding is not None
+    row = network.embeddings.word_embeddings.weight[padding.token_id].detach()
+    assert padding.norm == pytest.approx(float(row.norm()), abs=1e-6)
+    cls, sep, pad = tiny_service.tokenize(model, [""], pad_to=3)[0].token_ids.tolist()
+    assert pad == padding.token_id == network.config.pad_token_id
+    with torch.no_grad():
+        output = network(
+            input_ids=torch.tensor([[cls, sep, pad]]), attention_mask=torch.tensor([[1, 1, 0]])
+        )
+    norm = float(output.last_hidden_state[0, -1].norm())
+    assert padding.norm_at_end == pytest.approx(norm, abs=1e-4)
+    assert norm > 1
 
 
 # What can be taken apart

@@ -17,6 +17,7 @@ from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from contextlens.core.registry import PRESETS
 from contextlens.core.schema import Architecture, Parameter
 from contextlens.features.anatomy import reading
+from contextlens.features.anatomy.compute import PaddingRow
 from contextlens.features.anatomy.explain import QUOTED_MILLIONS
 from contextlens.features.anatomy.measures import (
     Node,
@@ -68,7 +69,8 @@ def odd_model(chance: Chance, base: Architecture) -> Architecture:
         size = 4 * math.prod(shape)
         parameters.append(Parameter(name, shape, "float32", size, tied, trained))
     title = chance.choice(("a*b*<i>_c_", "tiny", "🐍", "x" * 40))
-    return replace(base, parameters=tuple(parameters), n_layers=max(layers, 1), title=title)
+    made = replace(base, parameters=tuple(parameters), n_layers=max(layers, 1), title=title)
+    return replace(made, dropout=chance.choice((0, 0.1)), attention_dropout=chance.choice((0, 0.2)))
 
 
 def size_of(parameters: list[Parameter]) -> int:
@@ -86,7 +88,9 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     tree, parameters = build_tree(made), list(made.parameters)
     size = size_of(parameters)
     millions = chance.choice((None, max(size, 1) / 1e6 * chance.choice((0.5, 0.995, 1.2))))
-    claims, sure = reading.anatomy_reading(tree, totals(made.parameters), made, millions)
+    stored = chance.choice((("float32",), ("bfloat16",), ("float16", "float32")))
+    card = replace(service.load(BUNDLED_ID), stored_as=stored)
+    claims, sure = reading.anatomy_reading(tree, totals(made.parameters), made, millions, card)
     count, where, *quotes = claims
     numbers = {"model": escape(made.title), "n": len(parameters), "n_values": size}
     assert count.numbers == numbers
@@ -103,14 +107,23 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     assert numbers["matrices"]["n_values"] == size_of([p for p in parameters if len(p.shape) == 2])
     n_tied = sum(p.tied_to is not None for p in parameters)
     assert numbers.get("tied", {}).get("n", 0) == n_tied
+    dropout = {"share": made.dropout, "attention": made.attention_dropout}
+    assert numbers[f"dropout.{'set' if any(dropout.values()) else 'none'}"] == dropout
+    is_float32 = stored == ("float32",)
+    assert numbers.get("stored") == (None if is_float32 else {"dtypes": ", ".join(stored)})
     groups = {layer_of(p) for p in parameters if "layer_groups" in p.name}
     unshared = round(size_of(layers) * made.n_layers / max(len(groups), 1))
     expected = {"n_layers": made.n_layers, "n_values": unshared}
     assert numbers.get("shared") == (expected if 0 < len(groups) < made.n_layers else None)
     yield from [*claims, *sure, *check_title(tree, tree)]
-    part, card = chance.choice(list(tree.walk())), service.load(BUNDLED_ID)
+    part = chance.choice(list(tree.walk()))
     yield from check_part(part, tree, chance.choice((card, None)))
     yield from check_title(part, tree)
+    padding = PaddingRow("*[PAD]*", 3, chance.choice((0.0, 1.5)), 2.5)
+    row, vector = reading.padding_claims(padding)
+    assert row.key == f"anatomy.padding.{'filled' if padding.norm else 'zero'}"
+    assert (row.numbers["norm"], vector.numbers["norm"]) == (padding.norm, 2.5)
+    yield from (row, vector)
     absent = reading.absent_claims(tree, made, chance.choice((card, None)))
     names = " ".join(p.name for p in parameters)
     assert len(absent) == ("pooler." not in names) + ("token_type_embeddings" not in names)

@@ -20,12 +20,12 @@ from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import INDEXES
 from contextlens.corpus.store.store import Store
 from contextlens.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
-from contextlens.ui.corpora import changing
+from contextlens.ui.corpora import catalogue, changing
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.support.browsers import browser, owner_in
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.fields import field
 from tests.support.pages import (
@@ -147,7 +147,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert re.fullmatch(r"Most frequent, small words aside: “\w+” \(\d+\)", title(app))
+    assert re.fullmatch(r"“\w+” occurs most often: \d+ times, in \d senses", title(app))
     assert reading(app).startswith("**Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
@@ -256,7 +256,6 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert about.split == "split"
     assert about.indexing.layers == tuple(range(7))
     assert CORPUS.asked(shown_view(app)) == name
-    assert MINE.of(shown_view(app)) == ""  # one visitor: the store is the list
     assert reading(app).startswith("**mine.csv** has **")
     assert "12 texts · 66 words" in plainly_said(app)
     assert "all-MiniLM-L6-v2, layers 0 to 6, full precision" in plainly_said(app)
@@ -433,29 +432,30 @@ def public(tmp_path: Path) -> Callable[..., Any]:
 
 
 @pytest.mark.slow
-def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) -> None:
+def test_among_many_a_browser_manages_what_it_added(public: Callable[..., Any]) -> None:
     with public():
-        other = indexed(store(), made_up_corpus(3, name="other's.csv"))
-        app = upload(opened(), table())
-        assert "whoever has the address in your browser's bar" in plainly_said(app)
-        app = settled(press(app, "corpora_index"))
-        (name,) = set(store().names()) - {other}
-        view = shown_view(app)
-        assert MINE.of(view) == name
-        assert "other's" not in plainly_said(app)
-        assert "This link includes only the corpus on this page" in plainly_said(app)  # under Share
-        assert f"corpora_show_{name}" in keys(opened(view))
-        given = opened(on(name))  # a link that was shared
-        assert "you can search and export it, but not delete it" in plainly_said(given)
+        other = indexed(store(), made_up_corpus(3, name="other's.csv"), owner=owner_in("bob"))
+        with browser("ann"):
+            app = upload(opened(), table())
+            assert "whoever has the address of its page can search it" in plainly_said(app)
+            app = settled(press(app, "corpora_index"))
+            (name,) = set(store().names()) - {other}
+            assert store().about(name).owner == owner_in("ann")
+            assert "other's" not in plainly_said(app)
+            assert f"corpora_show_{name}" in keys(opened())
+        with browser("bob"):
+            given = opened(on(name))
+        assert "you can search it, but not export or delete it" in plainly_said(given)
         assert not {"corpora_delete", "corpora_cancel"} & set(keys(given))
-        app = press(press(opened(view), "corpora_delete"), "corpora_delete_yes")
+        with browser("ann"):
+            press(press(opened(on(name)), "corpora_delete"), "corpora_delete_yes")
         assert store().names() == (other,)
-        assert MINE.of(shown_view(app)) == ""
 
 
-def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
-    nine = MINE.put(DEFAULT, ",".join(f"{i:016}" for i in range(8)))
-    with public(CORPUS_MB="1"):
+def test_each_limit_is_one_sentence(
+    public: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with browser("ann"), public(CORPUS_MB="1"):
         app = upload(opened(), table([f"word {i} " * 90 for i in range(12)]))
         assert (
             "one corpus may take 1.0 MB. Choose fewer layers, or a shorter file."
@@ -463,9 +463,10 @@ def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
         )
         assert app.button(key="corpora_index").disabled
         assert_whole(app)
-    with public():
-        app = upload(opened(nine), table())
-        assert "one visitor keeps at most 8" in plainly_said(app)
+    monkeypatch.setattr(catalogue, "MAX_OWN_CORPORA", 0)
+    with browser("ann"), public():
+        app = upload(opened(), table())
+        assert "one visitor keeps at most 0" in plainly_said(app)
         assert app.button(key="corpora_index").disabled
         assert_whole(app)
 
@@ -493,13 +494,12 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
         about = store().about(names["shared.csv"])
         assert (about.state, about.has_targets) == ("done", True)
-        assert title(app) == "Most frequent, small words aside: “python” (12)"
+        assert title(app) == "“python” occurs most often: 12 times, in 2 senses"
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
         assert "cannot be deleted here" in plainly_said(other)
         assert "corpora_delete" not in keys(other)
-        assert MINE.of(shown_view(other)) == ""
         assert_whole(other)
 
 
@@ -535,5 +535,5 @@ def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
         monkeypatch.setattr(changing, "create", store_first)
         app = settled(press(opened().run(), f"corpora_offered_{name}"))
         assert store().about(name).state == "done"
-        assert title(app) == "Most frequent, small words aside: “python” (12)"
+        assert title(app) == "“python” occurs most often: 12 times, in 2 senses"
         assert_whole(app)

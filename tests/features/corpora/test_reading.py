@@ -78,7 +78,11 @@ def test_what_is_said_of_words_is_so() -> None:
 
 
 def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
-    assert words_title(WORDS) == "Most frequent, small words aside: “python” (40)"
+    assert words_title(WORDS) == "“python” occurs most often: 40 times, in 2 senses"
+    tied = replace(WORDS, rows=(WordRow("bank", 40, 1), ROWS[0]))
+    assert words_title(tied) == "No word occurs more often than “bank”: 40 times, in one sense"
+    plain = replace(WORDS, rows=ROWS[2:])
+    assert words_title(plain) == "Most frequent, small words aside: “river” (7)"
     once = replace(WORDS, rows=(WordRow("x", 1),))
     assert words_title(once) == "No word shown occurs more than once"
     said = words_claims("mine.csv", 200, WORDS)

@@ -73,7 +73,7 @@ def test_the_followed_token_s_shares_stand_in_their_bars_and_may_be_negative() -
     assert {name: bar.x[0] for name, bar in bars.items()} == {
         "word": 1.2, "position": -0.2, "sum": 1.0,
     }  # fmt: skip
-    assert [bar.text[0] for bar in bars.values()] == ["120%", "-20%", "100%"]
+    assert [bar.text[0] for bar in bars.values()] == ["120%", "−20%", "100%"]
     for bar in bars.values():
         low, high = figure.layout[bar.xaxis.replace("x", "xaxis")].range
         assert low <= -0.2 < 1.2 <= high

@@ -82,7 +82,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     said = answers(app)
     assert list(said) == ["Why?", "Is 0.78 high?"]
     assert "The surrounding words cause the whole difference" in said["Why?"]
-    assert "alone does not tell" in said["Is 0.78 high?"]
+    assert "So **0.78** fits both." in said["Is 0.78 high?"]
     assert everything_said(app).count("one processing step of the model") == 1
 
 
@@ -143,6 +143,15 @@ def test_no_text_breaks_the_story(text: str) -> None:
     assert field(app.text_input, "side_sentences_0").value == text
 
 
+def test_where_the_number_cannot_decide_two_fields_ask_for_a_word_for_each_meaning() -> None:
+    app = home(replace(DEFAULT, references=()))
+    assert app.header[0].value.startswith("For “python”, the number alone cannot decide.")
+    app = field(app.text_input, "home_meaning_0").set_value("snake").run()
+    app = field(app.text_input, "home_meaning_1").set_value("programming").run()
+    assert shown_view(app).references == (Sentence("snake"), Sentence("programming"))
+    assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
+
+
 def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     app = home(ViewState(BUNDLED_ID, (Sentence("one"), Sentence("two"))))
     assert not app.exception
@@ -191,7 +200,7 @@ def test_a_click_runs_an_example_in_place_and_marks_its_card(service: EncoderSer
     assert app.header[0].value == "Most alike: “bank” in B and “bank” in C"
     assert list(answers(app)) == ["A and B: why?", "A and B: is 0.81 high?"]
     said = [caption.value for caption in app.main.caption]
-    assert any("“bank” in B and “bank” in C are most similar" in text for text in said)
+    assert any("“bank” in B and “bank” in C are most alike" in text for text in said)
 
 
 @pytest.mark.parametrize("sent", ["nothing", "case", "", None, 1, ["bank"], {"key": "bank"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from contextlens.analysis.baseline import Band
-from contextlens.analysis.ruler import Calibration, Verdict
+from contextlens.analysis.ruler import KINDS, Calibration, Range, Verdict
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim
 from contextlens.features.home.reading import (
@@ -19,13 +20,12 @@ from contextlens.features.home.reading import (
     evidence,
     headline,
     how_much,
-    leaning,
     parting_titles,
     why,
 )
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import NOISE
-from contextlens.ui.widgets.comparison.ruler import RulerShown
+from contextlens.ui.widgets.comparison.ruler import Fit, RulerShown
 from tests.support.claims import read, unreached
 
 PAIR = Pair(0, 1)
@@ -40,12 +40,15 @@ def portrait(
     band: Band | None = None,
     unknown: tuple[int, ...] = (),
     twins: bool = False,
+    contexts: tuple[bool, ...] = (True, True, True),
 ) -> Portrait:
     """Two words and references at given cosines: (n_layers, n, n)."""
     n = cosines.shape[-1]
-    ids = [(7 if twins else i,) for i in range(len(words))]
+    known = [word.casefold() for word in words]
+    ids = [(7 if twins else known.index(word),) for word in known]
     own = [
-        Item("ABC"[i], word, "sentence", i, ids[i], i in unknown) for i, word in enumerate(words)
+        Item("ABC"[i], word, "sentence", i, ids[i], i in unknown, contexts[i])
+        for i, word in enumerate(words)
     ]
     references = [Item("", f"ref{i}", "reference", i) for i in range(n - len(words))]
     comparison = Comparison(
@@ -75,9 +78,12 @@ def of(pair: list[float], *references: tuple[float, float]) -> np.ndarray:
     return cosines
 
 
-def ruler(verdict: Verdict) -> RulerShown:
-    cuts = {Verdict.SAME: (None, 0.5), Verdict.DIFFERENT: (0.9, None)}.get(verdict, (None, None))
-    return RulerShown(0.7, (), True, Calibration(*cuts, 83), 1, ())
+def ruler(verdict: Verdict, cosine: float = 0.7, *, high: bool = False) -> RulerShown:
+    """The cosine on a ruler with this verdict, above all labelled pairs or among them."""
+    cuts = {Verdict.SAME: (None, -2), Verdict.DIFFERENT: (2, None)}.get(verdict, (None, None))
+    low = cosine - 0.5 if high else cosine - 0.1
+    ranges = tuple(Range(kind, low, low + 0.1, low + 0.2, 9) for kind in KINDS)
+    return RulerShown(cosine, ranges, True, Calibration(*cuts, 83), 1, ())
 
 
 SPLIT = [(0.51, 0.28), (0.26, 0.41)]
@@ -93,19 +99,12 @@ BAND = band_of(-0.1, 0.0, 0.15)
         ),
         (
             portrait(of([1, 0.78], SPLIT[0]), layer=1, band=BAND),
-            "Same word; unclear whether the meaning differs",
+            "For “python”, the number alone cannot decide. "
+            "Add a word for each meaning, such as river and money.",
         ),
         (
-            portrait(of([0.3, 0.4]), ("good", "bad"), layer=1, band=BAND),
-            "Two words, more similar than unrelated words usually are",
-        ),
-        (
-            portrait(of([1, 0.78]), ("hacia", "hacía"), layer=1, band=BAND, twins=True),
-            "Two spellings, the same tokens to this model",
-        ),
-        (
-            portrait(of([1, 1]), ("hacia", "hacía"), layer=1, band=BAND, twins=True),
-            "Both words are the same to this model",
+            portrait(of([0.3, 0.4]), ("pet", "python"), layer=1, band=BAND),
+            "To the model, “pet” and “python” are related",
         ),
     ],
 )
@@ -123,24 +122,50 @@ def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
         band = random.choice(np.array([None, BAND]))
         unknown = (0,) if random.random() < 0.05 else ()
         twins = bool(random.random() < 0.05)
+        contexts = tuple((random.random(3) < 0.8).tolist())
         along = [1.0] * 4 if twins and random.random() < 0.5 else along
         own = portrait(of(along, *map(tuple, pairs)), words, layer=int(random.integers(4)),
-                       band=band, unknown=unknown, twins=twins)  # fmt: skip
+                       band=band, unknown=unknown, twins=twins, contexts=contexts)  # fmt: skip
         cosine = float(np.float32(along[own.layer]))
         verdict = random.choice(list(Verdict)) if random.random() < 0.1 else None
-        head = headline(own, None if verdict is None else ruler(verdict))
-        check_headline(head.key.rsplit(".", 1)[1], own, pairs, cosine, verdict)
+        shown = None if verdict is None else ruler(verdict, cosine, high=random.random() < 0.5)
+        head = headline(own, shown)
+        check_headline(head, own, pairs, cosine, shown)
         reason, much = why(own, PAIR), how_much(own, PAIR, None)
         fell = along[0] >= EQUAL and along[0] - cosine >= 0.03
-        kind = "start" if own.layer == 0 else "context" if fell else "moved"
-        assert reason.key == f"home.why.{kind}"
+        n_contexts = sum(contexts[:2])
+        kind = "context" if fell else "moved" if n_contexts == 2 else "moved_one"
+        kind = kind if n_contexts else "alone"
+        if own.layer == 0:
+            kind = "start" if n_contexts else "start_alone"
+        assert reason.key == f"home.why.{'equal' if min(along) >= EQUAL else kind}"
+        assert ("surrounding" in str(reason)) <= bool(n_contexts)
         assert reason.numbers["start"] == pytest.approx(along[0])
         assert reason.numbers["now"] == much.numbers["cosine"] == pytest.approx(cosine)
         said += [head, reason, much]
-        said += [leans] if (leans := leaning(own, PAIR)) else []
         said += several(random)
     left = unreached("home", read(said))
     assert {key for key in left if not key.startswith("home.picture.")} == set()
+
+
+def test_the_words_stand_in_the_evidence() -> None:
+    two = portrait(of([0.6, 0.5], *SPLIT), ("pet", "python"), layer=1, band=BAND)
+    assert [str(own) for own in evidence(two)] == [
+        "“ref0” is closer to “pet” (A, **0.51**) than to “python” (B, **0.28**).",
+        "“ref1” is closer to “python” (B, **0.41**) than to “pet” (A, **0.26**).",
+    ]
+    one = portrait(of([1, 0.78], *SPLIT), layer=1, band=BAND)
+    first = "“ref0” is closer to “python” in A (**0.51**) than in B (**0.28**)."
+    assert str(evidence(one)[0]) == first
+
+
+def test_look_alikes_with_other_tokens_are_two_words() -> None:
+    own = portrait(of([0.3, 0.4]), ("\ufb01ne", "fine"), layer=1, band=BAND)
+    other = replace(own.comparison.items[1], token_ids=(99,))
+    comparison = replace(own.comparison, items=(own.comparison.items[0], other))
+    assert headline(own, None).key == "home.headline.cannot tell"
+    split = headline(replace(own, comparison=comparison), None)
+    assert str(split) == "To the model, “\ufb01ne” and “fine” are related"
 
 
 def several(random: np.random.Generator) -> list[Claim]:
@@ -152,7 +177,7 @@ def several(random: np.random.Generator) -> list[Claim]:
         cosines[i, j] = cosines[j, i] = value
     unknown = (2,) if random.random() < 0.1 else ()
     own = portrait(cosines[None], ("good", "good", "bad"), unknown=unknown)
-    head, numbers = headline(own, None), evidence(own)
+    head, (numbers,) = headline(own, None), evidence(own)
     low, middle, high = sorted(values.tolist())
     expected = "closest" if high - middle >= NOISE else "no closest"
     expected = "all alike" if high - low < NOISE else expected
@@ -168,25 +193,33 @@ def several(random: np.random.Generator) -> list[Claim]:
 
 
 def check_headline(
-    key: str, own: Portrait, pairs: np.ndarray, cosine: float, verdict: Verdict | None
+    head: Claim, own: Portrait, pairs: np.ndarray, cosine: float, shown: RulerShown | None
 ) -> None:
     """The first of these that holds, and what the references say on one word's two uses."""
+    key = head.key.rsplit(".", 1)[1]
+    words = {item.word for item in own.comparison.items[:2] if not item.unknown}
+    known = words if key != "unknown" else {i.word for i in own.comparison.items if i.unknown}
+    is_one = len({word.casefold() for word in words}) == 1
+    assert all(f"“{word}”" in str(head) for word in known if not is_one or word != "Python")
+    verdict = None if shown is None else shown.verdict
     unknown, band = own.comparison.has_unknown(PAIR), own.meaning.band(PAIR)
     nearer: dict[str, list[tuple[float, str]]] = {"A": [], "B": []}
     for i, (a, b) in enumerate(np.float32(pairs).reshape(-1, 2).tolist()):
         if band is not None and abs(a - b) >= 0.03 and max(a, b) > np.float32(0.15):
             nearer["A" if a > b else "B"].append((abs(a - b), f"ref{i}"))
-    leans = leaning(own, PAIR)
-    assert bool(leans) == all(nearer.values())
-    if leans:
-        names = [max(nearer[side])[1] for side in "AB"]
-        assert [leans.numbers[name].strip("“”") for name in ("first", "second")] == names
-        first, second = (pairs[int(name[3:])] for name in names)
-        found = [leans.numbers[n] for n in ("first_a", "first_b", "second_a", "second_b")]
-        assert found == pytest.approx([*first, *second])
+    leans = [] if unknown or own.comparison.are_twins(PAIR) else evidence(own)
+    if not (unknown or own.comparison.are_twins(PAIR)):
+        assert bool(leans) == all(nearer.values())
+    for side, claim in zip("AB", leans, strict=False):
+        name = max(nearer[side])[1]
+        assert (claim.numbers["reference"], claim.numbers["a"]) == (f"“{name}”", side)
+        ends = sorted(pairs[int(name[3:])])
+        assert [claim.numbers["low"], claim.numbers["high"]] == pytest.approx(ends)
     if own.comparison.items[1].word == "Python":
         decided = verdict not in (None, Verdict.CANNOT_TELL)
-        expected = "references" if leans else "cannot tell"
+        expected = "other references" if len(pairs) > 1 else "cannot tell"
+        expected = "nearly equal" if shown and shown.fit is Fit.ABOVE else expected
+        expected = "references" if leans else expected
         expected = verdict.value if verdict is not None and decided else expected
         expected = "equal" if cosine >= EQUAL else expected
         assert key == ("unknown" if unknown else expected)

@@ -68,13 +68,26 @@ def odd_measure(chance: Chance, draw: Draw, kind: MeasureKind) -> Measure:
     return Measure(kind, layers, values, own, Band(low, mean, high) if has_others else None)
 
 
-def tied(values: Sequence[float], margin: float = 0.01, sign: int = 1) -> list[int] | None:
-    """The positions of the highest (or lowest) and of what lies near; None where all are alike."""
+def tied(
+    values: Sequence[float], margin: float = 0.01, sign: int = 1, *, of_change: bool = False
+) -> list[int] | None:
+    """The positions of the highest (or lowest) and of what lies near; None where all are alike.
+
+    Cosines to an earlier layer (`of_change`) that differ visibly are alike only where no token has
+    changed over 1.25 times as much as another.
+    """
     numbers = [float(value) for value in values]
-    if max(numbers) - min(numbers) <= 2 * margin:
+
+    def are_even(own: Sequence[float]) -> bool:
+        low, high = min(own), max(own)
+        is_visible = of_change and high - low > 0.005
+        return high - low <= 2 * margin and not (is_visible and 1 - low > 1.25 * (1 - high))
+
+    if are_even(numbers):
         return None
-    top = max(sign * value for value in numbers)
-    return [i for i, value in enumerate(numbers) if top - sign * value <= margin]
+    top = max(numbers, key=lambda value: sign * value)
+    near = [i for i, value in enumerate(numbers) if sign * (top - value) <= margin]
+    return [i for i in near if are_even((numbers[i], top))]
 
 
 def placed(at: int, labels: Sequence[str]) -> str:

@@ -65,6 +65,10 @@ def check_measure(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert [each.key for each in rest] == ([] if state is TRAINED else ["layers.untrained"])
 
 
+def is_change(found: Measure) -> bool:
+    return found.kind in ("start", "before")
+
+
 def check_title(title: Claim, found: Measure, counted: Sequence[int]) -> None:
     if not found.layers:
         assert title.key == "layers.title.none"
@@ -75,7 +79,7 @@ def check_title(title: Claim, found: Measure, counted: Sequence[int]) -> None:
         assert title.numbers["average"] == pytest.approx(averages[-1], abs=1e-6)
         return
     margin = max(0.01, 0.01 * max(averages)) if found.kind == "length" else 0.01
-    best = tied(averages, margin, -1 if found.kind == "before" else 1)
+    best = tied(averages, margin, -1 if found.kind == "before" else 1, of_change=is_change(found))
     if best is None:
         assert title.key == f"layers.title.{found.kind}.even"
         assert title.numbers["average"] == pytest.approx(np.mean(averages), abs=1e-5)
@@ -96,7 +100,7 @@ def check_extremes(
         return
     values = [float(found.values[row, i]) for i in counted]
     margin = max(0.01, 0.01 * max(values)) if kind == "length" else 0.01
-    most, least = (tied(values, margin, sign) for sign in (1, -1))
+    most, least = (tied(values, margin, sign, of_change=is_change(found)) for sign in (1, -1))
     assert told.numbers["layer"] == layer
     assert told.numbers["first"] == placed(0, labels)
     if most is None or least is None:
@@ -122,8 +126,8 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
     result = AllTokens(measure(encoding, "start"), encoding.tokens, 6, TRAINED)
     assert str(result.title()) == "Layer 6: similarity to the starting vectors is 0.31"
     assert [str(each) for each in result.claims()] == [
-        "By layer 6, the model has changed “python” least since layer 0 (cosine similarity "
-        "**0.43**) and “my” most (**0.20**).",
+        "Of your text by layer 6, changed least: “python” (similarity to layer 0: **0.43**); most: "
+        "“my” (**0.20**).",
         (
             "For comparison: two different tokens, one at this layer and one at layer 0, have a "
             "similarity of **0.05** on average."

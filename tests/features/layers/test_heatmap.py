@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from contextlens.content.wording import two
 from contextlens.features.layers.heatmap import heatmap_traces, token_names
 from contextlens.figures.theme import GROUND, INK
 
@@ -19,7 +20,9 @@ def test_few_tokens_have_numbers_in_two_colours() -> None:
     high, low = traces_of(16)
     (many,) = traces_of(17)
     assert not {"texttemplate", "showscale"} & many.keys()
-    assert high["texttemplate"] == low["texttemplate"] == "%{z:.2f}"
+    assert high["texttemplate"] == low["texttemplate"] == "%{text}"
+    cells = [value for row in high["text"] for value in row if value]
+    assert cells == [two(v) for row in high["z"] for v in row if v is not None]
     assert (high["showscale"], low["showscale"]) == (True, False)
     assert (high["textfont"]["color"], low["textfont"]["color"]) == (GROUND, INK)
     assert np.nanmin(np.array(high["z"], float)) > np.nanmax(np.array(low["z"], float))

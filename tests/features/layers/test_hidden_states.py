@@ -63,13 +63,16 @@ def encoding(service: EncoderService) -> Encoding:
 
 
 @pytest.mark.parametrize("kind", ["start", "before"])
-def test_chance_is_of_all_pairs_of_other_tokens(encoding: Encoding, kind: str) -> None:
+def test_chance_is_of_all_pairs_of_different_tokens(service: EncoderService, kind: str) -> None:
+    encoding = service.encode(BUNDLED_ID, ["the cat the dog the"])[0]
     found = measure(encoding, kind)
     own = np.flatnonzero(own_tokens(encoding))
     for row, layer in enumerate(found.layers):
         back = encoding.hidden[0 if kind == "start" else layer - 1]
         cosines = cosine_similarity(encoding.hidden[layer], back)
-        pairs = [cosines[i, j] for i, j in permutations(own, 2)]
+        ids = encoding.token_ids
+        pairs = [cosines[i, j] for i, j in permutations(own, 2) if ids[i] != ids[j]]
+        assert len(pairs) == 14, "of five tokens, three are the same"
         band = found.chance.low[row], found.chance.mean[row], found.chance.high[row]
         ends = np.quantile(pairs, [0.05, 0.95])
         assert band == pytest.approx((ends[0], np.mean(pairs), ends[1]), abs=1e-5)
@@ -85,7 +88,8 @@ def test_averages_leave_added_tokens_out_unless_there_is_nothing_else(
     np.testing.assert_allclose(empty.averages, empty.values.mean(axis=1), rtol=1e-6)
     assert empty.chance is None
     assert (empty.counted.tolist(), measure(blank, "first").counted.tolist()) == ([0, 1], [1])
-    assert measure(service.encode(BUNDLED_ID, ["hello"])[0], "start").chance is None
+    for text in ("hello", "hello hello Hello"):
+        assert measure(service.encode(BUNDLED_ID, [text])[0], "start").chance is None
 
 
 def test_a_vector_of_zeros_has_cosine_zero(encoding: Encoding) -> None:
@@ -172,7 +176,7 @@ def check_notes(chance: Chance, draw: Draw) -> Iterator[Claim]:
     pair, segments = chance.random() < 0.5, chance.random() < 0.5
     notes = text_notes(n_own=n_own, n_unknown=n_unknown, n_lost=n_lost, has_pair=pair,
                        has_segments=segments)  # fmt: skip
-    expected = ["unknown"] if n_unknown else []
+    expected = ["unknown.all" if n_unknown == n_own else "unknown.some"] if n_unknown else []
     expected += [f"lost.{'pair' if pair else 'text'}"] if n_lost else []
     expected += [f"pair.{'segments' if segments else 'separators'}"] if pair else []
     assert [each.key for each in notes] == [f"layers.notes.{name}" for name in expected]

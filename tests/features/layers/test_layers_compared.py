@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ortho_group
 
 from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -87,18 +86,6 @@ def test_cka_needs_two_words_and_debiased_cka_four(n_words: int) -> None:
     assert np.isnan(layer_similarity(one_apart, one_apart).debiased).all()
 
 
-def test_cka_ignores_rotation_scale_and_shift_and_is_symmetric_within_bounds() -> None:
-    own = vectors(4, 12, 30)
-    cka = layer_similarity(own, own).cka
-    np.testing.assert_allclose(cka, cka.T, atol=1e-6)
-    assert cka.min() >= 0
-    assert cka.max() <= 1
-    rotation = ortho_group.rvs(30, random_state=0).astype(np.float32)
-    turned = layer_similarity(own, 3 * own @ rotation + 1)
-    np.testing.assert_allclose(np.diag(turned.cka), 1, atol=1e-5)
-    np.testing.assert_allclose(np.diag(turned.debiased), 1, atol=1e-5)
-
-
 def test_shuffled_words_show_how_much_of_cka_is_the_number_of_words() -> None:
     many, few = vectors(1, 400, 10), vectors(1, 6, 200)
     found, again = layer_similarity(few, few), layer_similarity(few, few)
@@ -151,14 +138,16 @@ def check_alike(chance: Chance, draw: Draw) -> Iterator[Claim]:
     if chance.random() < 0.3:
         cka[draw.random(shape) < chance.choice((0.3, 1))] = np.nan
     debiased[draw.random(shape) < 0.3] = np.nan
-    found = LayerSimilarity(cka, debiased, shuffled, chance.choice((2, 10)))
+    found = LayerSimilarity(cka, debiased, shuffled, chance.choice((2, 3, 4, 10)))
     result = ComparedLayers(("*X*", "Y"), found, same)
     title, claims, sure = result.title(), result.claims(), result.sure()
     yield from [title, *claims, *sure]
     cells = [(i, j) for i, j in np.ndindex(shape) if np.isfinite(cka[i, j])]
     compared = [(i, j) for i, j in cells if j == i + 1] if same else cells
-    if not compared:
-        verdict = "none" if cells else "few"
+    is_few = not cells or found.n_words < 4
+    assert (result.figure() is None) == is_few
+    if is_few or not compared:
+        verdict = "few" if is_few else "none"
         assert (title.key, claims[0].key) == (
             f"layers.alike.title.{verdict}", f"layers.alike.{verdict}"
         )  # fmt: skip
@@ -203,7 +192,7 @@ def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
 
 def test_what_is_not_a_number_is_a_gap() -> None:
     cka = np.array([[1, np.nan], [np.nan, 1]], np.float32)
-    similarity = LayerSimilarity(cka, cka, cka, 2)
+    similarity = LayerSimilarity(cka, cka, cka, 4)
     assert "NaN" not in ComparedLayers(("X", "Y"), similarity, False).figure().to_json()
     nothing = LayerSimilarity(*[np.full((2, 2), np.nan, np.float32)] * 3, n_words=0)
     assert ComparedLayers(("X", "Y"), nothing, False).figure() is None

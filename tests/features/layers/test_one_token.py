@@ -41,7 +41,7 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
     n = min(found.values.shape[1], steps.values.shape[1])
     labels = [chance.choice(LABELS) for _ in range(found.values.shape[1])]
     at, layer = chance.randrange(n), chance.randrange(8)
-    state = chance.choice((TRAINED, UNTRAINED))
+    state, are_words = chance.choice((TRAINED, UNTRAINED)), chance.random() < 0.5
     result = OneToken(
         measure=found,
         labels=labels,
@@ -51,6 +51,7 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
         steps=steps,
         to_starts=(to_starts := odd_values(draw, 7, len(labels))),
         training=state,
+        are_words=are_words,
     )
     titles, claims, sure = result.titles(), result.claims(), result.sure()
     yield from [*titles, *claims, *sure]
@@ -59,10 +60,20 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
     assert ("layers.empty" in keys) == (not found.own_mask.any())
     assert ("layers.untrained" in keys) == (state is UNTRAINED)
     assert ("layers.no_layer_before" in keys) == (layer not in found.layers)
+    if layer in found.layers and found.kind != "start":
+        kind = found.kind if len(found.counted) > 1 else f"only.{found.kind}"
+        assert f"layers.one.{kind}" in keys
     if layer not in found.layers or found.kind != "start" or not layer:
         assert not sure
         return
     row = found.layers.index(layer)
+    own = np.flatnonzero(found.own_mask).tolist()
+    if at in own and len(own) > 2:
+        lines = np.array([found.values[row, i] for i in own])
+        ends = {"least": tied(lines, of_change=True), "most": tied(lines, sign=-1, of_change=True)}
+        unit = "words" if are_words else "tokens"
+        expected = [f"rank.{unit}.{end}" for end, best in ends.items() if best == [own.index(at)]]
+        assert [key.removeprefix("layers.one.") for key in keys if ".rank." in key] == expected[:1]
     others = [i for i in np.flatnonzero(found.own_mask) if i != at]
     rises = sorted((float(to_starts[row, i] - to_starts[0, i]), i) for i in others)
     stands_out = (
@@ -86,7 +97,8 @@ def check_titles(titles: list[Claim], found: Measure, at: int) -> None:
     if found.kind != "start":
         margin = 0.01 if found.kind != "length" else max(0.01, 0.01 * values.max(initial=0))
         sign = -1 if found.kind == "before" else 1
-        best = tied(values, margin, sign) if len(values) else None
+        of_change = found.kind == "before"
+        best = tied(values, margin, sign, of_change=of_change) if len(values) else None
         assert {each.numbers.get("n") for each in titles} == {best and len(best)}
         return
     for row, title in enumerate(titles):
@@ -106,16 +118,13 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
 
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     result = one_token(states_of(DEFAULT, service))
-    assert str(result.titles()[6]) == "By layer 6, “python” has moved away: 0.43"
+    assert str(result.titles()[6]) == ("By layer 6, “python” has changed a lot: 0.43")
     assert [str(each) for each in (*result.claims(), *result.sure())] == [
-        "At layer 6, the similarity of “python” to its starting vector is **0.43** (two different "
-        "tokens: about **0.05**).",
-        "Of this text's 5 tokens, it has changed least.",
-        "Layer 6 changes it most (similarity before and after: **0.64**; unchanged: 1).",
-        (
-            "Which token it moves towards by layer 6, we cannot tell: no other token's starting "
-            "vector stands out."
-        ),
+        "At layer 6, the similarity of “python” to its start is **0.43** (unchanged: 1; two "
+        "different tokens: about **0.05**).",
+        "Of the 5 words, “python” has changed least.",
+        "Layer 6 changes it most.",
+        "It does not move towards any one token.",
     ]
 
 
@@ -149,3 +158,18 @@ def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -
     assert len(names) == min(n - 1, 8) + 2  # its own, and the band's
     heights = sorted(note.y for note in figure.layout.annotations[:-1])
     assert all(b - a > 0.06 for a, b in pairwise(heights))
+
+
+def test_the_token_that_it_moves_towards_is_named_in_the_picture() -> None:
+    n = 30
+    values = np.tile(np.linspace(0.9, 0.1, n), (2, 1)).astype(np.float32)
+    low = np.zeros(2, np.float32)
+    found = Measure("start", (0, 1), values, np.ones(n, bool), Band(low, low, low))
+    to_starts = np.zeros((2, n), np.float32)
+    to_starts[1, 15] = 0.5
+    labels = [f"t{i}" for i in range(n)]
+    result = OneToken(found, labels, 0, (0, 1), 1, found, to_starts, TRAINED)
+    assert any(each.numbers.get("other") == "“t15”" for each in result.claims())
+    names = [note.text.split()[0] for note in result.figure().layout.annotations]
+    assert "t15" in names
+    assert len(names) == 10

@@ -82,8 +82,8 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     states = hidden_states(DEFAULT, service, service.load(BUNDLED_ID), None)
     picture = chart(app, "layers_picture")
     np.testing.assert_allclose(picture["data"][0]["y"], states.measure.values[:, 5], atol=1e-4)
-    assert picture["layout"]["title"]["text"] == ("By layer 6, “python” has moved away: 0.43")
-    assert "the similarity of “python” to its starting vector is **0.43**" in said(app)
+    assert picture["layout"]["title"]["text"] == ("By layer 6, “python” has changed a lot: 0.43")
+    assert "the similarity of “python” to its start is **0.43**" in said(app)
     assert len(frame(app, "position")) == 7
     nearest = said(app, "reading_nearest")
     assert (
@@ -144,6 +144,13 @@ def test_layers_are_compared_over_the_words_that_are_chosen() -> None:
     assert abs(seen(app, "layers_alike") - cka).max() > 0.05
 
 
+def test_two_words_are_no_comparison_of_layers() -> None:
+    app = opened(SECTION.put(on("two words"), "Layers compared"))
+    assert say("layers.alike.few", n=4) in said(app, "reading_alike")
+    assert not [chart for chart in app.get("plotly_chart") if "layers_alike" in chart.proto.id]
+    assert not [frame for frame in app.dataframe if "layers_alike" in frame.proto.id]
+
+
 def test_the_spread_shows_the_baseline_and_the_components() -> None:
     app = opened(SECTION.put(DEFAULT, "Spread"))
     band = runtime.baseline(runtime.service().load(BUNDLED_ID)).band("mean", centred=False)
@@ -179,7 +186,7 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "At layer 3, most similar: " in said(app, "reading_pairs")
+    assert "At layer 3, most similar in your text: " in said(app, "reading_pairs")
     assert "Random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:
         hidden = service.encode(BUNDLED_ID, ["I love my pet python"])[0].hidden

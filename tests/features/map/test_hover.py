@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from contextlens.content.wording import number
 from contextlens.features.map.coloring import UNCOLORED, coloring
 from contextlens.features.map.hover import hover_texts
 from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
@@ -19,7 +20,7 @@ def test_hover_has_name_sentence_with_the_word_marked_labels_and_value() -> None
     assert "hungry <b>python</b> swallowed" in " ".join(lines[1:])
     assert f"sense: {points.labels['sense'][1]}" in lines
     assert "source: book" in lines
-    assert lines[-1] == f"norm: {points.measures['norm'][1]:.4f}"
+    assert lines[-1] == f"norm: {number(points.measures['norm'][1], '.4f')}"
     assert max(len(re.sub("<.*?>", "", line)) for line in lines) <= 48
     first = hover_texts(points, coloring(points, "norm"))[0]
     assert "norm" not in first  # it has no value

@@ -73,9 +73,14 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
         title, (present, compared) = cases.title(), cases.claims()
         for each in (title, present):
             assert each.numbers == {"label": row.label, "similarity": numbers[case]}
-        assert present.key == f"masks.case.{case}"
-        assert compared.key.endswith("mistakes" if case == "on_real" else "right")
-        assert compared.numbers == numbers
+        changed = {
+            name: "unchanged" if round(float(value), 3) == 1 else "changed"
+            for name, value in numbers.items()
+        }
+        assert present.key == f"masks.case.{case}.{changed[case]}"
+        mistakes = f"mistakes.{changed['off_real']}"
+        assert compared.key.endswith(mistakes if case == "on_real" else "right")
+        assert compared.numbers == {"label": row.label, **numbers}
         keys |= read([title, present, compared])
     assert not unreached("masks.case", keys)
 
@@ -88,13 +93,13 @@ def test_they_are_read_whole(service: EncoderService) -> None:
         return " ".join(map(str, cases.claims())).replace("**", "")
 
     assert text(replace(cases, masked=True)) == (
-        "Mask on, padding left out: the average vector of sentence A keeps a similarity (cosine) "
-        "of 1.000 to A read alone. Forget the mask: 0.790. Average the padding too, the commonest "
-        "mistake: 0.597. Both: 0.364."
+        "With the mask on, padding changes nothing in sentence A. Forget it, and the sentence is "
+        "0.790 alike to itself (cosine; 1: the same). Average the padding too: 0.597; both "
+        "mistakes: 0.364."
     )
     assert text(replace(cases, averaged=True)) == (
-        "Mask off and padding averaged in: the average vector of sentence A keeps a similarity "
-        "(cosine) of 0.364 to A read alone. Done right: 1.000."
+        "With padding read and averaged in, sentence A is 0.364 alike to itself (cosine; 1: "
+        "the same). Done right, it is 1.000."
     )
 
 
@@ -111,7 +116,7 @@ def test_the_present_one_is_strong(masked: bool, averaged: bool) -> None:
     assert np.isnan(faint["z"][y][x])
     assert faint["opacity"] < 0.5
     numbers = [re.sub("<[^>]*>", " ", note["text"]) for note in figure["layout"]["annotations"]]
-    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "-0.100"]
+    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "−0.100"]
     for j, i, (is_on, with_padding, value) in zip(
         points["x"], points["y"], points["customdata"], strict=True
     ):

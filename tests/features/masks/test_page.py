@@ -91,13 +91,13 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
     assert "Press a switch: " in captions(app)
-    assert "C is an example: your 2 sentences are equally long." in captions(app)
+    assert "Your sentences are equally long, so we added a longer one, C." in captions(app)
     assert "[PAD] positions, which no token reads (mask 0)" in captions(app)
     assert table(app, "mask")["mask"].tolist() == [1] * 7 + [0] * 15
     off = framed(PADDED)
     assert_shows(off, service, PADDED)
     assert "[PAD] positions, read as if they were text (mask 1)" in captions(off)
-    assert "is an example" not in captions(off)
+    assert "we added a longer one" not in captions(off)
     assert set(table(off, "mask")["mask"]) == {1}
     for key in (LAYERS, TOKENS, LIMIT):
         assert chart(app, key)["data"]

@@ -16,6 +16,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.baseline import Band
 from contextlens.analysis.similarity import Comparison, Item, compare
+from contextlens.content.wording import number, two
 from contextlens.features.meaning.figures import cosine_heatmap
 from contextlens.figures.frames import spread
 from contextlens.figures.similarity import cosine_lines, cosine_range
@@ -113,7 +114,7 @@ def test_a_cell_has_its_exact_cosine_and_on_hover_both_words(pythons: Comparison
     names = [item.name for item in pythons.items]
     for row, name in enumerate(names):
         for column, other in enumerate(names):
-            value = f"{pythons.cosines[5, row, column]:.4f}"
+            value = number(pythons.cosines[5, row, column], ".4f")
             assert trace["text"][row][column] == f"{name} ~ {other}<br>cosine {value}"
 
 
@@ -289,7 +290,7 @@ def test_cells_show_two_decimals_while_there_is_room(pythons: Comparison) -> Non
     for row in range(4):
         for column in range(4):
             value = pythons.cosines[2, row, column]
-            assert shown[column, row] == f"{value:.2f}".replace("-0.00", "0.00")
+            assert shown[column, row] == two(value)
     crowded = heatmap(comparison_of(["a"] * 8, ["b"])).to_plotly_json()["layout"]
     assert not crowded.get("annotations")
 

@@ -47,10 +47,7 @@ def test_what_is_said_of_scores_is_so() -> None:
         assert len(pairs.title) <= 80
         for row in range(n_layers):
             assert_scores_so(said, replace(pairs, row=row))
-    said.assert_all(
-        "pairs.scores", "pairs.scores_sure", "pairs.standing",
-        without=("pairs.scores_sure.repeated",),
-    )  # fmt: skip
+    said.assert_all("pairs.scores", "pairs.scores_sure", "pairs.standing")
 
 
 def assert_scores_so(said: Said, pairs: ScoredPairs) -> None:
@@ -182,9 +179,10 @@ def test_the_script_gives_the_pages_correlations(
     grades = random.integers(0, 6, 90).astype(float)
     cosines = ((random.normal(size=(3, 90)) + grades / 2) / 6).astype(np.float32)
     cosines[:, :4], grades[4:7] = np.nan, np.nan
-    correlation = correlated(cosines, grades)
+    contents = random.integers(0, 70, 90)
+    correlation = correlated(cosines, grades, contents=contents)
     monkeypatch.chdir(tmp_path)
-    arrays = {"cosines": cosines, "scores": grades}
+    arrays = {"cosines": cosines, "scores": grades, "contents": contents}
     (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
     names = run(CORRELATION_SNIPPET)
     np.testing.assert_allclose(drawn(CORRELATION_PICTURE, names).data[0].y, correlation.spearman)

@@ -399,7 +399,7 @@ def test_pairs_that_disagree_most_are_read_and_a_click_on_a_point_shows_its_pair
     [
         (SCORED[22:27] + SCORED[-4:] + [("a", "b", "")] * 3, "We cannot tell from 9 scored pairs"),
         (
-            [("The same.", "The same.", f"{i}.5") for i in range(12)],
+            [(f"Text {i}.", f"Text {i}.", f"{i}.5") for i in range(12)],
             "At layer 6 all 12 scored pairs have the same cosine",
         ),
     ],

@@ -245,7 +245,10 @@ def assert_so(said: Said, pairs: PairsAtLayer) -> None:
     most = float(max(judgement.same.mean(), 1 - judgement.same.mean()))
     case = "better" if round(100 * low) > round(100 * most) else "unclear"
     case = "worse" if round(100 * high) < round(100 * most) else case
-    assert_said(claims, f"pairs.claim.{case}", accuracy=right / n, baseline=most, layer=row)
+    if n == 1:
+        assert_said(claims, "pairs.claim.one")
+    else:
+        assert_said(claims, f"pairs.claim.{case}", accuracy=right / n, baseline=most, layer=row)
     assert_said(sure, "pairs.sure.interval", n=n, low=low, high=high)
     wrong = judgement.rows[judgement.called_same[row] != (gold[judgement.rows] == SAME)]
     if len(wrong):
@@ -263,10 +266,12 @@ def assert_verdicts_so(said: Said, pairs: PairsAtLayer) -> None:
     for i, cosine in enumerate(cosines.tolist()):
         claims = said(pairs.pair_claims(i))
         if not isinstance(pairs, LabelledPairs):
-            n = len(cosines) - 1
-            case = "place" if n else "alone"
-            share = (cosines < cosine).sum() / max(n, 1)
-            assert_said(claims, f"pairs.verdict.texts.{case}", cosine=cosine, share=share, count=n)
+            n, n_lower = len(cosines) - 1, (cosines < cosine).sum()
+            case = "highest" if n_lower == n else "place"
+            case = "lowest" if (cosines > cosine).sum() == n else case
+            case = case if n else "alone"
+            key, share = f"pairs.verdict.texts.{case}", n_lower / max(n, 1)
+            assert_said(claims, key, cosine=cosine, share=share, n=n)
             continue
         judgement, is_same = pairs.judgement, cosine >= pairs.pair_thresholds[i]
         if i in judgement.rows:
@@ -280,8 +285,12 @@ def assert_verdicts_so(said: Said, pairs: PairsAtLayer) -> None:
 def assert_unlabelled(claims: list[Claim], pairs: PairsAtLayer) -> None:
     """Quartiles at the layer, and the layers with the highest and the lowest median."""
     low, median, high = np.quantile(np.array(pairs.cosines, float), [0.25, 0.5, 0.75])
-    numbers = {"n": pairs.pairs.n, "median": median, "low": low, "high": high}
-    assert_said(claims, "pairs.unlabelled", **numbers)
+    if 1 < (n := pairs.pairs.n) < 4:
+        low, high = min(pairs.cosines), max(pairs.cosines)
+        assert_said(claims, "pairs.unlabelled_few", n=n, low=low, high=high)
+    else:
+        numbers = {"n": n, "median": median, "low": low, "high": high}
+        assert_said(claims, "pairs.unlabelled", **numbers)
     medians = np.median(np.array(pairs.every_layer.values), axis=1)
     high, low = medians.max(), medians.min()
     expected = say("pairs.title.alike", median=float(medians[pairs.row]))
@@ -383,11 +392,13 @@ def test_the_script_gives_the_pages_accuracy(
     cosines = (random.normal(size=(3, 90)) + 0.8 * (gold == SAME)).round(1).astype(np.float32)
     cosines[:, :4] = np.nan
     split = random.choice([NEITHER, TRAIN, TEST], 90)
-    judgement = judge(cosines, gold, split if how == "split" else None)
+    contents = random.integers(0, 60, 90)
+    judgement = judge(cosines, gold, split if how == "split" else None, contents)
     assert isinstance(judgement, Judgement)
     assert judgement.how == how
+    assert judgement.n_copies > 0
     monkeypatch.chdir(tmp_path)
-    arrays = {"cosines": cosines, "gold": gold, "split": split}
+    arrays = {"cosines": cosines, "gold": gold, "split": split, "contents": contents}
     (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
     names = run(accuracy_snippet(how))
     np.testing.assert_allclose(names["accuracy"], judgement.accuracy)

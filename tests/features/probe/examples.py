@@ -39,16 +39,28 @@ def plain_vectors(texts: tuple[str, ...]) -> np.ndarray:
     return np.stack(rows, axis=2)
 
 
-def label_score(predicted: np.ndarray, chances: np.ndarray, right: int) -> LabelScore:
-    n = len(predicted)
+def label_score(
+    is_right: np.ndarray, predicted: np.ndarray | None = None, chances: np.ndarray | None = None
+) -> LabelScore:
+    right, n = int(is_right.sum()), len(is_right)
     return LabelScore(
-        name="mean", layer=0, predicted=predicted, value=right / n, interval=wilson(right, n),
-        chances=chances, right=right, macro_f1=0.5,
-    )  # fmt: skip
+        name="mean",
+        layer=0,
+        predicted=np.zeros(n, np.int64) if predicted is None else predicted,
+        value=right / n,
+        interval=wilson(right, n),
+        chances=np.ones(n, np.float32) if chances is None else chances,
+        is_right=is_right,
+        macro_f1=0.5,
+    )
 
 
 def label_result(
-    scores: Sequence[LabelScore], words: LabelScore | None = None, guessing: float = 0.5
+    scores: Sequence[LabelScore],
+    words: LabelScore | None = None,
+    *,
+    p_value: float = 0.005,
+    curve: tuple[tuple[int, LabelScore], ...] = (),
 ) -> LabelResult:
     nothing = np.zeros((2, 3))
     return LabelResult(
@@ -61,6 +73,7 @@ def label_result(
         n_cut=0,
         n_copies=(0, 0),
         passport=PASSPORT,
-        guessing=guessing,
-        curve=(),
+        guessing=0.5,
+        curve=curve,
+        p_value=p_value,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from contextlens.core import ModelCard
 from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
@@ -22,3 +24,12 @@ def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
     assert "word" in label_of(ambiguous_corpus()).options
     many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
     assert list(label_of(many).options) == ["id"]
+
+
+@pytest.mark.parametrize("labels", [("a", "b") * 5, tuple(f"{i}.5" for i in range(10))])
+def test_empty_texts_take_no_part(card: ModelCard, labels: tuple[str, ...]) -> None:
+    empty = labelled_texts(Corpus("mine", ("", " \n") * 5, {"mood": labels}), "mood", card)
+    assert empty.trial.problem == "none"
+    texts = ("good", "", "bad", "fine", " ", "poor")
+    some = labelled_texts(Corpus("mine", texts, {"mood": labels[:6]}), "mood", card)
+    assert some.texts == ("good", "bad", "fine", "poor")

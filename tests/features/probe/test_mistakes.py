@@ -17,7 +17,7 @@ def test_mistakes_are_all_wrong_texts_the_most_confident_first(card: ModelCard) 
     predicted = labelled.trial.codes[tested].copy()
     predicted[[1, 4]] = 1 - predicted[[1, 4]]
     chances = np.linspace(0.5, 1, len(tested), dtype=np.float32)
-    score = label_score(predicted, chances, len(tested) - 2)
+    score = label_score(predicted == labelled.trial.codes[tested], predicted, chances)
     rows = Mistakes(LabelProbe(labelled, label_result([score]), card)).rows()
     assert [row["text"] for row in rows] == [labelled.texts[tested[i]] for i in (4, 1)]
     assert all(row["label"] != row["judged"] for row in rows)

@@ -49,7 +49,7 @@ def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
 @pytest.mark.slow
 def test_each_closer_look_has_its_numbers() -> None:
     assert "taken for" in chart(look("mixups"), "probe_mixups")["layout"]["xaxis"]["title"]["text"]
-    assert len(chart(look("curve"), "probe_curve")["data"][0]["x"]) == 4
+    assert len(chart(look("curve"), "probe_curve")["data"][0]["x"]) == 3
     assert len(chart(look("calibration"), "probe_calibration")["data"][1]["x"]) == 5
     assert say("probe.try.empty") in [c.value for c in look("try").caption]
     sentence = "Not bad <b>at all</b>, I have had worse."

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from contextlens.analysis.separation import Separation, trial_of
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -14,7 +15,7 @@ from contextlens.features.senses.compare import Comparison, other_side
 from contextlens.features.senses.concordance import Concordance
 from contextlens.features.senses.controls import other_model_among
 from contextlens.features.senses.groups import Grouping
-from contextlens.features.senses.layers import WordLayers
+from contextlens.features.senses.layers import WordLayers, units_at
 from contextlens.features.senses.occurrences import MissingWord
 from contextlens.features.senses.senses import Senses, senses_of
 from contextlens.ui.state.view import DEFAULT
@@ -48,6 +49,30 @@ def test_another_word_layer_or_model_can_be_compared(tiny_service: EncoderServic
     assert other() is other(beside="word") is other(beside="model") is None
 
 
+def test_similarities_of_the_other_side_are_to_the_same_occurrence_or_none(
+    tiny_service: EncoderService,
+) -> None:
+    """The third word of this corpus and of Sentiment is "the"."""
+    texts = ("a snake ate", "the python slept", "then the python ate")
+    view = replace(senses_view("we left the snake", *texts, word="the", chosen=2), model=MODEL)
+    one = senses_of(view, tiny_service)
+    assert isinstance(one, Senses)
+    assert one.chosen == 0
+    for beside in ({"beside": "word", "other_word": "snake"}, {"beside": "corpus"}):
+        other_view = replace(view, controls={"senses": {**view.controls["senses"], **beside}})
+        other = other_side(one, other_view, tiny_service)
+        assert isinstance(other, Senses)
+        assert (other.chosen, other.cosines, other.cosine_to) == (None, None, "")
+    for beside in ({"beside": "layer", "other_layer": 0},
+                   {"beside": "model", "other_model": "folder:roberta"}):  # fmt: skip
+        other_view = replace(view, controls={"senses": {**view.controls["senses"], **beside}})
+        other = other_side(one, other_view, tiny_service)
+        assert isinstance(other, Senses)
+        assert (other.chosen, other.cosine_to) == (0, "chosen")
+        units = units_at(other.uses, other.corpus, other.layer)
+        assert other.cosines == pytest.approx(units @ units[0], abs=1e-5)
+
+
 def test_the_pages_own_model_is_not_offered(service: EncoderService) -> None:
     assert BUNDLED_ID not in other_model_among(service.models(), BUNDLED_ID).options
 
@@ -58,7 +83,17 @@ def side(
     """One side's word, tested with this result; untested where n is 0."""
     uses = replace(HALF, word=word, trial=trial_of(["a"] * 3 + ["b"] * (1 + n)))
     test = Separation(
-        layer, right, n, (low, high), NOTHING, NOTHING, np.zeros((2, 2), int), 0.0, 0.1, 0.2
+        layer,
+        right,
+        n,
+        (low, high),
+        NOTHING,
+        NOTHING,
+        np.zeros((2, 2), int),
+        0.0,
+        0.1,
+        0.2,
+        NOTHING,
     )
     return Senses(
         view=DEFAULT,

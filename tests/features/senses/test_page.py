@@ -104,6 +104,7 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     assert given(app, "senses_concordance")["chosen"] == row
     assert chart(app, "senses_chart")["data"][-1]["name"] == "chosen"
     assert lines(app)[2]["cosine"] == 1.0
+    assert "similarity to the chosen use" in field(app.selectbox, SORT.key).options
     app = field(app.selectbox, SORT.key).set_value("cosine").run()
     cosines = [line["cosine"] for line in lines(app)]
     assert cosines[0] == 1.0
@@ -255,6 +256,7 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     assert near[0]["mark"] == "animal"
     app = send(app, "senses_near", near[3]["row"])
     assert CHOSEN.of(shown_view(app)) == near[3]["row"]
+    assert "similarity to your sentence" in field(app.selectbox, SORT.key).options
     app = field(app.selectbox, SORT.key).set_value("cosine").run()
     app = press(app, "senses_next")
     row = lines(app)[0]["row"]

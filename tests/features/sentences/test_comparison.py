@@ -59,5 +59,12 @@ def test_transformers_and_sentence_transformers_give_the_pages_cosines(
     for name, cosines in left.items():
         at = result.poolings.index(name)
         np.testing.assert_allclose(cosines.numpy(), result.cosines[at], atol=1e-5)
+    assert result.recipe_equals == ""  # a long text is read further by the mean
+    assert result.title(RECIPE) == "The model's own recipe"
+    ready = comparison(DEFAULT, card, service, random)
+    assert ready is not None
+    assert (ready.recipe_equals, ready.title(RECIPE)) == (
+        "mean", "Own recipe: mean of all tokens"
+    )  # fmt: skip
     own = run(recipe_snippet(card, rows))["cosines"]
     np.testing.assert_allclose(own.numpy(), result.cosines[-1], atol=1e-5)

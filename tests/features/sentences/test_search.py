@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize
+from sentence_transformers.sentence_transformer.modules import Pooling
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.store import Store
 from contextlens.features.sentences.search import (
     Hit,
     SearchResult,
     first,
     index_of,
+    index_task,
+    pooling_of,
     search,
     search_snippet,
+    stored_task,
     texts_of,
 )
 from contextlens.features.sentences.vectors import encode_texts
+from contextlens.jobs import Jobs
+from contextlens.maps.vectors import RECIPE
+from tests.core.spoiled import change_json
+from tests.support.recipes import Open, with_recipe
 from tests.support.snippets import run
+from tests.support.tiny_models import N_DIMS
 
 TEXTS = (
     "A bat hung from the ceiling of the cave.",
@@ -55,7 +73,7 @@ def test_the_order_is_that_of_all_cosines_and_of_tf_idf(
     assert [hit.index for hit in result.by_model] == order.tolist()
     np.testing.assert_allclose([h.cosine for h in result.by_model], cosines[order], atol=1e-5)
     assert [hit.rank for hit in result.by_model] == [1, 2, 3, 4, 5]
-    words = TfidfVectorizer(stop_words="english").fit(TEXTS)
+    words = TfidfVectorizer(stop_words=list(ENGLISH_STOP_WORDS - {"bill"})).fit(TEXTS)
     scores = cosine_similarity(words.transform([QUERY]), words.transform(TEXTS))[0]
     found = [h.index for h in result.by_words]
     assert set(found) == set(np.flatnonzero(scores))
@@ -78,17 +96,56 @@ def test_the_shares_and_those_of_special_tokens_sum_to_the_similarity(
 
 
 def test_the_same_word_matches_itself_best(service: EncoderService) -> None:
+    hit = searched(service, f"{TEXTS[3]} {TEXTS[3]}").by_model[0]
+    assert len({match.query_word for match in hit.matches}) == len(hit.matches) == 3
     hit = searched(service, TEXTS[3]).by_model[0]
     assert (hit.text, round(hit.cosine, 4)) == (TEXTS[3], 1.0)
     assert all(match.query_word == match.text_word for match in hit.matches)
 
 
-def test_a_query_without_a_content_word_finds_nothing_by_words(service: EncoderService) -> None:
-    for query in ("of the", "🙂", "猫"):
-        found = searched(service, query)
-        assert not found.by_words
-        assert found.n_without_word == len(found.by_model) == 5
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ("of the", ["no_content"]),
+        ("?!", ["no_content"]),
+        ("x", ["without_word", "no_word"]),
+        ("\N{SLIGHTLY SMILING FACE}", ["unreadable"]),
+        ("爱", ["unreadable", "no_word"]),
+        ("\u200b", ["unreadable"]),
+        ("\N{GRINNING FACE} owl", ["without_word", "one_text"]),
+        ("the bill of an owl", ["without_word", "none_missed"]),
+        ("القطط تنام", ["without_word", "no_word"]),
+    ],
+)
+def test_what_is_said_of_odd_queries_is_so(
+    service: EncoderService, query: str, keys: list[str]
+) -> None:
+    found = searched(service, query)
+    claims = found.claims()
+    assert [claim.key.removeprefix("sentences.search.") for claim in claims] == keys
+    (tokens,) = service.tokenize(BUNDLED_ID, [query])
+    own = [t for t, i in zip(tokens.tokens, tokens.text_ids, strict=True) if i >= 0]
+    is_read = any(token != "[UNK]" for token in own)
+    assert found.is_read == is_read == bool(found.by_model)
+    assert (len(found.notes()) > 0) == (is_read and "[UNK]" in own)
+    for hit in found.by_model:
+        shared = set(query.casefold().split()) & set(re.findall(r"\w+", hit.text.casefold()))
+        assert (hit.word_score > 0) == bool(shared - {"the", "of", "an"})
+        assert not {match.query_word for match in hit.matches} & {"\N{GRINNING FACE}"}
+
+
+def test_a_word_that_the_model_cannot_read_is_found_by_words_alone(service: EncoderService) -> None:
+    found = searched(service, "爱", (*TEXTS, "我爱你"))
+    assert [hit.text for hit in found.by_words] == ["我爱你"]
+    assert [str(claim) for claim in found.claims()] == [
+        "The model cannot read this query.", "By words, **1** text is found."
+    ]  # fmt: skip
+    assert str(found.by_words[0].line(by_words=True)).startswith("TF-IDF 0.58")
+    assert [row["cosine"] for row in found.rows()] == [None]
     assert not searched(service, "a", ("the", "of")).by_words
+    assert str(searched(service, "a bat", ("The owl",)).claims()[0]) == (
+        "The only text shares no content word with your query: a search by words does not find it."
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 6, 9])
@@ -116,3 +173,87 @@ def test_the_snippet_gives_the_same_similarities(
     for hit in (*result.by_model, *result.by_words):
         assert left["cosines"][hit.index] == pytest.approx(hit.cosine, abs=1e-5)
         assert left["tf_idf"][hit.index] == pytest.approx(hit.word_score, abs=1e-5)
+
+
+E5 = {"query": "query: ", "passage": "the passage is: "}
+
+
+@pytest.mark.parametrize(
+    ("steps", "prompts", "default"),
+    [
+        ([Pooling(N_DIMS, "cls"), Normalize()], {}, None),
+        ([Pooling(N_DIMS, "mean"), Normalize()], E5, None),
+        ([Pooling(N_DIMS, "mean", include_prompt=False)], E5, "passage"),
+        ([Pooling(N_DIMS, ("cls", "mean")), Dense(2 * N_DIMS, 9)], {"query": "find: "}, "query"),
+        ([Pooling(N_DIMS, "mean"), Normalize()], {"document": "text: "}, None),
+    ],
+    ids=["BGE", "E5", "prompts left out", "linear", "document"],
+)
+def test_a_recipe_with_its_prompts_gives_sentence_transformers_order(
+    steps: list[torch.nn.Module],
+    prompts: dict[str, str],
+    default: str | None,
+    open_with: Open,
+    tmp_path: Path,
+) -> None:
+    torch.manual_seed(3)
+    with_recipe("bert", steps, open_with, tmp_path, max_seq_length=16)
+    folder = tmp_path / "models" / "bert"
+    path = folder / "config_sentence_transformers.json"
+    change_json(path, prompts=prompts, default_prompt_name=default)
+    service = open_with(model_folder=folder.parent)
+    card = service.load("folder:bert")
+    assert list(pooling_of(card).options) == [RECIPE, "mean"]
+    corpus = Corpus("mine", TEXTS)
+    task = index_task(corpus, card, service, pooling=RECIPE, token_seconds=0.0)
+    index = Jobs(10**9).start(task).result(timeout=60)
+    found = search(index, QUERY, texts_of(corpus), card, service, pooling=RECIPE)
+    library = SentenceTransformer(str(folder), device="cpu")
+    prompt = prompts.get("document", prompts.get("passage", ""))
+    vectors = library.encode(list(TEXTS), prompt=prompt)
+    cosines = cosine_similarity([library.encode_query(QUERY)], vectors)[0]
+    expected = np.argsort(-cosines)[:5]
+    np.testing.assert_allclose([h.cosine for h in found.by_model], cosines[expected], atol=1e-5)
+    assert [hit.index for hit in found.by_model] == expected.tolist()
+    has_shares = isinstance(steps[-1], Normalize) and steps[0].pooling_mode == "mean"  # type: ignore[union-attr]
+    assert found.has_shares == has_shares
+    for hit in found.by_model:
+        words = {hit.text[slice(*span)] for span, _ in hit.shares}
+        assert words <= set(re.findall(r"\w+|[^\w\s]", hit.text))
+        assert not {m.text_word for m in hit.matches} & {"passage", "text"}
+    ends = {"query": "query", "passage": "text", "document": "text"}
+    keys = ["sentences.search.prompt." + "_and_".join(ends[name] for name in prompts)]
+    assert [note.key for note in found.notes()] == (keys if prompts else [])
+    left = run(found.snippet().replace("path/to/", f"{folder.parent}/"))
+    np.testing.assert_allclose(left["cosines"], cosines[expected], atol=1e-5)
+
+
+def test_a_recipe_that_is_the_mean_leaves_no_choice(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    assert list(pooling_of(card).options) == [RECIPE]
+    assert list(pooling_of(replace(card, recipe=None)).options) == ["mean"]
+
+
+@pytest.mark.slow
+def test_a_stored_corpus_keeps_its_means_and_recomputes_what_is_more(
+    open_with: Open, tmp_path: Path
+) -> None:
+    torch.manual_seed(3)
+    steps = [Pooling(N_DIMS, ("cls", "mean")), Dense(2 * N_DIMS, 9)]
+    service, model, library = with_recipe("bert", steps, open_with, tmp_path)
+    card, store = service.load(model), Store(str(tmp_path / "corpora"))
+    kept: list[bool] = []
+    name = store.create(Corpus("mine", TEXTS), indexing_of(card, [card.n_layers], "exact")).name
+    for pooling, expected in (
+        (RECIPE, library.encode(list(TEXTS))),
+        ("mean", encode_texts(TEXTS, card, service).by_pooling["mean"]),
+        (RECIPE, library.encode(list(TEXTS))),
+    ):
+        task = stored_task(
+            store.open(name), store, card, service, pooling=pooling, token_seconds=0.0
+        )
+        index = Jobs(10**9).start(task).result(timeout=60)
+        lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+        np.testing.assert_allclose(index.units, expected / lengths, atol=1e-3)
+        kept.append(store.open(name).has_sentences)
+    assert kept == [False, True, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -97,6 +98,14 @@ def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, tex
     if {part.fate for part in parts(service, text)} <= {"kept"}:
         decoded = service.decode(BUNDLED_ID, tokens.token_ids[tokens.text_ids == 0])
         assert "".join(decoded.split()) == "".join(text.split())
+
+
+def test_thousands_of_marks_on_a_letter_take_no_time(
+    changes: Callable[[str], list[Change]],
+) -> None:
+    start = time.thread_time()
+    assert changes("a" + "\u0323\u0301" * 30_000)
+    assert time.thread_time() - start < 1
 
 
 def test_bytes_keep_everything(tiny_service: EncoderService) -> None:

@@ -18,8 +18,10 @@ TEXTS = (
     "*a_ `b` <i>",
     "a b",
     "\u200b",
+    "she is an engineer and works by the sea with seventeen cats",
+    "his teacher walked along a river in the rain before every evening",
 )
-PAIRS = ((0, 1), (1, 0), (2, 4), (3, 2), (4, 5), (0, 0), (5, 6), (6, 0), (7, 1), (7, 7))
+PAIRS = ((0, 1), (1, 0), (2, 4), (3, 2), (4, 5), (0, 0), (5, 6), (6, 0), (7, 1), (7, 7), (8, 9))
 
 
 @pytest.fixture(scope="session")

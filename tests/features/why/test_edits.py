@@ -141,10 +141,15 @@ def test_edits_are_told_by_their_similarity(scores: list[Score]) -> None:
             continue
         cosines: dict[str, float] = {e.edit.kind: e.cosine for e in result.edits}
         low, high = min(cosines.values()), max(cosines.values())
-        expected = ["apart" if high - low > 0.01 else "equal"]
+        expected = ["apart" if high - low > 0.01 else "both" if len(cosines) == 2 else "equal"]
         expected += ["negation"] if {"negation", "typo"} <= cosines.keys() else []
         assert verdicts(claims) == [*expected, "random"]
         if "apart" in expected:
+            lowest = [cosine for cosine in cosines.values() if cosine - low <= 0.01]
+            assert (claims[0].numbers["n"], claims[0].numbers["tried"]) == (
+                len(lowest),
+                len(cosines),
+            )
             assert (claims[0].numbers["low"], claims[0].numbers["high"]) == (low, high)
         if "negation" in expected:
             numbers = claims[1].numbers

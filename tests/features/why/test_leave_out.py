@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.content.wording import quoted
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
 from contextlens.features.why.controls import MAX_LEFT_OUT_WORDS, MAX_PAIRED_WORDS
@@ -21,7 +22,14 @@ from contextlens.features.why.leave_out import (
     order_of,
 )
 from contextlens.features.why.score import Score
-from tests.features.why.random_results import N, RandomResults, near, verdict, verdicts
+from tests.features.why.random_results import (
+    N,
+    RandomResults,
+    assert_adds_up,
+    near,
+    verdict,
+    verdicts,
+)
 from tests.features.why.scores import PAIR, score_on, sentence, similarity
 
 PET, CODE = (
@@ -200,6 +208,11 @@ def test_the_same_order_and_the_reverse_are_told_and_few_words_tell_nothing() ->
     assert order_of(shares, shares[[0, 9, 1, 8, 2, 7, 3, 6, 4, 5]]).verdict == "unrelated"
     assert order_of(shares[:5], shares[:5]).verdict == "cannot tell"
     assert order_of(np.zeros(0), np.zeros(0)).verdict == "cannot tell"
+    many = np.arange(400)
+    half_random = np.random.default_rng(0).permutation(400) + 0.2 * many
+    tau = order_of(many, -half_random)
+    assert tau.verdict == "unrelated"
+    assert 0.07 < (tau.tau or 0) < 0.2, "more than chance, and yet hardly any agreement"
 
 
 # Claims
@@ -209,21 +222,30 @@ def test_claims_tell_nothing_within_the_noise(scores: list[Score]) -> None:
     for seed in range(N):
         result = RandomResults(scores, seed).left_out()
         title, claims = result.title(), result.claims()
-        changes = np.array([word.change for word in result.words])
+        rows = result.word_rows()
+        drawn = [word.value for row in (rows.first, rows.second) for word in row.words]
+        changes = np.array([value for value in drawn if value is not None])
         strongest = near(np.abs(changes)) if len(changes) else []
         if len(strongest) == 1:
             way = "lowers" if changes[strongest[0]] < 0 else "raises"
             assert verdict(title) == f"{way}_{result.how}"
+            named = result.words[strongest[0]]
+            assert quoted(named.unit.label)[1:-1] in quoted(str(title.numbers["word"]), 99)
+            assert title.numbers["letter"] == result.score.sides[named.side].letter
         else:
             assert verdict(title) == ("several" if strongest else "none")
             assert title.numbers["n"] == len(strongest)
+        both_signs = {"lowers": lambda change: -change, "raises": lambda change: change}
         both = {"lowers": -changes, "raises": changes} if len(changes) else {}
         moved = {way: len(near(values)) for way, values in both.items() if near(values)}
         assert verdicts(claims) == ([*moved, "alone"] if moved else ["none"])
-        for claim, n in zip(claims, moved.values(), strict=False):
-            assert (claim.numbers["n"], claim.numbers["cosine"]) == (n, result.score.cosine)
+        for claim, (way, n) in zip(claims, moved.items(), strict=False):
+            assert claim.numbers["n"] == n
+            if n == 1:
+                assert_adds_up(claim, result.score.cosine, max(changes, key=both_signs[way]))
         sure = verdicts(result.sure())
-        assert bool(ORDERS & set(sure[:1])) == (result.score.vector_kind == "mean")
+        is_mean = result.score.vector_kind == "mean"
+        assert bool(ORDERS & set(sure[:1])) == (is_mean and len(changes) > 1)
         expected = None
         if result.pairs is not None and len(changes) > 1:
             beyond = result.pairs - changes[:, None] - changes[None, :]

@@ -82,7 +82,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert f"<b>this pair {cosine:.2f}</b>" in [
         note["text"] for note in chart(app, "why_ruler")["layout"]["annotations"]
     ]
-    assert reading(app).startswith("“python” and “love” do most to make them alike: together")
+    assert reading(app).startswith("“love” and “python” make them alike; none does it alone.")
     assert cells(app).sum() == pytest.approx(cosine, abs=1e-5)
     words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
     assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)

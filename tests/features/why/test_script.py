@@ -110,7 +110,8 @@ def test_at_layer_0_nothing_is_switched_off_and_the_rest_still_runs(
     score = score_on(tiny_service, PAIR, CAT, **how)
     found = left(switch_off(view_on(PAIR, CAT, **how), score, tiny_service, to=to), folder)
     assert found["heads"] == []
-    assert_same(swap_in(score, tiny_service, into="second"), folder)
+    others = score_on(tiny_service, CAT, sentence("A river slept"), **how)
+    assert_same(swap_in(others, tiny_service, into="second"), folder)
     assert_same(trace_inputs(score, tiny_service), folder)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +14,10 @@ from hypothesis import strategies as st
 
 from contextlens.analysis.baseline import Band
 from contextlens.analysis.shares import is_word, shares_of, units_of
-from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.why.score import Score, cosine
+from contextlens.features.why.score import Score, Side, cosine
 from contextlens.features.why.shares import SharesResult, shares_at
-from tests.features.why.random_results import N, RandomResults, leads_alone, verdict, verdicts
+from tests.features.why.random_results import N, RandomResults, verdict
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.texts import TYPED
 
@@ -92,73 +94,125 @@ def test_rows_and_arrays_hold_the_shares(tiny_service: EncoderService) -> None:
     assert result.arrays()["shares"].sum() == pytest.approx(cosine, abs=1e-6)
 
 
-# Claims
+# Claims, recomputed from what is drawn
 
 
-def test_claims_name_the_largest_alone(scores: list[Score]) -> None:
-    for seed in range(N):
-        result = RandomResults(scores, seed).shares()
-        score, title = result.score, verdict(result.title())
-        if score.vector_kind != "mean":
-            assert (verdicts(result.claims()), title) == ([score.vector_kind], "neither")
-            continue
-        assert_summary(result, result.claims()[0])
-        claims = result.sure()
-        leads = [
-            leads_alone(*both)
-            for both in zip(*zip(*result.word_sums, strict=True), claims, strict=False)
-        ]
-        assert title == ("both" if all(leads) else "neither")
+def words_of(side: Side) -> list[tuple[Any, ...]]:
+    """The token IDs of each word, or its text if unknown; special tokens have none."""
+    ids, unknown = side.encoding.token_ids.tolist(), side.unknown
+    return [
+        () if unit.span is None
+        else (unit.label,) if unknown.issuperset(unit.positions)
+        else tuple(ids[i] for i in unit.positions)
+        for unit in side.units
+    ]  # fmt: skip
 
 
-def assert_summary(result: SharesResult, claim: Claim) -> None:
-    """The one or two words that stand out: above an even split, and above the next word."""
-    shares: dict[str, float] = {}
-    evens: dict[str, float] = {}
-    score = result.score
-    for side, sums in zip(score.sides, (result.by_word.rows, result.by_word.columns), strict=True):
-        for unit, share in zip(side.units, sums, strict=True):
-            if unit.span is not None:
-                word = unit.label.casefold()
-                shares[word] = shares.get(word, 0) + share / 2
-                evens[word] = evens.get(word, 0) + score.cosine / len(side.units) / 2
-    order = sorted(shares, key=lambda word: -shares[word])
-    leading = [
-        n
-        for n in (1, 2)
-        if n <= len(order)
-        and all(shares[w] >= 1.2 * evens[w] and two(shares[w]) > two(evens[w]) for w in order[:n])
-        and shares[order[n - 1]] - max([shares[w] for w in order[n:]], default=-9.0) > 0.01
-    ]
-    if any(side.is_unread for side in score.sides):
-        assert verdict(claim) == "unread"
-        return
-    if score.are_equal or two(score.cosine) <= 0:
-        assert verdict(claim) == ("same" if score.are_equal else "unlike")
-        return
-    if not leading:
-        assert verdict(claim) == "even"
-        assert claim.numbers["share"] == pytest.approx(shares[order[0]])
-        return
-    n = leading[-1]
-    together = sum(shares[word] for word in order[:n])
-    beyond = "_beyond" if two(together) > two(score.cosine) else ""
-    assert verdict(claim) == ("one", "two")[n - 1] + beyond
-    assert claim.numbers["share"] == pytest.approx(together)
-    assert claim.numbers["even"] == pytest.approx(sum(evens[word] for word in order[:n]))
+def assert_drawn(result: SharesResult) -> str:
+    """Check the headline and its number against the matrix and the lines; return the verdict."""
+    headline, *rest = result.claims()
+    score, named = result.score, result.named
+    ours, theirs = (words_of(side) for side in score.sides)
+    cells: dict[tuple[Any, Any], float] = {}
+    sizes: Counter[tuple[Any, Any]] = Counter()
+    for i, j in product(range(len(ours)), range(len(theirs))):
+        if ours[i] and theirs[j]:
+            pair = ours[i], theirs[j]
+            cells[pair] = cells.get(pair, 0.0) + float(result.by_word.cells[i, j])
+            sizes[pair] += 1
+    drawn = np.array(result.figure().data[0].z)
+    for total in cells.values() if score.vector_kind == "mean" else ():
+        assert np.isclose(drawn, total, atol=1e-6).any()
+    linked = {(ours[i], theirs[j]) for i, j in result.word_rows().links}
+    assert verdict(headline) in ("one", "several") or not linked
+    if verdict(headline) not in ("one", "several", "special", "none"):
+        return verdict(headline)
+
+    top = max(cells.values())
+    even = {pair: score.cosine * n / result.by_word.cells.size for pair, n in sizes.items()}
+    stands_out = {
+        pair
+        for pair, share in cells.items()
+        if share >= max(1.5 * even[pair], top / 2) and two(share) > two(even[pair])
+    }
+    assert named.of_words == pytest.approx(sum(cells.values()))
+    assert verdict(headline) != "special" or sum(cells.values()) < score.cosine / 2
+    if verdict(headline) == "none":
+        assert not stands_out
+        assert verdict(rest[0]) == ("strongest" if two(top) > 0 else "small")
+    assert verdict(rest[-1]) == ("beyond" if two(named.of_words) > two(score.cosine) else "within")
+    if verdict(headline) in ("one", "several"):
+        assert linked <= stands_out
+        assert len({first for first, _ in linked}) == len({second for _, second in linked})
+        others = stands_out - linked  # each has a word of a pair that is as strong
+        for first, second in others:
+            taken = [cells[own] for own in linked if first == own[0] or second == own[1]]
+            assert max(taken) >= cells[first, second]
+        assert len(linked) == rest[0].numbers["n"]
+        assert rest[0].numbers["share"] == pytest.approx(sum(cells[pair] for pair in linked))
+    return verdict(headline)
 
 
 def two(value: float) -> float:
     return round(float(value), 2)
 
 
-def test_no_word_makes_sentences_alike_that_are_as_alike_as_random_ones(
-    scores: list[Score],
+def test_the_headline_names_the_strongest_pairs_that_are_drawn(scores: list[Score]) -> None:
+    reached: set[str] = set()
+    for seed in range(0, N, 2):
+        result = RandomResults(scores, seed).shares()
+        reached.add(assert_drawn(result))
+        score = result.score
+        usual = replace(result, band=BAND)
+        if score.vector_kind == "mean" and not (score.are_equal or score.unread_letters):
+            assert verdict(usual.claims()[0]) == "usual" or two(score.cosine) > 0.1
+            assert verdict(result.claims()[0]) == "unlike" or two(score.cosine) > 0
+    assert reached | {"none"} == {
+        *("one", "several", "special", "none"),
+        *("same", "unread", "unlike", "cls", "word"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (
+            "The cat chased the mouse in the garden",
+            "A kitten ran after a rat",
+            "“chased” with “ran”, “cat” with “kitten” and “mouse” with “rat” make them alike; "
+            "none does it alone.",
+        ),
+        (
+            "the bank of the river is green",
+            "the bank lends money to the bank",
+            "Of the words, “bank” does most to make them alike.",
+        ),
+        ("cat", "dog", "Mostly the special tokens make them alike, which the model adds to every "
+         "text."),
+        ("أحب القطط", "أحب الكلاب",
+         "“\u2068القطط\u2069” with “\u2068الكلاب\u2069” and “\u2068أحب\u2069” "
+         "make them alike; none does it alone."),
+        ("🐍 🐍 likes a very old cat", "🐉 likes a very young cat",
+         "“🐍” with “🐉” and “likes” make them alike; none does it alone."),
+        ("Cat", "cat", "To the model, A and B are the same: similarity **1.00**."),
+        ("🐍", "a cat", "The model cannot read A: it sees only unknown or special tokens "
+         "there, so no word makes them alike."),
+        (" ".join(f"w{i} bank" for i in range(60)), " ".join(f"river {i}" for i in range(60)),
+         "No pair of words stands out: only many of them together make A and B alike."),
+    ],
+)  # fmt: skip
+def test_words_and_picture_tell_the_same(
+    service: EncoderService, first: str, second: str, expected: str
 ) -> None:
-    random = RandomResults(scores, 0)
-    for value, expected in ((0.1, "usual"), (0.104, "usual"), (0.11, None), (-0.2, "usual")):
-        score = replace(random.score, cosines=np.full(9, value))
-        result = replace(random.shares(), score=score)
-        claim = replace(result, band=BAND).claims()[0]
-        alone = verdict(result.claims()[0])
-        assert verdict(claim) == (expected or alone)
+    result = shares_at(score_on(service, sentence(first), sentence(second)))
+    assert_drawn(result)
+    assert str(result.claims()[0]) == expected
+
+
+def test_a_sentence_without_words_has_no_strongest_one(service: EncoderService) -> None:
+    score = score_on(service, sentence("A cat"), sentence("a dog"))
+    specials = tuple(unit for unit in score.first.units if unit.span is None)
+    result = shares_at(replace(score, first=replace(score.first, units=specials)))
+    assert str(result.claims()[0]) == (
+        "A has no words, only special tokens, so no word makes them alike."
+    )

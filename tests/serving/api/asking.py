@@ -27,5 +27,5 @@ def asking(address: str) -> Iterator[Connection]:
 
 def post(address: str, method: str, body: bytes, **headers: str) -> httpx2.Response:
     own = {"content-type": REQUEST_TYPE, **{k.replace("_", "-"): v for k, v in headers.items()}}
-    with httpx2.Client(trust_env=False) as client:
+    with httpx2.Client(trust_env=False, timeout=120) as client:
         return client.post(f"{address}/v1/{method}", content=body, headers=own)

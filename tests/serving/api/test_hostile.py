@@ -52,7 +52,16 @@ uvicorn.run(app, port=int(sys.argv[1]), log_level="error")
 START = b'{"model": "all-MiniLM-L6-v2", "texts": ["a"], "layers": '
 NESTED = START + b"[" * 7_000_000
 """Lists, each in the one before, in place of a list of layers."""
-COUNTLESS = START + b"[" + b"[]," * 4_999_999 + b"[]]}"
+MARKS = "a" + "\u0323\u0301" * 99_999
+"""A text of marks that Unicode's normal form sorts, in a time that grows with their square."""
+LONG_BODIES: dict[str, tuple[str, bytes]] = {
+    "nested lists": ("encode", NESTED),
+    "numbers": ("encode", START + b"[" + b"1," * 3_900_000 + b"1]}"),
+    "empty lists": ("intervene", b'{"interventions": [' + b"[]," * 2_600_000 + b"[]]}"),
+    "marks": ("encode", pack_request({"model": BUNDLED_ID, "texts": [MARKS], "layers": [99]})),
+    "a long text": ("normalize", pack_request({"model": BUNDLED_ID, "texts": ["a " * 3_900_000]})),
+}
+"""Requests within the bounds, by what is in them."""
 
 
 @contextmanager
@@ -149,16 +158,17 @@ def test_who_is_slow_to_ask_gives_way_to_who_is_not(
         assert b" 408 " in lines[0].recv(100)
 
 
-@pytest.mark.parametrize("body", [NESTED, COUNTLESS], ids=["deep", "many"])
-def test_a_body_of_countless_lists_is_refused_and_holds_nobody_up(
-    local: EncoderService, body: bytes
+@pytest.mark.parametrize(("method", "body"), LONG_BODIES.values(), ids=LONG_BODIES)
+def test_a_long_body_is_refused_and_holds_nobody_up(
+    local: EncoderService, method: str, body: bytes
 ) -> None:
     with (
-        serving(create_app(local, bounds=Bounds(body_bytes=20_000_000))) as url,
+        serving(create_app(local)) as url,
         ThreadPoolExecutor(2) as pool,
-        httpx2.Client(trust_env=False, timeout=20) as client,
+        httpx2.Client(trust_env=False, timeout=120) as client,
     ):
-        answers = [pool.submit(post, url, "encode", body) for _ in range(2)]
+        healthy(url, client)
+        answers = [pool.submit(post, url, method, body) for _ in range(2)]
         longest = 0.0
         while not all(answer.done() for answer in answers):
             longest = max(longest, healthy(url, client))

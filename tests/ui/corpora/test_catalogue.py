@@ -20,9 +20,8 @@ from contextlens.features.senses import controls as senses
 from contextlens.jobs import Task
 from contextlens.ui.corpora import catalogue
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.state.address import decode, encode
-from contextlens.ui.state.controls import MINE
-from contextlens.ui.state.view import DEFAULT, ViewState
+from contextlens.ui.state.view import DEFAULT
+from tests.support.browsers import browser, owner_in
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.pages import app_settings
 
@@ -39,12 +38,9 @@ def for_one(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def keep(n: int) -> list[str]:
-    return [indexed(store(), made_up_corpus(2, name=f"{i}.csv", seed=i)) for i in range(n)]
-
-
-def mine(*names: str) -> ViewState:
-    return MINE.put(DEFAULT, ",".join(names))
+def keep(n: int, owner: str = "") -> list[str]:
+    corpora = (made_up_corpus(2, name=f"{i}.csv", seed=i) for i in range(n))
+    return [indexed(store(), corpus, owner=owner) for corpus in corpora]
 
 
 @pytest.mark.parametrize(
@@ -119,57 +115,52 @@ def test_nothing_is_stored_by_looking(for_one: None, tmp_path: Path) -> None:
 def test_one_visitor_knows_all_that_is_stored(for_one: None) -> None:
     names = keep(3)
     assert {kept.name for kept in catalogue.listed(DEFAULT)} == set(names)
-    assert catalogue.with_own(DEFAULT, names[0]) == DEFAULT
+    assert set(catalogue.own_names()) == set(names)
 
 
-def test_many_visitors_know_what_their_address_names(for_many: None) -> None:
-    names = keep(3)
-    assert catalogue.listed(DEFAULT) == ()
-    view = catalogue.with_own(catalogue.with_own(DEFAULT, names[0]), names[2])
-    assert catalogue.own_names(view) == (names[0], names[2])
-    assert dict(catalogue.titles(view)) == {names[0]: "0.csv", names[2]: "2.csv"}
-    assert dict(catalogue.titles(DEFAULT, names[1])) == {names[1]: "1.csv"}
-    assert catalogue.own_names(catalogue.without_own(view, names[0])) == (names[2],)
-    assert catalogue.with_own(view, names[0]) != view  # it is the newest now
-    assert len(catalogue.own_names(catalogue.with_own(view, names[0]))) == 2
+def test_many_visitors_know_what_their_browser_added(for_many: None) -> None:
+    names, (other,) = keep(2, owner_in("ann")), keep(1, owner_in("bob"))
+    for who, own in (("ann", set(names)), ("bob", {other}), ("", set())):
+        with browser(who):
+            assert set(catalogue.own_names()) == own
+            assert {kept.name for kept in catalogue.listed(DEFAULT)} == own
+            assert set(catalogue.titles(DEFAULT)) == own
+            assert set(catalogue.titles(DEFAULT, other)) == own | {other}
 
 
-@pytest.mark.parametrize(
-    "said", ["", ",", "short", "a" * 17, "../../etc/passwd", "' OR 1=1 --xxxx", "ä" * 16, ",,x,"]
-)
-def test_what_is_no_name_is_nobodys(for_many: None, said: str) -> None:
-    assert catalogue.own_names(MINE.put(DEFAULT, said)) == ()
-    assert catalogue.listed(MINE.put(DEFAULT, said)) == ()
-
-
-def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: None) -> None:
-    view = DEFAULT
-    names = [f"{i:016}" for i in range(catalogue.MAX_OWN_CORPORA)]
-    for name in names[:-1]:
-        catalogue.check_may_add(view)
-        view = catalogue.with_own(view, name)
-    catalogue.check_may_add(view)
-    view = catalogue.with_own(view, names[-1])
-    assert catalogue.own_names(decode(encode(view))) == tuple(names)
-    with pytest.raises(CorpusError, match=r"one visitor keeps at most 8\. Delete one first"):
-        catalogue.check_may_add(view)
+def test_one_more_than_a_visitor_may_keep_is_refused(
+    for_many: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "MAX_OWN_CORPORA", 2)
+    with browser("ann"):
+        for n in range(2):
+            catalogue.check_may_add()
+            keep(1, owner_in("ann"))
+            assert len(catalogue.own_names()) == n + 1
+        with pytest.raises(CorpusError, match=r"one visitor keeps at most 2\. Delete one first"):
+            catalogue.check_may_add()
+    with browser("bob"):
+        catalogue.check_may_add()
 
 
 @pytest.mark.slow
 def test_there_is_no_such_bound_for_one(for_one: None) -> None:
     keep(catalogue.MAX_OWN_CORPORA + 1)
-    catalogue.check_may_add(DEFAULT)
+    catalogue.check_may_add()
 
 
 def test_what_is_gone_or_damaged_is_said_and_the_others_are_there(
     for_many: None, tmp_path: Path
 ) -> None:
-    whole, damaged = keep(2)
+    whole, damaged = keep(2, owner_in("ann"))
     for path in (tmp_path / "corpora" / f"{damaged}.occurrences.lance").rglob("*"):
         if path.is_file():
             path.write_bytes(b"")
+    with browser("ann"):
+        found = {kept.name: kept for kept in catalogue.listed(DEFAULT)}
+        assert catalogue.may_change(found[damaged])
     gone = "g" * 16
-    found = {kept.name: kept for kept in catalogue.listed(mine(whole, damaged, gone))}
+    found[gone] = catalogue.kept_of(gone)
     assert found[whole].is_indexed
     assert found[whole].title == "0.csv"
     assert "no such corpus" in found[gone].problem
@@ -186,16 +177,14 @@ def test_files_for_everybody_are_known_to_all_and_nobody_deletes_them(tmp_path: 
         assert kept.about is None
         assert not kept.problem
         assert kept.title == "shared.csv"
-        assert not catalogue.may_delete(DEFAULT, kept)
+        assert not catalogue.may_change(kept)
         assert catalogue.titles(DEFAULT) == {}
         name = stored_name(offered(folder)[0], "made-up")
         indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
         again = catalogue.kept_of(name)  # whichever model the view has
         assert again.file is not None
-        assert not catalogue.may_delete(mine(name), again)
-        (own,) = keep(1)
-        assert catalogue.may_delete(mine(own), catalogue.kept_of(own))
-        assert not catalogue.may_delete(DEFAULT, catalogue.kept_of(own)), "a link shows it"
+        assert not catalogue.may_change(again)
+        assert catalogue.may_index(again)
 
 
 @pytest.mark.parametrize(("hosts", "may_delete"), [("", True), ("texts.example", False)])
@@ -209,11 +198,11 @@ def test_one_for_everybody_that_is_damaged_is_deleted_by_who_has_the_server(
         name = stored_name(offered(folder)[0], DEFAULT.model)
         indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
         (kept,) = catalogue.listed(DEFAULT)
-        assert not catalogue.may_delete(DEFAULT, kept)
+        assert not catalogue.may_change(kept)
         shutil.rmtree(tmp_path / "corpora" / f"{name}.texts.lance")
         (kept,) = catalogue.listed(DEFAULT)
         assert "Only a part of this corpus is here" in kept.problem
-        assert catalogue.may_delete(DEFAULT, kept) == may_delete
+        assert catalogue.may_change(kept) == may_delete
         shutil.rmtree(tmp_path / "corpora" / f"{name}.about.lance")
         (kept,) = catalogue.listed(DEFAULT)  # it can be indexed again by everybody
         assert not kept.problem

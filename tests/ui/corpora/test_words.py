@@ -97,6 +97,7 @@ def test_senses_are_different_labels_of_a_marked_word() -> None:
     ("word", "expected"),
     [
         ("python", True),
+        ("bill", True),
         ("the", False),
         ("a", False),
         ("don't", False),

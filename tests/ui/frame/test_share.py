@@ -15,9 +15,8 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from contextlens.ui.frame.share import MOST, fits, qr_code
-from contextlens.ui.state.address import MAX_ADDRESS, decode, encode, from_json
+from contextlens.ui.state.address import MAX_ADDRESS, encode, from_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
-from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.sharing import shareable
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
@@ -67,7 +66,7 @@ def test_what_is_copied_drawn_and_shown_is_the_address_of_the_view(sentences: An
 def test_an_address_of_this_computer_comes_with_the_view_as_a_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    view = MINE.put(replace(DEFAULT, layer=3), "a" * 16)
+    view = replace(DEFAULT, layer=3)
     for url, is_local in (
         ("http://localhost:8501/", True),
         ("http://127.0.0.1/", True),
@@ -80,16 +79,6 @@ def test_an_address_of_this_computer_comes_with_the_view_as_a_file(
         if local is not None:
             assert from_json(local["file"]) == replace(DEFAULT, layer=3)
             assert "this computer only" in local["copied"]
-
-
-def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
-    view = MINE.put(DEFAULT, "a" * 16)
-    app = home(view, is_open=True)
-    address = sent(app, "copy_link")["address"]
-    assert address == sent(app, "share_address")["address"]
-    assert "a" * 16 not in address
-    assert decode(address.partition("?s=")[2]) == DEFAULT
-    assert "This link includes only the corpus on this page" in captions(app)
 
 
 def test_a_link_has_no_corpus_or_file_that_another_page_shows() -> None:

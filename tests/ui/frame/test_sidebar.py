@@ -38,6 +38,7 @@ from tests.support.pages import (
     shown_view,
     type_in,
 )
+from tests.support.tiny_models import build
 
 SECONDS = 300
 PRESET = "distilbert/distilbert-base-uncased"  # ids that the picker offers; a tiny BERT behind them
@@ -109,6 +110,29 @@ def type_model(app: AppTest, text: str) -> AppTest:
 
 def labels(app: AppTest) -> list[str]:
     return list(field(app.selectbox, "model").proto.options)
+
+
+# Folders
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_no_model_is_named_and_told_what_to_do(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    adapter = tmp_path / "models" / "run" / "checkpoint-10"
+    adapter.mkdir(parents=True)
+    (adapter / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+    build("bert", tmp_path / "models" / "old" / "0_Transformer")
+    with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(tmp_path / "models")):
+        app = type_in(framed(), TEXT)
+        assert labels(app)[-2:] == [
+            "old/0_Transformer · folder",
+            "run/checkpoint-10 · LoRA adapter",
+        ]
+        app = choose(app, "folder:run/checkpoint-10")
+        assert_goes_on(app)
+        assert "run/checkpoint-10 is a LoRA adapter: it holds changes to 'org/base'" in said(app)
+        assert_goes_on(choose(app, "folder:old/0_Transformer"), "folder:old/0_Transformer")
 
 
 # Typed ids

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from contextlens.jobs import JobKind, Task, Visitor
+from contextlens.jobs import Job, JobKind, Task, Visitor
+from contextlens.ui.models import waiting
 from contextlens.ui.models.background import jobs
 from tests.support.pages import app_settings
 
@@ -109,7 +110,7 @@ def latest_page(tasks: list[object]) -> None:
         height=100,
         texts=WaitingTexts("Add", "It appears here.", "It was stopped.", "It was dropped."),
         shows_first=True,
-        on_stale=lambda result: st.warning(f"{result} is old."),
+        on_stale=lambda is_under_way: st.warning(f"Under way: {is_under_way}"),
     )
     st.text(f"{latest.result}, stale: {latest.is_stale}, part: {latest.rest is not None}")
 
@@ -132,7 +133,7 @@ def test_the_last_result_stays_as_a_stale_one_until_another_is_there() -> None:
         shown.append(task)
         page.run()
         assert page.text[0].value == "3, stale: True, part: False"
-        assert [warning.value for warning in page.warning] == ["3 is old."]
+        assert [warning.value for warning in page.warning] == ["Under way: False"]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "4, stale: False, part: False"
 
@@ -161,6 +162,19 @@ def test_work_whose_result_was_dropped_begins_again_twice_and_then_asks() -> Non
     assert [info.value for info in page.info] == ["It was dropped. A minute."]
     page.button(key="sum_begin").click().run()
     assert page.text[0].value == "3, stale: False, part: False"
+
+
+def test_a_measurement_dropped_at_this_moment_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    task, result = sum_task("measured", 3), Job.result
+    monkeypatch.setattr(waiting, "current_visitor", lambda place: Visitor("me", place))
+    assert waiting.measured(task, "here", lambda job: job.wait(SECONDS)) == 3
+
+    def dropped_first(job: Job, timeout: float | None = None) -> Any:
+        drop_all()
+        return result(job, timeout)
+
+    monkeypatch.setattr(Job, "result", dropped_first)
+    assert waiting.measured(task, "here", lambda job: job.wait(SECONDS)) is None
 
 
 class Huge:

@@ -29,7 +29,7 @@ def test_every_page_s_address_answers_with_it() -> None:
         answer = client.get(path)
         assert answer.status_code == 200
         assert answer.text == document.document()
-        assert answer.headers["cache-control"] == "no-cache"  # it names files of one version
+        assert answer.headers["cache-control"] == "private, no-cache"  # for one version's files
     assert client.get("/nowhere").status_code == 404
 
 

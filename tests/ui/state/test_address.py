@@ -83,6 +83,19 @@ def test_all_that_the_fields_take_of_a_language_fits_or_is_said_not_to_fit() -> 
     assert decode(encode(view)) == view
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ((Sentence("word " * 4_001),), "A sentence of this view has 20,005 characters"),
+        ((Sentence("a", "é" * 20_001),), "A sentence of this view has 20,001 characters"),
+        ((Sentence("a"),) * 9, "This view has 9 sentences, and at most 8 are compared"),
+    ],
+)
+def test_what_is_too_long_in_an_address_is_said(rows: tuple[Sentence, ...], said: str) -> None:
+    with pytest.raises(StateError, match=said):
+        decode(encode(replace(DEFAULT, sentences=rows)))
+
+
 def test_a_view_too_long_for_an_address_is_said_to_be() -> None:
     choose = random.Random(0)
     signs = [chr(code) for code in range(0x4E00, 0x9FA5)]

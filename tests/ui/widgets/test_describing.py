@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from contextlens.features.corpora.controls import CORPUS
 from contextlens.features.map.controls import SEED, SOURCE
 from contextlens.features.meaning.page import POOLING
 from contextlens.features.pairs.controls import PANEL
 from contextlens.features.tokens.controls import SENTENCE
-from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.view import DEFAULT, Sentence
 from contextlens.ui.widgets.describing import describe
 
@@ -30,8 +30,8 @@ def test_texts_words_references_layer_and_choices_are_named() -> None:
 
 
 def test_names_of_own_corpora_and_picks_are_left_out_and_long_texts_cut() -> None:
-    view = MINE.put(replace(DEFAULT, sentences=(Sentence("x" * 900, "y" * 900),)), "secret-name")
-    assert "secret-name" not in str(describe(view, MINE.page))
+    view = CORPUS.put(replace(DEFAULT, sentences=(Sentence("x" * 900, "y" * 900),)), "secret-name")
+    assert "secret-name" not in str(describe(view, CORPUS.page))
     assert len(dict(describe(view, "meaning"))["Sentence A"]) < 620
     source = next(value for value in SOURCE.options if value != SOURCE.default)
     assert SOURCE.options[source] in dict(describe(SOURCE.put(view, source), "map")).values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -66,3 +67,17 @@ def test_of_several_tabs_the_open_one_alone_is_drawn(monkeypatch: pytest.MonkeyP
     assert [said.value for said in app.caption] == ["a"]
     app.session_state["tabs"] = "b"
     assert [said.value for said in app.run().caption] == ["b"]
+
+
+def table_of_numbers() -> None:
+    from contextlens.ui.widgets import kit
+
+    rows = [{"pair": "a", "cosine": -0.12345, "n": -1}, {"pair": "b", "cosine": None, "n": 2}]
+    kit.table(rows, key="table", exact=["cosine"])
+
+
+def test_a_table_has_real_minus_signs_and_its_numbers() -> None:
+    (shown,) = AppTest.from_function(table_of_numbers).run().dataframe
+    assert shown.value["cosine"][0] == -0.12345
+    written = pa.ipc.open_stream(shown.proto.arrow_data.styler.display_values).read_pandas()
+    assert written["cosine"].tolist()[0] == "\N{MINUS SIGN}0.1235"

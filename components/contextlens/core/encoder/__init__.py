@@ -18,12 +18,11 @@ from contextlens.core.encoder.loading import LoadedModel, load_model
 from contextlens.core.encoder.parameters import list_parameters, read_matrix
 from contextlens.core.encoder.running import BatchKey, encode, prepare_texts, processors
 from contextlens.core.encoder.sentences import sentence_vectors
-from contextlens.core.encoder.tokenizing import tokenize
+from contextlens.core.encoder.tokenizing import normalize, tokenize
 from contextlens.core.encoder.vocabulary import (
     LoadedTokenizer,
     decode,
     load_tokenizer,
-    normalize,
 )
 
 __all__ = [

@@ -64,5 +64,7 @@ def _architecture(
         n_inner=getattr(config, family.inner),
         vocabulary_size=config.vocab_size,
         max_length=config.max_position_embeddings - n_skipped,
+        dropout=float(getattr(config, family.dropout)),
+        attention_dropout=float(getattr(config, family.attention_dropout)),
         parameters=parameters,
     )

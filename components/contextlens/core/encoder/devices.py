@@ -8,7 +8,6 @@ import math
 import mmap
 import os
 import platform
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from safetensors import SafetensorError, safe_open
 from torch.nn import functional
 
 from contextlens.core.errors import SettingsError
+from contextlens.core.memory import free_memory
 from contextlens.core.schema import FastPrecision, FloatArray
 
 __all__ = [
@@ -52,27 +51,7 @@ __all__ = [
 # --- Memory: does a model fit?
 
 _BYTES = 4  # of a weight in memory: float32, whatever the file has
-_CONTAINER = Path("/sys/fs/cgroup")
 _SPARE = 200_000_000  # bytes for the tokenizer and the first texts
-
-
-def free_memory() -> int:
-    """Bytes that this machine, or the container around this process, can give without swapping."""
-    return min(int(psutil.virtual_memory().available), _container_memory())
-
-
-def _container_memory() -> int:
-    """Bytes left under the container's limit (cgroup v2); the maximum if there is no limit."""
-    try:
-        most, held = (
-            int((_CONTAINER / f"memory.{kind}").read_text()) for kind in ("max", "current")
-        )
-        stated = dict(
-            line.split() for line in (_CONTAINER / "memory.stat").read_text().splitlines()
-        )
-        return most - held + int(stated["inactive_file"])  # the page cache is released on demand
-    except (OSError, ValueError, KeyError):  # no such files, or "max" instead of a number
-        return sys.maxsize
 
 
 def needed_memory(folder: Path) -> int:

@@ -94,6 +94,7 @@ def integrated_gradients(
         end=end,
         steps=n,
         cuts=(*(piece.low for piece in pieces), 1.0),
+        missed=sum(piece.remainder for piece in pieces),
         passport=replace(plain, settings=settings),
     )
 

@@ -24,6 +24,7 @@ from contextlens.core.encoder.running import (
     ProgressCounter,
     allocate_encoding,
     batches,
+    check_finite,
     freeze,
     passport_of,
 )
@@ -598,6 +599,7 @@ def intervene(
             group_rows = [row for t in group for row in of_text[t.text, t.pair]]
             run_group(loaded, group, group_rows, put_in, done=report.done)
     for row in rows:
+        check_finite(row.result, loaded)
         freeze(row.result)
     return [row.result for row in rows]
 

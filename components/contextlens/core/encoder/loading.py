@@ -14,7 +14,7 @@ from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
 from contextlens.core.encoder.layerwise import Layerwise
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
-from contextlens.core.encoder.shapes import check_shapes
+from contextlens.core.encoder.shapes import WRAPPER, check_shapes
 from contextlens.core.encoder.views import ModelVariants
 from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from contextlens.core.errors import CheckpointError, ModelError
@@ -83,12 +83,18 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         )
     if files.source == "bundled":
         check_bundled_files(files.folder)
-    left_out = check_shapes(files, weights, config, family)
+    stored = check_shapes(files, weights, config, family)
     model, missing = _read_weights(files, family, config)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
     card = _card(files, reader.card, model, checksum, provenance, fast)
-    card = replace(card, device=device.name, left_out=left_out)
+    card = replace(
+        card,
+        device=device.name,
+        left_out=stored.left_out,
+        stored_as=stored.dtypes,
+        is_wrapped=stored.is_wrapped,
+    )
     _move(model, files.title, device)
     recipe, dense, note = _recipe(files.folder, card)
     card = replace(card, recipe=recipe, recipe_note=note)
@@ -123,9 +129,13 @@ def _move(model: Any, title: str, device: Device) -> None:
 
 
 _CONVERSION = """\
-from transformers import AutoModel
-model = AutoModel.from_pretrained({folder!r})
-model.save_pretrained({folder!r})"""
+import torch
+from safetensors.torch import save_file
+weights = {{}}
+for name in {names!r}:
+    weights |= torch.load({folder!r} + "/" + name, map_location="cpu", weights_only=True)
+weights = {{name: array.contiguous().clone() for name, array in weights.items()}}
+save_file(weights, {folder!r} + "/model.safetensors", metadata={{"format": "pt"}})"""
 
 
 def _weight_files(files: ModelFiles) -> list[Path]:
@@ -134,12 +144,12 @@ def _weight_files(files: ModelFiles) -> list[Path]:
     weights = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
     if weights:
         return weights
-    pickled = sorted(p.name for p in folder.glob("*.bin"))
+    pickled = sorted(p.name for p in folder.glob("*.bin") if p.name != "training_args.bin")
     if pickled:
         raise CheckpointError(
-            f"The model has only pickled weights ({pickled[0]}), which can run code when read. If "
-            "you trust them, these lines, run beside the folder, write them as safetensors:\n"
-            + _CONVERSION.format(folder=folder.name)
+            f"The model has only pickled weights ({pickled[0]}), which can run code when read. "
+            "These lines, run beside the folder, read them without it and write safetensors:\n"
+            + _CONVERSION.format(folder=folder.name, names=pickled)
         )
     raise CheckpointError(f"The model has no weights (model.safetensors). {files.repair}")
 
@@ -154,6 +164,7 @@ def _read_weights(
             files.folder,
             config=cls.config_class(**config),
             dtype=torch.float32,
+            key_mapping={WRAPPER: ""},
             use_safetensors=True,
             local_files_only=True,
             output_loading_info=True,
@@ -166,7 +177,23 @@ def _read_weights(
     missing = set(info["missing_keys"])
     if missing:
         model.pooler = None
+    _check_finite(model, files.title)
     return model.eval().requires_grad_(requires_grad=False), missing
+
+
+def _check_finite(model: Any, title: str) -> None:
+    """Refuse weights with NaN or infinite values; smallest and largest value show both."""
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+    bad = [n for n, v in parameters.items() if not torch.stack(torch.aminmax(v)).isfinite().all()]
+    if bad:
+        n_bad = int((~parameters[bad[0]].isfinite()).sum())
+        raise CheckpointError(
+            f"The weights of {title} are broken: {n_bad:,} of {parameters[bad[0]].numel():,} "
+            f"numbers in {bad[0]} are NaN or infinite"
+            f"{f', and {len(bad) - 1:,} more arrays have such numbers' if bad[1:] else ''}. "
+            "Nothing can be computed with them. Choose another model, or a checkpoint from before "
+            "its training diverged."
+        )
 
 
 def _first_line(exc: Exception) -> str:

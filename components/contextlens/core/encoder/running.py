@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from contextlens.core.batching import Processors
@@ -23,6 +24,7 @@ from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.threads import limit_threads, n_threads
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.encoder.views import Attention
+from contextlens.core.errors import ModelError
 from contextlens.core.schema import Counted, Encoding, FloatArray, Mask, Passport, Precision, Tokens
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "ProgressCounter",
     "allocate_encoding",
     "batches",
+    "check_finite",
     "encode",
     "freeze",
     "passport_of",
@@ -141,6 +144,7 @@ class BatchKey:
         for row, text in enumerate(texts):
             encoding = allocate_encoding(text.tokens, loaded, text.request, text.passport)
             _fill(encoding, row, arrays, text.request)
+            check_finite(encoding, loaded)
             freeze(encoding)
             encodings.append(encoding)
         return encodings
@@ -224,6 +228,31 @@ def _fill(encoding: Encoding, row: int, outputs: _Outputs, request: Request) -> 
             ours[:] = outputs.attentions[layer][row, head, :n, :n]
 
 
+def check_finite(encoding: Encoding, loaded: LoadedModel) -> None:
+    """Refuse a result with NaN or infinite values: the network's numbers grew too large.
+
+    A NaN goes up through all layers and along an attention row, so the highest layer and the first
+    column show it.
+
+    Raises:
+        ModelError: the result has such values.
+    """
+    arrays = [encoding.pooler_output]
+    if encoding.layers:
+        arrays.append(encoding.layer(max(encoding.layers)))
+    if encoding.attentions is not None:
+        arrays.append(encoding.attentions[..., 0])
+    if not all(array is None or np.isfinite(array).all() for array in arrays):
+        fast = encoding.passport.precision == "fast"
+        dtype = loaded.card.fast.dtype if fast else "float32"
+        raise ModelError(
+            f"{loaded.card.title} cannot read this text: on the way through its layers, numbers "
+            f"grow too large for {dtype} and become infinite or NaN. "
+            f"{'Compute in float32 (precision exact), or choose' if fast else 'Choose'} another "
+            "model."
+        )
+
+
 def freeze(encoding: Encoding) -> None:
     """Make the filled arrays read-only."""
     for array in (encoding.hidden, encoding.pooler_output, encoding.attentions):
@@ -235,6 +264,8 @@ def passport_of(loaded: LoadedModel, request: Request, device: Device | None = N
     """The settings that reproduce a run's numbers; `device` defaults to the model's."""
     settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
     settings["device"] = (device or loaded.device).name
+    if loaded.card.was_converted:
+        settings["weights stored as"] = ", ".join(loaded.card.stored_as)
     if request.pad_to is not None:
         settings["pad_to"] = request.pad_to
     if request.max_length is not None:

@@ -48,12 +48,18 @@ def _weights(folder: Path, step: DenseStep) -> DenseWeights:
                     "The model's own sentence vectors are not offered: the weights of a linear "
                     "layer do not have the size that its settings say."
                 )
-            return {name: file.get_tensor(name).float().cpu().numpy() for name in shapes}
+            weights = {name: file.get_tensor(name).float().cpu().numpy() for name in shapes}
     except (OSError, SafetensorError) as exc:
         raise CheckpointError(
             "The model's own sentence vectors are not offered: the weights of a linear layer "
             "cannot be read in safetensors."
         ) from exc
+    if not all(np.isfinite(array).all() for array in weights.values()):
+        raise CheckpointError(
+            "The model's own sentence vectors are not offered: a linear layer has weights that are "
+            "NaN or infinite."
+        )
+    return weights
 
 
 def sentence_vectors(

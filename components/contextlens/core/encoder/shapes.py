@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,13 @@ from contextlens.core.errors import CheckpointError
 from contextlens.core.families import Family
 from contextlens.core.registry import ModelFiles
 
-__all__ = ["check_shapes"]
+__all__ = ["WRAPPER", "StoredWeights", "check_shapes"]
+
+WRAPPER = r"^(?:module\.|_orig_mod\.)+"
+"""What DistributedDataParallel and torch.compile put before each weight's name."""
 
 Shapes = dict[str, tuple[int, ...]]
+_DTYPES = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
 
 _LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 _ADVICE = "Choose another model."
@@ -31,9 +36,24 @@ _ADVICE = "Choose another model."
 _MAX_LEFT_OUT, _MAX_NAME_LENGTH = 5, 40  # modules that a card names, and characters of a name
 
 
+@dataclass(frozen=True)
+class StoredWeights:
+    """Facts from the headers of a model's weight files.
+
+    Attributes:
+        left_out: modules that the model does not use, such as "classifier".
+        dtypes: the data types of the weights that it uses, as torch names them.
+        is_wrapped: True if names begin with `WRAPPER`.
+    """
+
+    left_out: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    is_wrapped: bool
+
+
 def check_shapes(
     files: ModelFiles, paths: Iterable[Path], config: dict[str, Any], family: Family
-) -> tuple[str, ...]:
+) -> StoredWeights:
     """Check that the weights have every parameter that the config implies, in the right shape.
 
     A pooler may be missing.
@@ -44,15 +64,15 @@ def check_shapes(
         config: what `allowed_config` returns for its config.json.
         family: the model's family.
 
-    Returns:
-        The modules of the weights that the model does not use, such as "classifier".
-
     Raises:
         CheckpointError: the weights cannot be read, or differ; the message names the first
             difference.
     """
     title, cls = files.title, getattr(transformers, family.class_name)
-    shapes = _read_shapes(files, paths, cls.base_model_prefix)
+    headers = _read_headers(files, paths)
+    own_names = {name: _renamed(name, cls.base_model_prefix) for name in headers}
+    shapes = {own_names[name]: shape for name, (shape, _) in headers.items()}
+    dtypes = {own_names[name]: dtype for name, (_, dtype) in headers.items()}
     _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
     wanted = _wanted_shapes(title, config, cls)
     for name, shape in wanted.items():
@@ -70,7 +90,11 @@ def check_shapes(
         )
     modules = {name.partition(".")[0] for name in wanted}
     left_out = {name.partition(".")[0] for name in shapes} - modules
-    return tuple(name[:_MAX_NAME_LENGTH] for name in sorted(left_out)[:_MAX_LEFT_OUT])
+    return StoredWeights(
+        tuple(name[:_MAX_NAME_LENGTH] for name in sorted(left_out)[:_MAX_LEFT_OUT]),
+        tuple(sorted({dtypes[name] for name in wanted if name in dtypes})),
+        any(re.match(WRAPPER, name) for name in headers),
+    )
 
 
 def _check_layers(title: str, n_in_config: int | None, n_in_weights: int) -> None:
@@ -94,24 +118,29 @@ def _by(shape: tuple[int, ...]) -> str:
     return " x ".join(f"{size:,}" for size in shape) or "one number"
 
 
-def _read_shapes(files: ModelFiles, paths: Iterable[Path], prefix: str) -> Shapes:
-    """Each weight's shape, by the name that transformers will give it."""
-    shapes: Shapes = {}
+def _read_headers(
+    files: ModelFiles, paths: Iterable[Path]
+) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Each weight's shape and data type, by its name in the files."""
+    headers: dict[str, tuple[tuple[int, ...], str]] = {}
     try:
         for path in paths:
             with safe_open(path, framework="pt") as file:
                 for name in file.keys():  # noqa: SIM118 - it has no iterator
-                    shapes[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
+                    header = file.get_slice(name)
+                    dtype = header.get_dtype()
+                    headers[name] = tuple(header.get_shape()), _DTYPES.get(dtype, dtype.lower())
     except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
         raise CheckpointError(
             f"The weights of {files.title} cannot be read ({str(exc)[:200]}). They may be damaged. "
             f"{files.repair}"
         ) from exc
-    return shapes
+    return headers
 
 
 def _renamed(name: str, prefix: str) -> str:
-    name = name.removeprefix(f"{prefix}.")
+    """The name that transformers will give a weight."""
+    name = re.sub(WRAPPER, "", name).removeprefix(f"{prefix}.")
     for old, new in _LEGACY.items():
         if name.endswith(old):
             return name.removesuffix(old) + new

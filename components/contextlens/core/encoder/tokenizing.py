@@ -14,7 +14,7 @@ from contextlens.core.errors import RequestError, TextError
 from contextlens.core.schema import IntArray, Tokens
 from contextlens.core.words import split_words
 
-__all__ = ["MAX_CHARACTERS", "checked_texts", "tokenize"]
+__all__ = ["MAX_CHARACTERS", "checked_texts", "normalize", "tokenize"]
 
 MAX_CHARACTERS = 200_000
 
@@ -34,6 +34,16 @@ def tokenize(
         _tokens(loaded, text, pair, encoding, lost, pad_to)
         for (text, pair), (encoding, lost) in zip(checked, encodings, strict=True)
     ]
+
+
+def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
+    """Each text as the tokenizer sees it before cutting: lower case, no accents, and so on."""
+    checked = [text for text, _ in checked_texts(texts, None)]
+    normalizer = loaded.tokenizer.backend_tokenizer.normalizer
+    if normalizer is None:
+        return checked
+    with panics_told(loaded.card.title):
+        return [str(normalizer.normalize_str(text)) for text in checked]
 
 
 def checked_texts(

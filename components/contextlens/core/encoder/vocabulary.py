@@ -37,7 +37,6 @@ __all__ = [
     "LoadedTokenizer",
     "decode",
     "load_tokenizer",
-    "normalize",
     "panics_told",
     "readable_folder",
 ]
@@ -202,7 +201,14 @@ def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
                 )
             (folder / name).write_bytes(data)
     if not (folder / "vocab.txt").is_file() and not (folder / "vocab.json").is_file():
-        raise RefusedError("it has neither a tokenizer.json nor a vocab.txt or vocab.json")
+        raise RefusedError(
+            f"it has neither a {_WHOLE} nor a vocab.txt or vocab.json. Where it can be loaded, "
+            f"AutoTokenizer.from_pretrained(...).save_pretrained(...) writes a {_WHOLE}"
+        )
+    if not any((folder / name).is_file() for name in ("vocab.txt", "merges.txt")):
+        raise RefusedError(
+            "it has a vocab.json, and the file merges.txt that belongs to it is missing"
+        )
 
 
 def _lay_out_settings(files: ModelFiles, config: dict[str, Any], folder: Path) -> None:
@@ -366,15 +372,6 @@ def library_versions() -> dict[str, str]:
     return app | {module.__name__: str(module.__version__) for module in modules}
 
 
-def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
-    """Each text as the tokenizer sees it before cutting: lower case, no accents, and so on."""
-    normalizer = loaded.tokenizer.backend_tokenizer.normalizer
-    if normalizer is None:
-        return list(texts)
-    with panics_told(loaded.card.title):
-        return [str(normalizer.normalize_str(text)) for text in texts]
-
-
 def decode(
     loaded: LoadedTokenizer, token_ids: Sequence[int] | IntArray, *, skip_special: bool
 ) -> str:
@@ -401,7 +398,9 @@ def _present(folder: Path) -> list[Path]:
 def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
     # Without its files, transformers silently makes up a vocabulary of five pieces.
     if not any(any(files.folder.glob(name)) for name in _FILES):
-        raise CheckpointError(f"The tokenizer files of {files.title} are missing. {files.repair}")
+        raise CheckpointError(
+            f"{files.title} has no tokenizer: the file {_WHOLE} is missing. {files.repair}"
+        )
     try:
         with readable_folder(files, config) as folder:
             tokenizer = transformers.AutoTokenizer.from_pretrained(

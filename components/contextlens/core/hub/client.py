@@ -141,18 +141,18 @@ class ByteCounter:
         self._stage = stage
         self._progress = progress
         self._lock = threading.Lock()
-        self._total = self._arrived = self._done = 0
+        self._total = self._limit = self._arrived = self._done = 0
 
-    def start(self, total: int, *, already: int) -> None:
-        """Set and report the scale, and the bytes of it that are on this machine."""
+    def start(self, total: int, *, already: int, coming: int) -> None:
+        """Set and report the scale, the bytes of it that are here, and those that may come next."""
         with self._lock:
-            self._total = total
+            self._total, self._limit = total, already + coming
             self._report(already)
 
     def add(self, n_bytes: int) -> None:
         """Count received bytes; a server that sends a file again from the start takes some back."""
         with self._lock:
-            if self.stopped_by is None and self._arrived + n_bytes > self._total:
+            if self.stopped_by is None and self._arrived + n_bytes > self._limit:
                 self.stopped_by = HubAnswerError("{hub} sent more than it listed")
             if self.stopped_by is not None:
                 raise self.stopped_by

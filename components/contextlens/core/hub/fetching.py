@@ -151,7 +151,9 @@ def _download(
     n_bytes = total - _keep_whole_files(folder, files)
     with room_for(n_bytes, model_id, cache_folder(source["cache_dir"]), limits):
         for names in ([CONFIG], list(files)):
-            counter.start(total, already=_keep_whole_files(folder, files))
+            already = _keep_whole_files(folder, files)
+            coming = sum(files[name].size for name in names if not (folder / name).is_file())
+            counter.start(total, already=already, coming=coming)
             snapshot_download(model_id, revision=commit, allow_patterns=names, **source)
             _check_files(folder, {name: files[name] for name in names}, model_id)
             family_of(read_config(folder))

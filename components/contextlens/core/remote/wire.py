@@ -36,6 +36,8 @@ __all__ = [
     "CALLER_HEADER",
     "CARD_BY",
     "MAX_BYTES",
+    "MAX_ITEMS",
+    "MAX_VALUES",
     "MODEL_HEADER",
     "PART_BYTES",
     "PREFIX",
@@ -69,6 +71,9 @@ MODEL_HEADER = "serve_multiplexed_model_id"
 
 MAX_ITEMS = 4096
 """The most items in one list of a request; larger requests are split into parts."""
+MAX_VALUES = 200_000
+"""The most values in a request: msgspec reads a list to its end, and nothing else runs meanwhile,
+before it refuses the list's length. 4,000,000 values take 0.2 to 3 s."""
 _MAX_WAIT_LENGTH = 3600.0  # seconds; a fault with a longer wait is refused
 _ERRORS: Mapping[str, type[ContextlensError]] = {
     name: vars(errors)[name] for name in errors.__all__
@@ -137,8 +142,11 @@ def unpack_request(method: str, body: bytes) -> dict[str, Any]:
     """A method's arguments by name, from the body of a request.
 
     Raises:
-        RequestError: the body is malformed, or does not match the method's arguments.
+        RequestError: the body is malformed, has too many values, or does not match the method's
+            arguments.
     """
+    if _n_commas(body) >= MAX_VALUES:
+        raise _broken(f"It has more than {MAX_VALUES:,} values")
     try:
         return msgspec.structs.asdict(msgspec.json.decode(body, type=REQUESTS[method]))
     except (msgspec.DecodeError, ValueError, RecursionError) as exc:
@@ -188,6 +196,17 @@ def _encoded(encode: Callable[..., bytes], value: Any, encode_other: Any) -> byt
         raise TextError.of_half_character(exc) from exc
     except RecursionError as exc:
         raise RequestError("What was asked is nested too deep to be sent.") from exc
+
+
+def _n_commas(body: bytes) -> int:
+    """The number of commas in JSON, without those in strings if there may be too many."""
+    n = body.count(b",")
+    if n < MAX_VALUES:
+        return n
+    unescaped = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    signs = np.frombuffer(unescaped, np.uint8)
+    is_in_string = np.logical_xor.accumulate(signs == ord('"'))
+    return int(np.count_nonzero((signs == ord(",")) & ~is_in_string))
 
 
 def _plain(value: Any) -> Any:
@@ -265,6 +284,7 @@ _RESULT_BYTES = 2_000  # of a result besides its arrays and texts
 _TOKEN_BYTES = 100  # its seven numbers, and the token itself
 _ENTRY_BYTES = 100  # of a token in a vocabulary
 _MAX_DIMS = 6 * 16_384  # of a sentence's vector: all poolings of the largest linear layer
+_PART_LENGTH = 100  # characters; the time for the form of a part grows with its square
 _MIN_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
 
 CARD_BY: Mapping[str, str] = {
@@ -366,8 +386,12 @@ def _states(arguments: Mapping[str, Any], card: Card, text: Any, pair: Any) -> i
 
 
 def _bytes(text: str | None) -> int:
-    """Bytes of a text, or of its expanded form (NFKC) if that is more."""
+    """Bytes of a text, or of its expanded form (NFKC, as in some tokenizers) if that is more."""
     if text is None or text.isascii():
         return len(text or "")
-    written_out = normalize("NFKC", text)  # some tokenizers do this: one character becomes 18
-    return max(len(form.encode(errors="replace")) for form in (text, written_out))
+    parts = (text[i : i + _PART_LENGTH] for i in range(0, len(text), _PART_LENGTH))
+    written_out = (normalize("NFKC", part) for part in parts)  # one character can become 18
+    return max(
+        len(text.encode(errors="replace")),
+        sum(len(part.encode(errors="replace")) for part in written_out),
+    )

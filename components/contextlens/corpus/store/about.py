@@ -1,7 +1,8 @@
 """The description of a stored corpus, how it is written, and the counts in it.
 
-A corpus's name is its address, and nobody can guess it: anyone who has it may see the corpus. If
-visitors sign in, a corpus also has an owner. Only the owner may export it as a whole or delete it.
+A corpus's name is its address, and nobody can guess it: anyone who has it may see the corpus. On a
+server for several visitors, a corpus also has an owner. Only the owner may export, change or delete
+it.
 
 While a corpus grows, only its rows change. The number of rows, and the last text that they have
 reached, are read from the rows themselves. So they are correct whenever the server ended.
@@ -103,7 +104,7 @@ class About:
         indexing: see `Indexing`.
         created: the time of its creation, in UTC, as ISO 8601.
         version: the version of the format.
-        owner: its owner if visitors sign in, else "".
+        owner: its owner on a server for several visitors, else "".
         n_bytes_expected: the estimated bytes once it is done; 0 when it is done.
     """
 

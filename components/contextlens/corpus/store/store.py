@@ -105,7 +105,7 @@ class Store:
             indexing: the model and settings that its words will be indexed with.
             split: the title of the labels that separate training from test.
             name: the name that finds it; by default one that nobody can guess.
-            owner: its owner, if visitors sign in.
+            owner: its owner, on a server for several visitors.
 
         Raises:
             CorpusError: there is no room, or no text, or a corpus of that name exists.
@@ -178,6 +178,14 @@ class Store:
         about = counted(self._tables, written(self._tables, name))
         state, why = self._states.get(name, (about.state, about.why))
         return replace(about, state=state, why=why)
+
+    def owner(self, name: str) -> str:
+        """Return the owner of a corpus, also if its texts or words are damaged.
+
+        Raises:
+            CorpusError: there is none of that name, or its description is damaged.
+        """
+        return written(self._tables, name).owner
 
     def find(self, digest: str, indexing: Indexing, among: Iterable[str]) -> About | None:
         """Return the first of some corpora with the same content and indexing, or None."""

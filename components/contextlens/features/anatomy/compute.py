@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from contextlens.content.language import say
 from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.byte_cache import remembered
+from contextlens.core.errors import ModelError
 from contextlens.core.presets import preset_config
 from contextlens.core.schema import Architecture, Parameter, Passport
 from contextlens.features.anatomy.controls import (
@@ -33,11 +34,29 @@ from contextlens.features.anatomy.measures import (
     parameter_rows,
     search,
     totals,
+    trained_text,
     weight_statistics,
 )
 from contextlens.ui.state.view import ViewState
 
 # --- The view's model and its parts
+
+
+@dataclass(frozen=True)
+class PaddingRow:
+    """The row of the word table for padding, and what becomes of it in a text.
+
+    Attributes:
+        token: the padding token.
+        token_id: its row.
+        norm: the length of that row.
+        norm_at_end: the length of a padding position's vector after the last layer.
+    """
+
+    token: str
+    token_id: int
+    norm: float
+    norm_at_end: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +71,7 @@ class AnatomyView:
         query: the search text.
         matches: the names of the parameters that it matches; None without a search.
         n_tokens: the length of text for which operations are counted.
+        padding: the word table's row for padding; None unless that table is the selected part.
     """
 
     card: ModelCard
@@ -64,6 +84,7 @@ class AnatomyView:
     matches: frozenset[str] | None
     n_tokens: int
     passport: Passport
+    padding: PaddingRow | None
 
 
 def subjects(
@@ -94,17 +115,39 @@ def anatomy_view(
     architecture = service.architecture(subject or view.model)
     tree = build_tree(architecture)
     query = SEARCH.of(view).strip()
+    chosen = tree.find(PART.among(node.path for node in tree.walk()).of(view)) or tree
+    has_rows = subject_card is not None and chosen.kind == "word"
     return AnatomyView(
         card=card,
         architecture=architecture,
         subject_card=subject_card,
         tree=tree,
         totals=totals(architecture.parameters),
-        chosen=tree.find(PART.among(node.path for node in tree.walk()).of(view)) or tree,
+        chosen=chosen,
         query=query,
         matches=search(tree, query) if query else None,
         n_tokens=TOKENS.of(view),
         passport=_passport(architecture, subject_card, service.load_tokenizer(card.id).versions),
+        padding=padding_row(architecture, service) if has_rows else None,
+    )
+
+
+def padding_row(architecture: Architecture, service: EncoderService) -> PaddingRow | None:
+    """The word table's row for padding and one padding position's vector; None if it overflows."""
+    model = architecture.id
+    vocabulary = service.vocabulary(model)
+    (row,) = service.word_rows(model, [vocabulary.pad_id])
+    shortest = service.load_tokenizer(model).n_added[0]
+    layers, pad_to = [architecture.n_layers], shortest + 1
+    try:
+        (encoding,) = service.encode(model, [""], layers=layers, pad_to=pad_to)
+    except ModelError:
+        return None
+    return PaddingRow(
+        token=vocabulary.pieces[vocabulary.pad_id],
+        token_id=vocabulary.pad_id,
+        norm=float(np.linalg.norm(row)),
+        norm_at_end=float(np.linalg.norm(encoding.hidden[0, -1])),
     )
 
 
@@ -126,13 +169,16 @@ def _card(service: EncoderService, model: str) -> ModelCard | None:
 def _passport(
     architecture: Architecture, card: ModelCard | None, versions: Mapping[str, str]
 ) -> Passport:
+    settings = {"weights": "none: built from the config"}
+    if card:
+        settings = {"weights stored as": ", ".join(card.stored_as)} if card.was_converted else {}
     return Passport(
         model=architecture.id,
         revision=card.revision if card else "",
         checksum=card.checksum if card else "",
         precision="exact",
         versions=versions,
-        settings={} if card else {"weights": "none: built from the config"},
+        settings=settings,
     )
 
 
@@ -150,12 +196,16 @@ def parameters_table(anatomy: AnatomyView) -> pd.DataFrame:
 def rows_below(part: Node) -> list[Mapping[str, str | int]]:
     """The parts or arrays directly below a part."""
     if part.children:
-        return [{"part": c.name, "parameters": c.n_values} for c in part.children]
+        return [
+            {"part": c.name, "parameters": c.n_values, "trained": trained_text(c.parameters)}
+            for c in part.children
+        ]
     return [
         {
             "array": p.name.rpartition(".")[2],
             "shape": " × ".join(map(str, p.shape)),
             "parameters": n_values(p),
+            "trained": trained_text([p]),
         }
         for p in part.parameters
     ]

@@ -148,10 +148,18 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
             "dtype": p.dtype,
             "MB": p.n_bytes / 1e6 if p.tied_to is None else 0.0,
             "tied to": p.tied_to or "",
-            "trained": "not known" if p.trained is None else "yes" if p.trained else "no",
+            "trained": trained_text([p]),
         }
         for p in node.parameters
     ]
+
+
+def trained_text(parameters: Sequence[Parameter]) -> str:
+    """True in words if parameters were trained, as far as their weights show it."""
+    states = {
+        "not known" if p.trained is None else "yes" if p.trained else "no" for p in parameters
+    }
+    return states.pop() if len(states) == 1 else "in part"
 
 
 def _node(

@@ -56,6 +56,7 @@ from contextlens.features.anatomy.reading import (
     held_claim,
     models_claim,
     models_title,
+    padding_claims,
     part_claims,
     search_claim,
     weights_reading,
@@ -110,7 +111,7 @@ def words(anatomy: AnatomyView) -> None:
     if anatomy.matches is not None:
         kit.claims([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
     quoted = QUOTED_MILLIONS.get(architecture.id)
-    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
+    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted, anatomy.subject_card)
     kit.claims(claims, sure=sure)
     for claim in absent_claims(tree, architecture, anatomy.subject_card):
         st.caption(str(claim))
@@ -169,6 +170,8 @@ def _part(view: ViewState, anatomy: AnatomyView) -> None:
     st.markdown(say(f"anatomy.part.{kind}"))
     st.markdown(" ".join(map(str, part_claims(part, anatomy.tree))))
     st.caption(str(held_claim(part, anatomy.subject_card)))
+    if anatomy.padding is not None:
+        st.caption(" ".join(map(str, padding_claims(anatomy.padding))))
     with st.container(key="anatomy_link", gap="xsmall"):
         for page in navigation.PAGES:
             if page.name == _PAGES.get(kind):

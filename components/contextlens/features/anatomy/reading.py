@@ -11,6 +11,7 @@ from typing import Any
 from contextlens.content.language import Claim, claim, table
 from contextlens.content.wording import escape, quoted
 from contextlens.core.schema import Architecture, ModelCard
+from contextlens.features.anatomy.compute import PaddingRow
 from contextlens.features.anatomy.measures import Node, Totals, WeightStatistics, n_values
 
 _COUNTED_SHARE = 0.9  # of the sum of squares: directions are counted until they hold this share
@@ -34,7 +35,11 @@ def anatomy_title(tree: Node, chosen: Node) -> Claim:
 
 
 def anatomy_reading(
-    tree: Node, counted: Totals, architecture: Architecture, quoted_millions: float | None = None
+    tree: Node,
+    counted: Totals,
+    architecture: Architecture,
+    quoted_millions: float | None = None,
+    card: ModelCard | None = None,
 ) -> tuple[list[Claim], list[Claim]]:
     """The number of parameters and where they are; then other ways to count them.
 
@@ -43,6 +48,7 @@ def anatomy_reading(
         counted: the counts of its parameters.
         architecture: the same model, for its title and number of layers.
         quoted_millions: the number of parameters that is often quoted for it, in millions.
+        card: its card; None without weights.
     """
     word_table, layers = tree.find("embeddings/word"), _layers(tree)
     in_layers = sum(node.n_values for node in layers)
@@ -64,8 +70,12 @@ def anatomy_reading(
         )
     details = [
         claim("anatomy.memory", size=_megabytes(counted.n_bytes), dtypes=", ".join(counted.dtypes)),
+        *_stored_claims(card),
         claim("anatomy.matrices", n_values=counted.n_in_matrices),
     ]
+    shares = {"share": architecture.dropout, "attention": architecture.attention_dropout}
+    has_dropout = any(shares.values())
+    details.append(claim(f"anatomy.dropout.{'set' if has_dropout else 'none'}", **shares))
     if counted.n_tied:
         details.append(claim("anatomy.tied", n=counted.n_tied))
     groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}
@@ -75,6 +85,13 @@ def anatomy_reading(
     return claims, details
 
 
+def _stored_claims(card: ModelCard | None) -> list[Claim]:
+    """The data type of the weights' files, if it is another one than that in memory."""
+    if card is None or not card.was_converted:
+        return []
+    return [claim("anatomy.stored", dtypes=", ".join(card.stored_as))]
+
+
 def part_claims(part: Node, tree: Node) -> list[Claim]:
     """The size of the chosen part."""
     numbers = {"n": len(part.parameters), "n_values": part.n_values}
@@ -82,6 +99,16 @@ def part_claims(part: Node, tree: Node) -> list[Claim]:
     if any(p.tied_to is not None for p in part.parameters):
         claims.append(claim("anatomy.chosen_tied"))
     return claims
+
+
+def padding_claims(padding: PaddingRow) -> list[Claim]:
+    """The row for padding, and the vector that a padding position gets all the same."""
+    numbers = {"token": escape(padding.token), "token_id": padding.token_id, "norm": padding.norm}
+    verdict = "filled" if padding.norm else "zero"
+    return [
+        claim(f"anatomy.padding.{verdict}", **numbers),
+        claim("anatomy.padding.vector", norm=padding.norm_at_end),
+    ]
 
 
 def held_claim(part: Node, card: ModelCard | None) -> Claim:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.tokens import TokenKind
 from contextlens.core.schema import FloatArray, Tokens
+from contextlens.core.words import with_marks
 from contextlens.ui.panel import Rows
 
 FORMULA = r"""
@@ -222,7 +223,8 @@ def _label(tokens: Tokens, labels: Sequence[str], positions: Sequence[int]) -> s
     if len(positions) == 1:
         return labels[positions[0]]
     text = tokens.text if tokens.text_ids[positions[0]] == 0 else tokens.pair or ""
-    return text[int(tokens.offsets[positions, 0].min()) : int(tokens.offsets[positions, 1].max())]
+    end = with_marks(text, int(tokens.offsets[positions, 1].max()))
+    return text[int(tokens.offsets[positions, 0].min()) : end]
 
 
 def _sides(

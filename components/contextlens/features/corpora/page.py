@@ -60,10 +60,9 @@ from contextlens.ui.corpora.catalogue import (
     check_may_add,
     kept_of,
     listed,
-    may_delete,
+    may_change,
+    may_index,
     own_names,
-    with_own,
-    without_own,
 )
 from contextlens.ui.corpora.exports import file_name
 from contextlens.ui.files import chooser
@@ -83,7 +82,7 @@ _DELETING = "corpora_deleting"
 _MAX_HEADING_LENGTH = 60
 
 
-def menu(view: ViewState, stored: Kept) -> None:
+def menu(stored: Kept) -> None:
     """Export and deletion, in a menu."""
     with st.popover(say("corpora.managing.menu"), icon=":material/folder_managed:"):
         about = stored.about
@@ -95,7 +94,7 @@ def menu(view: ViewState, stored: Kept) -> None:
                 icon=":material/download:",
                 width="stretch",
             )
-        if may_delete(view, stored):
+        if may_change(stored):
             ask_to_delete(stored, say("corpora.managing.delete"), key="corpora_delete")
         elif stored.file is not None:
             st.caption(say("corpora.managing.offered"))
@@ -141,7 +140,7 @@ def delete(name: str) -> None:
     except (AccessError, CorpusError) as exc:
         session.remember(str(exc))
         return
-    view = without_own(session.current(), name)
+    view = session.current()
     if CORPUS.asked(view) == name:
         view = WORD.put(CORPUS.put(view, CORPUS.default), "")
     session.write(view)
@@ -210,7 +209,9 @@ def _buttons(stored: Kept) -> None:
     about = stored.about
     if about is None:
         return
-    if not stored.is_under_way:
+    if not may_index(stored):
+        st.caption(say("corpora.progress.not_yours"))
+    elif not stored.is_under_way:
         st.button(
             say("corpora.progress.go_on"),
             icon=":material/play_arrow:",
@@ -227,7 +228,7 @@ def _buttons(stored: Kept) -> None:
             on_click=_pause,
             args=(stored.name,),
         )
-    if may_delete(session.current(), stored):
+    if may_change(stored):
         cancel = say("corpora.progress.cancel")
         ask_to_delete(stored, cancel, key="corpora_cancel", width="content")
 
@@ -270,7 +271,7 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
         if result.words.rows:
             _links(view, result.key, result.word)
         if result.stored is not None:
-            menu(view, result.stored)
+            menu(result.stored)
 
 
 def _links(view: ViewState, key: str, word: str, *, marked: bool = False) -> None:
@@ -457,7 +458,7 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
     why_not = ""
     try:
         store().check_room(corpus.name, expected.n_bytes)
-        check_may_add(session.current())
+        check_may_add()
     except CorpusError as exc:
         why_not = str(exc)
         st.warning(escape(why_not), icon=":material/block:")
@@ -476,12 +477,11 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
     """Store the texts and start indexing; a corpus that exists already is opened instead."""
-    indexing, view = indexing_of(card, layers, "exact"), session.current()
+    indexing = indexing_of(card, layers, "exact")
     try:
         guard.require(KEEP)
-        existing = store().find(corpus.digest, indexing, own_names(view))
+        existing = store().find(corpus.digest, indexing, own_names())
         if existing is None:
-            check_may_add(view)
             name = changing.create(corpus, indexing, split=split).name
         else:
             name = existing.name
@@ -494,7 +494,6 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
         begin(name)
     else:
         session.remember(say("corpora.adding.known", date=date(existing.created)))
-    session.write(with_own(session.current(), name))
     _show(name)
 
 

@@ -12,7 +12,7 @@ from contextlens.corpus.store.about import About
 from contextlens.features.corpora.compute import IndexingCost
 from contextlens.features.corpora.controls import MAX_SEARCH_CHARACTERS
 from contextlens.features.corpora.search import SearchResult
-from contextlens.ui.corpora.words import WordCounts
+from contextlens.ui.corpora.words import WordCounts, WordRow
 
 _MAX_TITLE_LENGTH = 60
 
@@ -27,8 +27,12 @@ def words_title(words: WordCounts, *, is_whole: bool = True) -> str:
         case = "once"
     elif len(rows) > 1 and rows[1].n == rows[0].n:
         case = "tied"
-    word, n = (shortened(rows[0].word, 24), rows[0].n) if rows else ("", 0)
-    return say(f"corpora.title.{'whole' if is_whole else 'so_far'}.{case}", word=word, times=n)
+    first = rows[0] if rows else WordRow("", 0)
+    word, part = shortened(first.word, 24), "whole" if is_whole else "so_far"
+    if first.n_senses and case in {"several", "tied"}:
+        key = f"corpora.leading.{'tied' if case == 'tied' else part}"
+        return say(key, word=word, times=first.n, n=first.n_senses)
+    return say(f"corpora.title.{part}.{case}", word=word, times=first.n)
 
 
 def words_claims(

@@ -19,7 +19,7 @@ from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.analysis.tokens import labels
 from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import escape, leading, placed, shortened
+from contextlens.content.wording import adding_up, escape, leading, placed, shortened
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.families import PROJECTIONS
 from contextlens.core.schema import EmbeddingParts, FloatArray, PartState, Passport, Vocabulary
@@ -171,7 +171,11 @@ class EmbeddingSum(Panel):
         caution = claim("embedding_layer.caution") if self.agrees else self._agreement()
         return [
             self._largest(),
-            claim("embedding_layer.average", n=len(self.labels), shares=_ranked(means)),
+            claim(
+                "embedding_layer.average",
+                n=len(self.labels),
+                shares=_ranked(dict(zip(means, adding_up(list(means.values())), strict=True))),
+            ),
             *(untrained_caution(self.state) or [caution]),
         ]
 
@@ -302,11 +306,12 @@ class EmbeddingSum(Panel):
         if not any(shares.values()):
             return claim("embedding_layer.focus.zeros", token=token)
         first = leading(list(shares.values()))
+        rounded = dict(zip(shares, adding_up(list(shares.values())), strict=True))
         if len(first) > 1:
-            return claim("embedding_layer.focus.even", token=token, shares=_ranked(shares))
+            return claim("embedding_layer.focus.even", token=token, shares=_ranked(rounded))
         top = list(shares)[first[0]]
-        others = _ranked({name: share for name, share in shares.items() if name != top})
-        return claim(f"embedding_layer.focus.{top}", token=token, share=shares[top], others=others)
+        others = _ranked({name: share for name, share in rounded.items() if name != top})
+        return claim(f"embedding_layer.focus.{top}", token=token, share=rounded[top], others=others)
 
 
 def embedding_sum(view: ViewState, service: EncoderService, card: ModelCard) -> EmbeddingSum:

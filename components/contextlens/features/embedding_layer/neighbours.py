@@ -98,7 +98,7 @@ class Neighbours(Panel):
             "x": values(cosines),
             "y": positions,
             "marker": {"color": CATEGORICAL[0]},
-            "text": [f"{value:.2f}" for value in cosines],
+            "text": [two(value) for value in cosines],
             "textposition": "outside",
             "hovertemplate": "%{y}<br>cosine %{x:.4f}<extra></extra>",
         }

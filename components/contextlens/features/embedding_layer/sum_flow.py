@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
-from contextlens.content.wording import percent
+from contextlens.content.wording import adding_up, percent
 from contextlens.core.schema import FloatArray
 from contextlens.features.embedding_layer.arithmetic import Contribution
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, SIGNED, SMALLEST, figure, plain
@@ -69,6 +69,7 @@ def sum_flow(
     edges = _edges(len(names), focus)
     middles = ((edges[:-1] + edges[1:]) / 2).tolist()
     shares = {name: float(part.share[focus]) for name, part in contributions.items()}
+    written = dict(zip(shares, adding_up(list(shares.values())), strict=True))
     shares |= {"sum": round(sum(shares.values()), 3)}
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {}
@@ -78,7 +79,7 @@ def sum_flow(
         layout[f"xaxis{i}"] = {**_HIDDEN, "domain": domain, "range": [0, step.rows.shape[1]]}
         if step.name in shares:
             axis = i + len(steps)
-            traces.append(_share_bar(step.name, shares[step.name], f"x{axis}"))
+            traces.append(_share_bar(step.name, shares[step.name], written, f"x{axis}"))
             layout[f"xaxis{axis}"] = {
                 **_HIDDEN,
                 "domain": domain,
@@ -193,7 +194,7 @@ def _hover(name: str, *, is_part: bool) -> str:
     return f"{text}<extra></extra>"
 
 
-def _share_bar(name: str, share: float, axis: str) -> dict[str, Any]:
+def _share_bar(name: str, share: float, written: Mapping[str, float], axis: str) -> dict[str, Any]:
     """The share of one part, with its number in the bar or beside it."""
     is_inside = share >= _INSIDE and name != "sum"  # nothing stands beside the sum's bar
     return {
@@ -206,7 +207,7 @@ def _share_bar(name: str, share: float, axis: str) -> dict[str, Any]:
         "yaxis": "y2",
         "name": name,
         "marker": {"color": CATEGORICAL[0], "line": {"width": 0}},
-        "text": [percent(share)],
+        "text": [percent(written.get(name, share))],
         "textposition": "inside" if is_inside else "outside",
         "insidetextanchor": "start",
         "textfont": {"size": SMALLEST, "color": "#ffffff" if is_inside else INK},

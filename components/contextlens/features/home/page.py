@@ -23,7 +23,7 @@ from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import ViewState, from_example
-from contextlens.ui.widgets import export, kit
+from contextlens.ui.widgets import export, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
@@ -123,7 +123,7 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     has_pair = bool(portrait.comparison.pairs("sentences"))
     _picture(view, portrait)
     if has_pair:
-        _answers(portrait, ruler_of(portrait, ruler))
+        _answers(view, portrait, ruler_of(portrait, ruler))
         if ruler is None:
             runtime.await_measures(card)
     else:
@@ -138,8 +138,10 @@ def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None)
         container.header(sentence, anchor=False)
 
 
-def _answers(portrait: Portrait, on_ruler: RulerShown | None) -> None:
+def _answers(view: ViewState, portrait: Portrait, on_ruler: RulerShown | None) -> None:
     pair, *others = portrait.comparison.pairs("sentences")
+    if reading.headline(portrait, on_ruler).key in reading.ASKS_FOR_REFERENCES:
+        sentences.meaning_fields(view, where="home")
     kind = "of_two" if others else "of_one"
     names = {"a": portrait.comparison.items[pair.first].label}
     names["b"] = portrait.comparison.items[pair.second].label
@@ -147,7 +149,7 @@ def _answers(portrait: Portrait, on_ruler: RulerShown | None) -> None:
     much = say(f"home.questions.how_much.{kind}", cosine=portrait.cosine(pair), **names)
     with st.container(key="answers", gap="xsmall"):
         if evidence := reading.evidence(portrait):
-            st.caption(str(evidence))
+            st.caption(" ".join(map(str, evidence)))
         if portrait.comparison.has_unknown(pair):
             return  # its similarity says nothing, so there is nothing to explain
         st.markdown(f"**{why}** {reading.why(portrait, pair)}")

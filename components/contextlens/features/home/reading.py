@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.similarity import Comparison, Pair
+from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, shortened, two
+from contextlens.content.wording import isolated, listed_names, quoted, shortened, two
 from contextlens.ui.widgets.comparison.compute import Portrait
-from contextlens.ui.widgets.comparison.reading import EQUAL, NOISE, meaning_in_context, side_of
-from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_reading
+from contextlens.ui.widgets.comparison.reading import (
+    EQUAL,
+    NOISE,
+    Leaning,
+    closer_claim,
+    leanings,
+    meaning_in_context,
+    side_of,
+)
+from contextlens.ui.widgets.comparison.ruler import Fit, RulerShown, ruler_reading
 
 _WORD = 16  # characters of a word in a headline
+ASKS_FOR_REFERENCES = frozenset({"home.headline.cannot tell", "home.headline.other references"})
+"""The keys of headlines that ask for a word for each meaning."""
 
 
 def drawn_items(comparison: Comparison) -> list[int]:
@@ -39,7 +48,7 @@ def headline(portrait: Portrait, ruler: RulerShown | None) -> Claim:
 def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
     """Return the most similar pair, if it is clearly more similar than all others."""
     if any(map(portrait.comparison.has_unknown, pairs)):
-        return claim("home.headline.unknown")
+        return _unknown(portrait)
     best, second, *others = sorted(pairs, key=portrait.cosine, reverse=True)
     if portrait.cosine(best) - portrait.cosine(second) < NOISE:
         lowest = portrait.cosine([second, *others][-1])
@@ -50,27 +59,51 @@ def _of_several(portrait: Portrait, pairs: Sequence[Pair]) -> Claim:
         "home.headline.closest",
         a=first.label,
         b=other.label,
-        first=shortened(first.word, _WORD),
-        second=shortened(other.word, _WORD),
+        first=_named(first),
+        second=_named(other),
     )
 
 
 def _of_pair(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
     if portrait.comparison.has_unknown(pair):
-        return claim("home.headline.unknown")
-    if first.word.casefold() != second.word.casefold():
-        return claim(f"home.headline.{_of_two_words(portrait, pair)}")
-    if portrait.cosine(pair) >= EQUAL:
-        return claim("home.headline.equal")
-    if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
-        return claim(f"home.headline.{ruler.verdict.value}")
+        return _unknown(portrait)
+    names = {
+        "a": first.label,
+        "b": second.label,
+        "first": _named(first),
+        "second": _named(second),
+    }
+    if not portrait.comparison.is_one_word(pair):
+        verdict = _of_two_words(portrait, pair)
+        return claim(f"home.headline.{verdict}", cosine=portrait.cosine(pair), **names)
+    names["word"] = names["first"]
     closer = _closer(portrait, pair)
-    if closer is None:
-        return claim("home.headline.cannot tell")
-    near = {"first": closer[0].reference, "second": closer[1].reference, "word": first.word}
-    short = {name: shortened(word, _WORD) for name, word in near.items()}
-    return claim("home.headline.references", a=first.label, b=second.label, **short)
+    if portrait.cosine(pair) >= EQUAL:
+        return claim("home.headline.equal", **names)
+    if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
+        return claim(f"home.headline.{ruler.verdict.value}", **names)
+    if closer is not None:
+        items = [portrait.comparison.items[leaning.reference] for leaning in closer]
+        references = list(map(_named, items))
+        names |= {"first": references[0], "second": references[1]}
+        return claim("home.headline.references", **names)
+    if ruler is not None and ruler.fit is Fit.ABOVE:
+        return claim("home.headline.nearly equal", **names)
+    n_references = sum(item.role == "reference" for item in portrait.comparison.items)
+    verdict = "other references" if n_references > 1 else "cannot tell"
+    return claim(f"home.headline.{verdict}", **names)
+
+
+def _unknown(portrait: Portrait) -> Claim:
+    """Return the words of the sentences that the model does not know."""
+    items = portrait.comparison.items
+    unknown = {_named(item): None for item in items if item.role == "sentence" and item.unknown}
+    return claim("home.headline.unknown", words=listed_names([f"“{word}”" for word in unknown]))
+
+
+def _named(item: Item) -> str:
+    return isolated(shortened(item.word, _WORD))
 
 
 def _of_two_words(portrait: Portrait, pair: Pair) -> str:
@@ -86,77 +119,58 @@ def _of_two_words(portrait: Portrait, pair: Pair) -> str:
     return f"two words, {'similar' if is_similar else 'unrelated'}"
 
 
-@dataclass(frozen=True)
-class _Closer:
-    """A reference that is closer to one of two words than to the other."""
-
-    gap: float
-    reference: str
-    near: float
-    far: float
-
-
-def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
+def _closer(portrait: Portrait, pair: Pair) -> list[Leaning] | None:
     """For each of two words, a reference closer to it than to the other; None unless both have one.
 
     Closer means by at least `NOISE`, and more similar than random pairs of words. If a word has
     several, the one with the widest gap counts.
     """
-    comparison, row = portrait.comparison, portrait.row
-    widest: dict[int, _Closer] = {}
-    for j, item in enumerate(comparison.items):
-        if item.role != "reference" or item.unknown:
-            continue
-        cosines = {i: float(comparison.cosines[row, i, j]) for i in (pair.first, pair.second)}
-        near, far = sorted(cosines, key=lambda i: -cosines[i])
-        band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
-        if band is None or cosines[near] <= band.high[row] or gap < NOISE:
-            continue
-        if near not in widest or gap > widest[near].gap:
-            widest[near] = _Closer(gap, item.word, cosines[near], cosines[far])
-    return (widest[pair.first], widest[pair.second]) if len(widest) == 2 else None
+    row, band = portrait.row, portrait.meaning.band
+    widest: dict[int, Leaning] = {}
+    for leaning in leanings(portrait.comparison, row, band):  # widest first
+        random = band(Pair(leaning.near, leaning.reference))
+        is_close = random is not None and leaning.high > random.high[row]
+        if leaning.verdict == "closer" and is_close:
+            widest.setdefault(leaning.near, leaning)
+    return [widest[pair.first], widest[pair.second]] if len(widest) == 2 else None
 
 
-def evidence(portrait: Portrait) -> Claim | None:
-    """Return the numbers behind the headline; None if other answers have them."""
-    pair, *others = portrait.comparison.pairs("sentences")
-    if not (others or portrait.comparison.has_unknown(pair) or portrait.comparison.are_twins(pair)):
-        return leaning(portrait, pair)
-    return meaning_in_context(portrait.comparison, portrait.layer, portrait.meaning.band)[0]
-
-
-def leaning(portrait: Portrait, pair: Pair) -> Claim | None:
-    """Both words' similarities to the references of `_closer`; None if there are none."""
-    closer = _closer(portrait, pair)
-    if closer is None:
-        return None
-    first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
-    of_first, of_second = closer
-    names = {"word": first.word, "first": of_first.reference, "second": of_second.reference}
-    return claim(
-        "home.leaning",
-        **{name: quoted(word) for name, word in names.items()},
-        a=first.label,
-        b=second.label,
-        first_a=of_first.near,
-        first_b=of_first.far,
-        second_a=of_second.far,
-        second_b=of_second.near,
-    )
+def evidence(portrait: Portrait) -> list[Claim]:
+    """Return the numbers behind the headline; none if other answers have them."""
+    comparison = portrait.comparison
+    pair, *others = comparison.pairs("sentences")
+    if not (others or comparison.has_unknown(pair) or comparison.are_twins(pair)):
+        return [closer_claim(comparison, leaning) for leaning in _closer(portrait, pair) or ()]
+    return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
 
 
 def why(portrait: Portrait, pair: Pair) -> Claim:
     """The reason for the distance between the two words."""
     along = portrait.comparison.along(pair)
+    items = [portrait.comparison.items[i] for i in (pair.first, pair.second)]
     start, now = float(along[0]), portrait.cosine(pair)
-    numbers = {"start": start, "now": now, "layer": portrait.layer}
-    if portrait.row == 0:
-        verdict = "start"
+    n_contexts = sum(item.has_context for item in items)
+    if along.min() >= EQUAL and len(along) > 1:
+        verdict = "equal"
+    elif portrait.row == 0:
+        verdict = "start" if n_contexts else "start_alone"
+    elif not n_contexts:
+        verdict = "alone"
     elif start >= EQUAL and start - now >= NOISE:
         verdict = "context"
     else:
-        verdict = "moved"
-    return claim(f"home.why.{verdict}", measure=_measure(portrait.comparison), **numbers)
+        verdict = "moved" if n_contexts == 2 else "moved_one"
+    measure = _measure(portrait.comparison)
+    with_context = next((item for item in items if item.has_context), items[0])
+    return claim(
+        f"home.why.{verdict}",
+        measure=measure,
+        start=start,
+        now=now,
+        layer=portrait.layer,
+        word=quoted(with_context.word),
+        sentence=with_context.label,
+    )
 
 
 def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:

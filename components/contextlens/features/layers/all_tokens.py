@@ -11,7 +11,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import are_alike, leading, listed, placed, several
+from contextlens.content.wording import listed, placed, several
 from contextlens.core.schema import FloatArray, PartState
 from contextlens.features.layers.heatmap import (
     BARE_AXIS,
@@ -65,13 +65,11 @@ class AllTokens(Panel):
             return claim("layers.title.none")
         if measure.kind == "start":
             return claim("layers.title.start", layer=layers[-1], average=averages[-1])
-        margin = measure.margin(averages)
-        if are_alike(averages, margin):
+        if measure.are_even(averages):
             average = float(np.mean(averages))
             key = f"layers.title.{measure.kind}.even"
             return claim(key, average=average, first=self.labels[0])
-        sign = -1 if measure.kind == "before" else 1
-        best = leading([sign * value for value in averages], margin)
+        best = measure.leaders(averages, measure.peak_sign)
         return claim(
             f"layers.title.{measure.kind}",
             n=len(best),
@@ -103,13 +101,12 @@ class AllTokens(Panel):
         if measure.kind == "start" and layer == 0:
             return claim("layers.unchanged")
         numbers: dict[str, Any] = {"layer": layer, "first": placed(labels[0], 0, labels)}
-        margin = measure.margin(values)
-        if are_alike(values, margin):
+        if measure.are_even(values):
             average = float(np.mean(values))
             key = f"layers.even.{measure.kind}"
             return claim(key, n=len(counted), average=average, **numbers)
         for end, number, sign in (("most", "high", 1), ("least", "low", -1)):
-            best = leading([sign * value for value in values], margin)
+            best = measure.leaders(values, sign)
             numbers[end] = several([placed(labels[i], i, labels) for i in counted[best]])
             numbers[number] = values[best[0]]
         return claim(f"layers.ends.{measure.kind}", **numbers)

@@ -14,6 +14,8 @@ PAGE = "layers"
 
 MAX_COMPARED_WORDS = 512
 """Words whose vectors are compared: the Gram matrices of more would take seconds."""
+MIN_COMPARED_WORDS = 4
+"""Words whose layers can be compared: over two, any two layers have a linear CKA of 1."""
 MAX_SNIPPET_WORDS = 200
 """Words in a snippet that people can still read."""
 MAX_TABLE_TOKENS = 64

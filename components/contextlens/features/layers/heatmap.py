@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from contextlens.content.wording import two
 from contextlens.core.schema import FloatArray
 from contextlens.figures.theme import GROUND, INK, SEQUENTIAL, ink_on, plain
 
@@ -59,7 +60,11 @@ def heatmap_traces(
         {
             **trace,
             "z": _rounded(np.where(mask, matrix, np.nan)),
-            "texttemplate": "%{z:.2f}",
+            "text": [
+                [two(value) if shown else "" for value, shown in zip(*row, strict=True)]
+                for row in zip(matrix.tolist(), mask.tolist(), strict=True)
+            ],
+            "texttemplate": "%{text}",
             "textfont": {"color": color},
             "hoverongaps": False,
             "showscale": color == GROUND,

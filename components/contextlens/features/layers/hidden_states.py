@@ -15,10 +15,19 @@ from contextlens.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.analysis.tokens import kinds, labels
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import MARGIN, escape, occurrence, quoted, shortened
+from contextlens.content.wording import (
+    MARGIN,
+    about_same,
+    are_alike,
+    escape,
+    leading,
+    occurrence,
+    quoted,
+    shortened,
+)
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.schema import FloatArray, IntArray, PartState, Passport, Vocabulary
-from contextlens.core.words import token_of_word
+from contextlens.core.words import token_of_word, with_marks
 from contextlens.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN, MeasureKind
 from contextlens.figures.similarity import cosine_range
 from contextlens.ui.state.controls import sentence_index
@@ -40,14 +49,15 @@ $$
 The first token is [CLS], or what the family writes in its place. There is no layer before layer 0.
 
 **To the other tokens.** For the first two, the average of $\cos(h_{\ell,t}, h_{k,u})$ over all
-pairs of different tokens $t \neq u$ of the text, with $k$ the layer compared with: the yardstick
-that a cosine must exceed to stand out.
+pairs of different tokens of the text (two places with the same token are none), with $k$ the layer
+compared with: the yardstick that a cosine must exceed to stand out.
 
 **Averages** use the text's tokens only, without those that the tokenizer adds; where these are all
 that there is, they count. The first token does not count where it is compared with.
 
-**Most and least** are named only where they differ by more than 0.02 (lengths: by 2%). Values
-within 0.01 (lengths: 1%) count as ties.
+**Most and least** are named only where they differ by more than 0.02 (lengths: by 2%), or where one
+has changed over 1.25 times as much as another (1 - cosine). Values within 0.01 (lengths: 1%) and
+about the same count as ties.
 """.strip()
 
 MAX_TICKS = 13
@@ -75,8 +85,8 @@ class Measure:
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
         own_mask: (n_tokens,) a mask of the text's own tokens.
-        chance: for "start" and "before", the cosines of the own tokens to the *other* own tokens
-            of the earlier layer; None for other kinds, and for fewer than two own tokens.
+        chance: for "start" and "before", the cosines of the own tokens to own tokens of the earlier
+            layer that are *different* tokens; None for other kinds, and if no two tokens differ.
     """
 
     kind: MeasureKind
@@ -106,8 +116,31 @@ class Measure:
         """Return the row of a layer, or the nearest row if the measure has none for it."""
         return int(np.abs(np.array(self.layers) - layer).argmin())
 
-    def margin(self, values: Sequence[float]) -> float:
-        """Return the difference above which one of some values is called higher than another."""
+    def are_even(self, values: Sequence[float]) -> bool:
+        """True if some values of the measure are about the same.
+
+        Of cosines to an earlier layer, so must be the amounts of change, 1 - cosine.
+        """
+        return are_alike(values, self._margin(values)) and self._have_changed_alike(values)
+
+    def leaders(self, values: Sequence[float], sign: int = 1) -> list[int]:
+        """Return the indices of the highest values, or of the lowest if `sign` is -1, with ties."""
+        best = leading([sign * value for value in values], self._margin(values))
+        return [i for i in best if self._have_changed_alike((values[i], values[best[0]]))]
+
+    @property
+    def peak_sign(self) -> int:
+        """1 if the layer with the highest value is named, -1 if that with the lowest is."""
+        return -1 if self.kind == "before" else 1
+
+    def _have_changed_alike(self, values: Sequence[float]) -> bool:
+        """True if the values are no cosines to an earlier layer, or show about the same change."""
+        is_visible = max(values) - min(values) > MARGIN / 2
+        is_of_change = self.kind in ("start", "before") and is_visible
+        return not is_of_change or about_same([1 - value for value in values])
+
+    def _margin(self, values: Sequence[float]) -> float:
+        """The difference above which one of some values is called higher than another."""
         return max(MARGIN, _LENGTH_MARGIN * max(values)) if self.kind == "length" else MARGIN
 
 
@@ -129,9 +162,10 @@ def measure(encoding: Encoding, kind: MeasureKind) -> Measure:
     later, earlier = (units[1:], units[:-1]) if kind == "before" else (units, units[:1])
     values = np.einsum("lnd,lnd->ln", later, np.broadcast_to(earlier, later.shape))
     compared = layers[1:] if kind == "before" else layers
-    return Measure(
-        kind, compared, clip_cosines(values), own_mask, _chance(later, earlier, own_mask)
-    )
+    own = np.flatnonzero(own_mask)
+    is_different = encoding.token_ids[own, None] != encoding.token_ids[own]
+    chance = _chance(later[:, own], earlier[:, own], is_different)
+    return Measure(kind, compared, clip_cosines(values), own_mask, chance)
 
 
 def pair_cosines(hidden: FloatArray) -> FloatArray:
@@ -156,14 +190,18 @@ def _lengths(vectors: FloatArray) -> FloatArray:
     return lengths
 
 
-def _chance(later: FloatArray, earlier: FloatArray, own_mask: np.ndarray) -> Band | None:
-    """Return the cosines of the own tokens to other own tokens of the earlier layer, row by row."""
-    n = int(own_mask.sum())
-    if n < 2:
+def _chance(later: FloatArray, earlier: FloatArray, is_different: np.ndarray) -> Band | None:
+    """Return the cosines of tokens to different tokens of the earlier layer, row by row.
+
+    Args:
+        later, earlier: (n_layers, n_tokens, n_dims) unit vectors.
+        is_different: (n_tokens, n_tokens) bool, True for two different tokens.
+    """
+    if not is_different.any():
         return None
-    is_other, ends = ~np.eye(n, dtype=bool), []
+    ends = []
     for row, start in zip(later, np.broadcast_to(earlier, later.shape), strict=True):
-        cosines = clip_cosines(row[own_mask] @ start[own_mask].T)[is_other]
+        cosines = clip_cosines(row @ start.T)[is_different]
         low, high = np.quantile(cosines, (0.05, 0.95))
         ends.append((low, cosines.mean(dtype=np.float64), high))
     low, mean, high = np.array(ends, np.float32).T
@@ -247,7 +285,7 @@ class HiddenStates:
         if word_id >= 0 and in_word.sum() > 1:
             spans = encoding.offsets[in_word]
             text = encoding.text if text_id == 0 else encoding.pair or ""
-            word = text[int(spans.min()) : int(spans.max())]
+            word = text[int(spans.min()) : with_marks(text, int(spans.max()))]
             names = {"token": quoted(self.labels[self.picked]), "word": quoted(word)}
             claims.append(claim("layers.one.piece", n=int(in_word.sum()), **names))
         return claims
@@ -310,7 +348,9 @@ def text_notes(
         has_pair: True if there are two texts.
         has_segments: True if the model has segments.
     """
-    claims = [claim("layers.notes.unknown", n=n_unknown, n_own=n_own)] if n_unknown else []
+    part = "all" if n_unknown == n_own else "some"
+    unknown = claim(f"layers.notes.unknown.{part}", n=n_unknown, n_own=n_own)
+    claims = [unknown] if n_unknown else []
     if n_lost:
         claims.append(claim(f"layers.notes.lost.{'pair' if has_pair else 'text'}", n=n_lost))
     if has_pair:
@@ -415,10 +455,10 @@ pairs = units @ units.mT  # the cosine of every two tokens
 
 
 def to_others(later, earlier):
-    """The average cosine of one of the text's own tokens with the others: (layers,)."""
+    """The average cosine of two different tokens of the text: (layers,)."""
+    ids = batch["input_ids"][0, of_text]
     cosines = (later @ earlier.mT)[:, of_text][:, :, of_text]
-    n = len(of_text)
-    return (cosines.sum(dim=(1, 2)) - cosines.diagonal(0, 1, 2).sum(dim=1)) / (n * (n - 1))
+    return cosines[:, ids[:, None] != ids].mean(dim=1)
 
 
 chance = {

@@ -13,12 +13,12 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import are_alike, escape, leading
+from contextlens.content.wording import are_alike, escape, leading, number
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import FloatArray
 from contextlens.core.words import split_words
-from contextlens.features.layers.controls import MAX_SNIPPET_WORDS, WORDS
+from contextlens.features.layers.controls import MAX_SNIPPET_WORDS, MIN_COMPARED_WORDS, WORDS
 from contextlens.features.layers.heatmap import BARE_AXIS, heatmap_traces
 from contextlens.features.layers.hidden_states import IMPORT_LINES, encode_all
 from contextlens.features.layers.word_vectors import WordVectors, centred, sample_words, words_of
@@ -59,8 +59,6 @@ $$
 It lies between -1 and 1, and needs at least 4 words.
 """.strip()
 
-MIN_DEBIASED_WORDS = 4
-"""Words that the unbiased estimator needs, which divides by n - 3."""
 _N_SHUFFLES = 5
 _SEED = 0
 
@@ -75,7 +73,7 @@ class LayerSimilarity:
     Attributes:
         cka: (n_layers, n_other_layers) linear CKA in [0, 1]; nan where it is undefined.
         debiased: debiased linear CKA in [-1, 1], 0 on average over all orders of the words; nan
-            where it is undefined or there are fewer than `MIN_DEBIASED_WORDS`.
+            where it is undefined or there are fewer than `MIN_COMPARED_WORDS`.
         shuffled: linear CKA with the second model's words in random order, averaged.
         n_words: the number of words compared.
     """
@@ -102,7 +100,7 @@ def layer_similarity(first: FloatArray, second: FloatArray) -> LayerSimilarity:
         total += _products(ours, theirs[:, order][:, :, order])
     shuffled = (total / _N_SHUFFLES).astype(np.float32)
     debiased = np.full(total.shape, np.nan, np.float32)
-    if n_words >= MIN_DEBIASED_WORDS:
+    if n_words >= MIN_COMPARED_WORDS:
         ours_off, theirs_off = (_units(_u_centred(_grams(own)), own) for own in (first, second))
         debiased = _products(ours_off, theirs_off, lowest=-1.0)
     return LayerSimilarity(_products(ours, theirs), debiased, shuffled, n_words)
@@ -210,8 +208,8 @@ class ComparedLayers(Panel):
     def _verdict(self) -> tuple[str, dict[str, Any]]:
         """Return the two layers that differ most (of one model) or least (of two)."""
         cka, is_one = self.similarity.cka, self.is_one
-        if not np.isfinite(cka).any():
-            return "few", {}
+        if self.is_few:
+            return "few", {"n": MIN_COMPARED_WORDS}
         steps = [(i, i + 1) for i in range(len(cka) - 1)] if is_one else list(np.ndindex(cka.shape))
         cells = [(int(i), int(j)) for i, j in steps if np.isfinite(cka[i, j])]
         values = [float(cka[cell]) for cell in cells]
@@ -224,6 +222,12 @@ class ComparedLayers(Panel):
         numbers = {"i": i, "j": j, "n": len(best), "cka": values[best[0]]}
         return "steps" if is_one else "models", numbers
 
+    @property
+    def is_few(self) -> bool:
+        """True if there are too few words, or too few different vectors, to compare layers."""
+        is_defined = np.isfinite(self.similarity.cka).any()
+        return self.similarity.n_words < MIN_COMPARED_WORDS or not is_defined
+
     def alt(self) -> str:
         """Return a description of the heatmap."""
         return say("layers.alike.alt", title=str(self.title()))
@@ -231,7 +235,7 @@ class ComparedLayers(Panel):
     def figure(self) -> go.Figure | None:
         """Return linear CKA between layers, debiased and shuffled values on hover."""
         similarity = self.similarity
-        if not np.isfinite(similarity.cka).any():
+        if self.is_few:
             return None
         rows, columns = (list(range(n)) for n in similarity.cka.shape)
         ours, theirs = map(plain, self.names)
@@ -309,7 +313,7 @@ def compared_layers(
 def _in_hover(matrix: FloatArray) -> np.ndarray:
     """Return numbers for a hover, with "not defined" for nan."""
     return np.array(
-        [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
+        [[number(v, ".4f") if np.isfinite(v) else "not defined" for v in row] for row in matrix]
     )
 
 

@@ -14,8 +14,6 @@ from plotly import graph_objects as go
 from contextlens.analysis.baseline import Band
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import (
-    MARGIN,
-    are_alike,
     leading,
     listed,
     placed,
@@ -30,6 +28,7 @@ from contextlens.features.layers.hidden_states import (
     clip_cosines,
     in_title,
     measure,
+    own_tokens,
     text_cautions,
     training_cautions,
     unit_vectors,
@@ -72,6 +71,7 @@ class OneToken(Panel):
         to_starts: (n_layers, n_tokens) the token's cosines to all tokens at layer 0.
         training: the training state of the encoder.
         band: the yardstick at each layer, or None for none.
+        are_words: True if each token of the text is a word of its own.
         measure_name: the measure's name in the description.
         color: of the strong line.
     """
@@ -85,6 +85,7 @@ class OneToken(Panel):
     to_starts: FloatArray
     training: PartState
     band: Band | None = None
+    are_words: bool = False
     measure_name: str = ""
     color: str = INK
 
@@ -124,11 +125,13 @@ class OneToken(Panel):
                 first = placed(labels[0], 0, labels)
                 numbers |= {"first": first} if measured.kind == "first" else {}
                 average = float(measured.averages[measured.row(layer)])
-                claims.append(claim(f"layers.one.{measured.kind}", average=average, **numbers))
+                only = "only." if len(measured.counted) < 2 else ""
+                key = f"layers.one.{only}{measured.kind}"
+                claims.append(claim(key, average=average, **numbers))
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
-        """Return a remark if the direction cannot be told from the numbers."""
+        """Return a remark if it moves towards no other token."""
         direction = self._direction()
         return [direction] if direction is not None and not _is_clear(direction) else []
 
@@ -165,11 +168,12 @@ class OneToken(Panel):
         own = np.flatnonzero(self.measure.own_mask).tolist()
         if self.position not in own or len(own) < 3:
             return []
+        token = placed(self.labels[self.position], self.position, self.labels)
+        unit = "words" if self.are_words else "tokens"
         cosines = self.measure.values[self.measure.row(self.layer), own].tolist()
         for end, sign in (("least", 1), ("most", -1)):
-            best = leading([sign * value for value in cosines], MARGIN)
-            if [own[i] for i in best] == [self.position]:
-                return [claim(f"layers.one.rank.{end}", n=len(own))]
+            if [own[i] for i in self.measure.leaders(cosines, sign)] == [self.position]:
+                return [claim(f"layers.one.rank.{unit}.{end}", n=len(own), token=token)]
         return []
 
     def _peak(self, measured: Measure) -> tuple[str, dict[str, Any]]:
@@ -178,35 +182,46 @@ class OneToken(Panel):
         The first value is the end of a sentence's key: "", or ".even" if no layer stands out.
         """
         along = measured.values[:, self.position].tolist()
-        margin = measured.margin(along)
-        if are_alike(along, margin):
+        if measured.are_even(along):
             return ".even", {"value": float(np.mean(along))}
-        sign = -1 if measured.kind == "before" else 1
-        best = leading([sign * value for value in along], margin)
+        best = measured.leaders(along, measured.peak_sign)
         names = listed(sorted(measured.layers[i] for i in best)).capitalize()
         return "", {"n": len(best), "Layers": names, "value": along[best[0]]}
 
     def _direction(self) -> Claim | None:
+        """Return the claim about the token that it moves towards; None where there is none."""
+        measured, layer = self.measure, self.layer
+        is_start = measured.kind == "start" and layer in measured.layers and layer > 0
+        if not is_start or not self._others or measured.chance is None:
+            return None
+        at = self._towards()
+        if at is None:
+            return claim("layers.one.unclear")
+        row = measured.row(layer)
+        before, after = float(self.to_starts[0, at]), float(self.to_starts[row, at])
+        other = placed(self.labels[at], at, self.labels)
+        return claim("layers.one.towards", other=other, before=before, after=after)
+
+    @property
+    def _others(self) -> list[int]:
+        """The positions of the text's other tokens."""
+        own: list[int] = np.flatnonzero(self.measure.own_mask).tolist()
+        return [i for i in own if i != self.position]
+
+    def _towards(self) -> int | None:
         """Return the token whose starting vector this one has come closer to, if one stands out.
 
         It stands out if the cosine rose by `_RISE` at least and more than any other, and if fewer
         than one of 20 pairs of different tokens have as much.
         """
-        measured, layer = self.measure, self.layer
-        others = [i for i in np.flatnonzero(measured.own_mask).tolist() if i != self.position]
-        is_start = measured.kind == "start" and layer in measured.layers and layer > 0
-        if not is_start or not others or measured.chance is None:
+        others, chance, row = self._others, self.measure.chance, self.measure.row(self.layer)
+        if self.measure.kind != "start" or not others or chance is None:
             return None
-        row = measured.row(layer)
         rises = (self.to_starts[row] - self.to_starts[0])[others].tolist()
         best = leading(rises)
         at = others[best[0]]
-        before, after = float(self.to_starts[0, at]), float(self.to_starts[row, at])
-        usual = float(measured.chance.high[row])
-        if len(best) > 1 or rises[best[0]] < _RISE or after < usual:
-            return claim("layers.one.unclear", layer=layer)
-        other = placed(self.labels[at], at, self.labels)
-        return claim("layers.one.towards", other=other, before=before, after=after)
+        is_usual = float(self.to_starts[row, at]) < float(chance.high[row])
+        return None if len(best) > 1 or rises[best[0]] < _RISE or is_usual else at
 
     # The picture
 
@@ -221,7 +236,9 @@ class OneToken(Panel):
         measured, kind, layers = self.measure, self.measure.kind, self.layers
         names, scale = token_names(self.labels), self._scale()
         others = [i for i in range(len(names)) if i != self.position]
+        towards = self._towards() if measured.layers else None
         named = [self.position, *_named_ends(measured, others)]
+        named += [towards] if towards is not None and towards not in named else []
         notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
         frames = {n: self._way_to(n) for n in layers}
         looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}
@@ -356,10 +373,24 @@ def one_token(states: HiddenStates) -> OneToken:
         steps=measure(states.encoding, "before"),
         to_starts=cosines_to_starts(states.encoding, states.picked),
         training=states.card.provenance.encoder,
+        are_words=are_words(states.encoding),
         band=states.random_band if measured.kind == "first" else measured.chance,
         measure_name=states.measure_name,
         color=color_of(states.index),
     )
+
+
+def are_words(encoding: Encoding) -> bool:
+    """Return True if each own token of a text is a whole word, and no punctuation mark."""
+    own = own_tokens(encoding)
+    words = list(zip(encoding.text_ids[own].tolist(), encoding.word_ids[own].tolist(), strict=True))
+    texts = (encoding.text, encoding.pair or "")
+    spans = zip(words, encoding.offsets[own].tolist(), strict=True)
+    are_written = all(
+        word >= 0 and any(map(str.isalnum, texts[text_id][slice(*span)]))
+        for (text_id, word), span in spans
+    )
+    return are_written and len(set(words)) == len(words)
 
 
 def cosines_to_starts(encoding: Encoding, position: int) -> FloatArray:

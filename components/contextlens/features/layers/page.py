@@ -18,6 +18,7 @@ from contextlens.features.layers.all_tokens import all_tokens
 from contextlens.features.layers.controls import (
     MEASURE,
     MEASURES,
+    MIN_COMPARED_WORDS,
     ONE,
     PAIRS,
     SECTION,
@@ -28,7 +29,7 @@ from contextlens.features.layers.controls import (
     other_in,
 )
 from contextlens.features.layers.hidden_states import HiddenStates, encode_all
-from contextlens.features.layers.layers_compared import MIN_DEBIASED_WORDS, compared_layers
+from contextlens.features.layers.layers_compared import ComparedLayers, compared_layers
 from contextlens.features.layers.nearest_tokens import NearestTokens
 from contextlens.features.layers.one_token import one_token
 from contextlens.features.layers.pooler import pooler_of
@@ -186,6 +187,8 @@ def _layers_compared(
     with st.spinner("Comparing the layers…"):
         result = compared_layers(view, states.card, other, service)
     kit.claims(result.claims(), sure=result.sure(), key="reading_alike")
+    if result.is_few:
+        return result
     _draw(result, key="layers_alike")
     with st.expander(say("page.details")):
         similarity = result.similarity
@@ -198,7 +201,7 @@ def _layers_compared(
                 st.caption(say("layers.alike.debiased"))
                 kit.table(result.table(similarity.debiased), after=1, key="layers_debiased_table")
             else:
-                st.caption(say("layers.alike.no_debiased", n=MIN_DEBIASED_WORDS))
+                st.caption(say("layers.alike.no_debiased", n=MIN_COMPARED_WORDS))
         st.markdown(result.formula)
         if result.no_code:
             st.caption(result.no_code)
@@ -288,11 +291,13 @@ def downloads(
 ) -> None:
     """Draw the Download menu: the numbers of all current sentences, and of the closer look.
 
-    The session keeps the functions that make the files, and must not keep hidden states alive: the
-    files' numbers are computed again.
+    The session keeps the functions that make the files, and must not keep results alive: the files'
+    numbers are computed again. Only the similarities of layers are kept: they are few, and the
+    second model may be known to this visitor alone.
     """
-    # A numpy view would keep the whole array that it views alive.
-    copies = {} if look is None else {name: array.copy() for name, array in look.arrays().items()}
+    has_look, kept_arrays = look is not None, {}
+    if isinstance(look, ComparedLayers):
+        has_look, kept_arrays = False, dict(look.arrays())
     passport, kind = states.passport, MEASURE.of(view)
     caption = (
         f"{letter(states.index)}: {shortened(states.encoding.text, 80)}\n{export.caption(passport)}"
@@ -308,8 +313,24 @@ def downloads(
             rows=lambda: hidden_states.measure_rows(
                 encode_all(view, service), service.vocabulary(view.model)
             ),
-            arrays=lambda: {**hidden_states.sentence_arrays(encode_all(view, service)), **copies},
+            arrays=lambda: {
+                **hidden_states.sentence_arrays(encode_all(view, service)),
+                **(_restored(view, service).arrays() if has_look else kept_arrays),
+            },
         )
+
+
+def _restored(view: ViewState, service: EncoderService) -> Panel:
+    """Return the closer look of a view as it was shown, except for compared layers."""
+    states = hidden_states.hidden_states(view, service, service.load(view.model), None)
+    look = SECTION.of(view)
+    if look == PAIRS:
+        return token_pairs(states)
+    if look == "Spread":
+        return spread_of(states, service)
+    if look == "Pooler":
+        return pooler_of(view, states, service)
+    return nearest_tokens.nearest_tokens(view, states, service)
 
 
 def _draw(result: Panel, *, key: str) -> None:

@@ -205,11 +205,11 @@ def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
     """The points by category, grey ones first so that coloured points are drawn over them."""
     order = color.order or _ordered([str(value) for value in color.values], ())
     n_colored = min(len(order), MAX_COLORED)
-    places = {category: min(i, n_colored) for i, category in enumerate(order)}
-    place_of = np.array(
-        [places.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int
+    codes_by_category = {category: min(i, n_colored) for i, category in enumerate(order)}
+    codes = np.array(
+        [codes_by_category.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int
     )
-    rows = {place: np.flatnonzero(place_of == place) for place in range(-1, n_colored + 1)}
+    rows = {code: np.flatnonzero(codes == code) for code in range(-1, n_colored + 1)}
     others = f"other ({len(order) - n_colored})"
     traces = [PointGroup(_NO_LABEL, NEUTRAL, rows[-1], last=True)]
     traces.append(PointGroup(others, CATEGORICAL[-1], rows[n_colored], last=True))

@@ -268,12 +268,12 @@ def map_title(
 
 
 def _labels_title(column: str, agreed: Agreement, state: str, layer: int) -> str:
-    place = say("map.title.pooler") if layer < 0 else say("map.title.layer", layer=layer)
+    name = say("map.title.pooler") if layer < 0 else say("map.title.layer", layer=layer)
     for longest in (24, 12, 6, 4):
         title = say(
             f"map.title.labels.{state}",
-            place=place,
-            Place=place[:1].upper() + place[1:],
+            layer=name,
+            Layer=name[:1].upper() + name[1:],
             column=shortened(column, longest),
             n=agreed.n,
             share=agreed.share,
@@ -328,7 +328,7 @@ def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapClaims:
         commonest=quoted(agreed.commonest),
         baseline=agreed.baseline,
     )
-    sure = [_interval(agreed), claim("map.sure.nearest"), *_copies(points)]
+    sure = [_interval(agreed), claim("map.sure.nearest", n=agreed.n), *_copies(points)]
     n_left = sum(1 for label in points.labels[column] if label) - agreed.n
     if n_left:
         sure.append(claim("map.sure.left_out", n=n_left))

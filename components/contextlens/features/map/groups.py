@@ -113,13 +113,13 @@ def pack(of: str, names: Iterable[GroupName]) -> str:
 
 def unpack(of: str, text: str) -> tuple[GroupName, ...]:
     """The names that a text has for a map of these points; parts that are none are left out."""
-    head, *parts = text.split(";")
+    head, *packed_names = text.split(";")
     if head != of:
         return ()
     names = []
-    for part in parts:
-        layer, _, rest = part.partition(":")
-        point, _, name = rest.partition(":")
+    for packed in packed_names:
+        layer, _, named_point = packed.partition(":")
+        point, _, name = named_point.partition(":")
         if _is_whole(layer.removeprefix("-")) and _is_whole(point) and _cleaned(name):
             names.append(GroupName(int(layer), int(point), _cleaned(name)))
     return tuple(names)
@@ -165,10 +165,10 @@ def apply(
 
 def _same_group(members: IntArray, groups: IntArray) -> int | None:
     """The group with mostly these points; None if there is none."""
-    found = groups[members & (groups >= 0)]
-    if not len(found):
+    members_groups = groups[members & (groups >= 0)]
+    if not len(members_groups):
         return None
-    number = int(np.bincount(found).argmax())
+    number = int(np.bincount(members_groups).argmax())
     here = groups == number
     return number if (members & here).sum() > _SAME * (members | here).sum() else None
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from contextlens.content.wording import number
 from contextlens.features.map.coloring import Coloring
 from contextlens.figures.theme import plain
 from contextlens.maps.points import Points, context
@@ -86,7 +87,7 @@ def _text(points: Points, point: int, color: Coloring, plan: _HoverFormat) -> st
 
 
 def _line(title: str, value: str | float) -> str:
-    written = plain(value) if isinstance(value, str) else f"{float(value):.4f}"
+    written = plain(value) if isinstance(value, str) else number(float(value), ".4f")
     return f"{plain(title)}: {written}" if value != "" and written != "nan" else ""
 
 

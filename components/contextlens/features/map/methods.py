@@ -78,10 +78,10 @@ def layers_claims(moved: Sequence[float], layers: Sequence[int], method: Method)
     """
     if not moved:
         return []
-    most = int(np.argmax(moved))
+    farthest = int(np.argmax(moved))
     case = "pca" if method == "pca" else "linked"
-    steps = {"share": float(np.median(moved)), "most": moved[most]}
+    steps = {"share": float(np.median(moved)), "most": moved[farthest]}
     return [
         claim(f"map.frame.{case}"),
-        claim("map.frame.moved", first=layers[most], last=layers[most + 1], **steps),
+        claim("map.frame.moved", first=layers[farthest], last=layers[farthest + 1], **steps),
     ]

@@ -60,8 +60,7 @@ from contextlens.features.map.widgets import (
 from contextlens.jobs import Job
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
-from contextlens.maps.request import MapRequest, MapSettings, Method, changes
-from contextlens.maps.result import MapResult
+from contextlens.maps.request import MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.models import runtime, second_model, waiting
@@ -158,16 +157,6 @@ def _drawn(
         plan = maps().plan(request, corpus, card)
         task, cost, seconds = maps().task(request, corpus, card), _cost(plan), plan.seconds
 
-    def on_stale(last: MapResult) -> None:
-        why = say("map.waiting.changed_something")
-        if request is None or task is None:
-            why = say("map.waiting.not_mapped")
-        elif changed := changes(last.request, request):
-            why = say("map.waiting.changed", what=", ".join(changed))
-        corpus, settings = last.corpus.name, last.request.in_words(last.map.method)
-        stale = say("map.waiting.stale", corpus=escape(corpus), settings=escape(settings))
-        st.warning(f"{stale} {why}", icon=":material/history:")
-
     return waiting.latest_of(
         task,
         cost,
@@ -181,8 +170,13 @@ def _drawn(
         ),
         seconds=seconds,
         shows_first=shows_last_layer and request is not None and request.layer is None,
-        on_stale=on_stale,
+        on_stale=_say_stale,
     )
+
+
+def _say_stale(is_under_way: bool) -> None:
+    note = say(f"map.waiting.{'drawing' if is_under_way else 'old'}")
+    st.warning(note, icon=":material/history:")
 
 
 def _cost(plan: Plan) -> str:
@@ -466,8 +460,8 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
     rows: Sequence[int] = range(display.points.n_points)
     if display.matches is not None:
         rows, n = display.matches, len(display.matches)
-        found = say("map.selection_panel.found", n=n)
-        st.caption(found if n else say("map.selection_panel.not_found"))
+        case = "found" if n else "not_found"
+        st.caption(say(f"map.selection_panel.{case}", n=n))
     elif selection is None:
         st.caption(say("map.selection_panel.empty"))
     if selection is not None:

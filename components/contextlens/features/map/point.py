@@ -11,7 +11,7 @@ from contextlens.analysis.baseline import Band, is_in_sample_script
 from contextlens.analysis.ruler import Ruler
 from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import escape, quoted
+from contextlens.content.wording import cut, escape, quoted
 from contextlens.features.map.display import MapDisplay
 from contextlens.ui.panel import Panel
 from contextlens.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
@@ -92,7 +92,7 @@ def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Cla
 def short_name(display: MapDisplay, point: int) -> str:
     """Return a point's name in Markdown, cut if it is long."""
     name = display.points.names[point]
-    return escape(name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…")
+    return escape(name if len(name) <= _MAX_NAME_LENGTH else cut(name, _MAX_NAME_LENGTH - 1) + "…")
 
 
 def _sentence(display: MapDisplay, point: int) -> str:

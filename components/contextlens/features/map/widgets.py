@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from contextlens.content.language import say
+from contextlens.content.wording import two
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
@@ -176,8 +177,8 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
     name = (of, display.wanted, display.near_to, n, rows[0], rows[-1])
     before = session.kept(_FIRST_CARD)
     start = before[1] if before is not None and before[0] == name else 0
-    part = slice(start, start + CARDS_PAGE_SIZE)
-    cards = cards_of(display, rows[part], [f"{cosine:.2f}" for cosine in cosines[part]])
+    page = slice(start, start + CARDS_PAGE_SIZE)
+    cards = cards_of(display, rows[page], [two(cosine) for cosine in cosines[page]])
     known = {card["point"] for card in cards}
 
     def receive(message: object) -> None:

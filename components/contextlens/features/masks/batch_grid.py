@@ -8,7 +8,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import escape, placed, two
+from contextlens.content.wording import escape, number, placed, two
 from contextlens.features.masks.padded_batch import Masks, PaddedBatch, PaddedText, token_labels
 from contextlens.figures.theme import (
     INK,
@@ -194,11 +194,10 @@ class BatchGrid(Panel):
     def _texts(self, row: PaddedText) -> list[str]:
         """Return names, and numbers if there is room, in a colour readable on the cell."""
         n = len(self.batch.rows)
-        form = "  {:.2f}" if n <= _MAX_VALUES else ""
         longest = 9 if n <= 2 or n == 4 else 5
         return [
             f'<span style="color:{self._ink(value)}">'
-            f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
+            f"{plain(name, longest)}{f'  {two(value)}' if n <= _MAX_VALUES else ''}</span>"
             for name, value in zip(token_labels(row.alone), self._cosines(row), strict=False)
         ]
 
@@ -209,7 +208,7 @@ class BatchGrid(Panel):
             f"{row.label}: {plain(names[i])}<br>position {i} · ID {padded.token_ids[i]} · "
             f"mask {mask[i]}"
             + ("" if kinds is None else f" · segment {kinds[i]}")
-            + f"<br>layer {self.layer}: similarity {value:.4f}"
+            + f"<br>layer {self.layer}: similarity {number(value, '.4f')}"
             for i, value in enumerate(self._cosines(row))
         ]
 
@@ -292,7 +291,7 @@ class BatchGrid(Panel):
         return (
             f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{positions} · "
             f"ID {row.padded.token_ids[last]} · mask {row.mask[last]}{segment}<br>"
-            f"layer {self.layer}: vectors of length {length:.4f} on average, for no word"
+            f"layer {self.layer}: vectors of length {number(length, '.4f')} on average, for no word"
         )
 
     def _padding_labels(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import number
 from contextlens.features.masks.padded_batch import Masks
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
 from contextlens.ui.panel import Panel
@@ -57,10 +58,13 @@ class FourCases(Panel):
     def claims(self) -> list[Claim]:
         """Return the present case, and the similarities of the mistakes or of doing it right."""
         case, similarities = self.case, self.similarities
-        compared = "masks.case.mistakes" if case == "on_real" else "masks.case.right"
+        present = f"masks.case.{case}.{_effect(similarities[case])}"
+        compared = "masks.case.right"
+        if case == "on_real":
+            compared = f"masks.case.mistakes.{_effect(similarities['off_real'])}"
         return [
-            claim(f"masks.case.{case}", label=self.label, similarity=similarities[case]),
-            claim(compared, **similarities),
+            claim(present, label=self.label, similarity=similarities[case]),
+            claim(compared, label=self.label, **similarities),
         ]
 
     def alt(self) -> str:
@@ -136,12 +140,16 @@ class FourCases(Panel):
         name = say(f"masks.figure.{case}").replace("|", "<br>")
         size = 34 if is_strong else 26
         return {
-            "text": f'<b style="font-size:{size}px">{value:.3f}</b><br>{name}',
+            "text": f'<b style="font-size:{size}px">{number(value, ".3f")}</b><br>{name}',
             "x": j,
             "y": i,
             "showarrow": False,
             "font": {"color": ink_on((value - low) / (high - low)) if is_strong else INK},
         }
+
+
+def _effect(similarity: float) -> str:
+    return "unchanged" if number(similarity, ".3f") == "1.000" else "changed"
 
 
 def four_cases(masks: Masks) -> FourCases | None:

@@ -11,6 +11,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Tokens
+from contextlens.core.words import with_marks
 from contextlens.features.masks.controls import REPEAT, repeat_within
 from contextlens.features.masks.padded_batch import PaddedText
 from contextlens.figures.theme import CATEGORICAL, NEUTRAL, figure
@@ -48,7 +49,7 @@ class TokenLimit(Panel):
         claims = [claim("masks.limit.total", n=tokens.n_tokens + n_cut, limit=self.limit)]
         if not n_cut:
             return claims
-        rest = tokens.text[int(tokens.offsets[:, 1].max()) :]
+        rest = tokens.text[with_marks(tokens.text, int(tokens.offsets[:, 1].max())) :]
         key = "masks.limit.lost_from" if rest.strip() else "masks.limit.lost"
         claims.append(claim(key, n=n_cut, rest=quoted(rest, _MAX_QUOTE_LENGTH)))
         if self.n_positions is not None:

@@ -7,6 +7,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.analysis.similarity import Comparison
+from contextlens.content.wording import number, two
 from contextlens.core.schema import FloatArray
 from contextlens.figures.margins import below, beside
 from contextlens.figures.theme import SEQUENTIAL, SMALLEST, figure, ink_on, plain, values
@@ -74,7 +75,7 @@ def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[st
     low, high = scale
     return [
         {
-            "text": f"{round(float(value), 2) + 0.0:.2f}",
+            "text": two(value),
             "x": x,
             "y": y,
             "showarrow": False,
@@ -86,4 +87,4 @@ def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[st
 
 
 def _cell_text(a: str, b: str, kind: str, value: float) -> str:
-    return f"{a} ~ {b}<br>{kind} {value:.4f}"
+    return f"{a} ~ {b}<br>{kind} {number(value, '.4f')}"

@@ -16,14 +16,16 @@ from contextlens.analysis.ruler import Ruler
 from contextlens.analysis.similarity import pair_rows
 from contextlens.content.language import say
 from contextlens.core import ModelCard
-from contextlens.core.schema import FloatArray
+from contextlens.core.errors import JobError
+from contextlens.core.schema import FloatArray, Passport
 from contextlens.features.meaning.explain import FORMULA
 from contextlens.features.meaning.figures import cosine_heatmap
 from contextlens.features.meaning.snippet import PICTURE, SnippetWord, cosine_snippet
+from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
-from contextlens.ui.widgets.comparison.compute import Portrait
+from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
 from contextlens.ui.widgets.layer_bar import layer_bar
@@ -82,7 +84,9 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
     )
 
 
-def downloads(portrait: Portrait, card: ModelCard, container: DeltaGenerator) -> None:
+def downloads(
+    view: ViewState, portrait: Portrait, card: ModelCard, container: DeltaGenerator
+) -> None:
     """The page's Download menu."""
     meaning = portrait.meaning
     at = say("meaning.at_layer", layer=portrait.layer)
@@ -91,7 +95,7 @@ def downloads(portrait: Portrait, card: ModelCard, container: DeltaGenerator) ->
     with kit.downloads(
         container, caption, page="meaning", chart=CHART, name=_FILE, snippets=scripts
     ):
-        files(portrait)
+        files(view, meaning.passport)
 
 
 def snippets(portrait: Portrait, card: ModelCard) -> list[tuple[str, str]]:
@@ -99,14 +103,33 @@ def snippets(portrait: Portrait, card: ModelCard) -> list[tuple[str, str]]:
     return [(say("page.same_numbers"), _snippet(portrait, card)), ("", PICTURE)]
 
 
-def files(portrait: Portrait) -> None:
-    """Draw the buttons for the numbers as files."""
+def files(view: ViewState, passport: Passport) -> None:
+    """Draw the buttons for the numbers as files; the session keeps the view, not the numbers."""
     kit.download_files(
         _FILE,
-        portrait.meaning.passport,
-        rows=lambda: pair_rows(portrait.comparison, portrait.meaning.shared_band),
-        arrays=lambda: _arrays(portrait),
+        passport,
+        rows=lambda: _rows(_restored(view)),
+        arrays=lambda: _arrays(_restored(view)),
     )
+
+
+def _restored(view: ViewState) -> Portrait:
+    """Return the comparison of a view as it was shown.
+
+    Raises:
+        JobError: the average that centred cosines need is no longer there.
+    """
+    service = runtime.service()
+    card = service.load(view.model)
+    baseline = runtime.measured_baseline(card)
+    portrait = portrait_of(meaning_of(view, service, card, baseline), view)
+    if portrait is None or (CENTRED.of(view) and baseline is None):
+        raise JobError(say("why.work.gone"))
+    return portrait
+
+
+def _rows(portrait: Portrait) -> list[dict[str, str | float]]:
+    return pair_rows(portrait.comparison, portrait.meaning.shared_band)
 
 
 def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
@@ -115,8 +138,7 @@ def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
 
 
 def _numbers(portrait: Portrait) -> None:
-    rows = pair_rows(portrait.comparison, portrait.meaning.shared_band)
-    kit.table(pd.DataFrame(rows), key="meaning_table", after=2)
+    kit.table(pd.DataFrame(_rows(portrait)), key="meaning_table", after=2)
 
 
 def _under_the_hood(portrait: Portrait, card: ModelCard) -> None:

@@ -117,11 +117,13 @@ def comparison_task(
 
 def evaluate(pairs: PairSet, cosines: PairCosines) -> PairsResult:
     """Return what follows from the cosines of pairs."""
-    judgement = judge(cosines.values, pairs.gold, pairs.split)
+    judgement = judge(cosines.values, pairs.gold, pairs.split, pairs.contents)
     correlation = None
     if pairs.grades is not None:
         shared = shared_words(pairs.texts, pairs.sides)
-        correlation = correlated(cosines.values, pairs.grades, shared=shared)
+        correlation = correlated(
+            cosines.values, pairs.grades, shared=shared, contents=pairs.contents
+        )
     if isinstance(judgement, str):
         return PairsResult(cosines, None, judgement, correlation)
     return PairsResult(cosines, judgement, "", correlation)

@@ -16,6 +16,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.correlation import FEWEST, Correlation, Float64Array, percentiles
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import two
 from contextlens.core.schema import IntArray
 from contextlens.features.pairs.controls import GRADED_LISTS, MAX_DRAWN_PAIRS, PLAIN_LISTS
 from contextlens.features.pairs.layer_chart import (
@@ -46,8 +47,10 @@ $$
 
 $$\tanh\left(\operatorname{artanh} r \pm z \sqrt{\frac{v}{n - 3}}\right)$$
 
-where $v$ is 1 for Pearson and $1 + r^2/2$ for Spearman. It holds for pairs that have nothing to do
-with each other; where texts repeat, it is narrower than it should be.
+where $v$ is 1 for Pearson and $1 + r^2/2$ for Spearman. Copies of a pair tell nothing new: where
+$m_i$ pairs have the same two texts, $n$ is $(\sum_i m_i)^2 / \sum_i m_i^2$ (Kish). The interval
+holds for pairs that have nothing to do with each other; where texts repeat, it is narrower than it
+should be.
 
 **Shared words** of two texts with the sets of words $A$ and $B$:
 $|A \cap B| / \sqrt{|A| \, |B|}$.
@@ -231,7 +234,7 @@ class ScoredPairs(PairsAtLayer):
     def title(self) -> str:
         """The finding over all layers."""
         correlation, best = self.correlation, self.correlation.best
-        if best is None or correlation.n < FEWEST:
+        if best is None or correlation.n_distinct < FEWEST:
             return say("pairs.title.few_scores")
         if not correlation.is_clear:
             return say("pairs.title.unclear_scores")
@@ -248,8 +251,8 @@ class ScoredPairs(PairsAtLayer):
             )
         )  # fmt: skip
         n, words = correlation.n, correlation.shared_words
-        if n < FEWEST:
-            return [claim("pairs.scores.few", n=n, least=FEWEST)]
+        if correlation.n_distinct < FEWEST:
+            return [claim("pairs.scores.few", n=correlation.n_distinct, least=FEWEST)]
         if np.isnan(r):
             case = "equal_scores" if correlation.has_equal_scores else "equal_cosines"
             return [claim(f"pairs.scores.{case}", layer=self.layer, n=n)]
@@ -272,10 +275,8 @@ class ScoredPairs(PairsAtLayer):
         There are none if the pairs are too few.
         """
         correlation, row, best = self.correlation, self.row, self.correlation.best
-        if best is None or correlation.n < FEWEST or np.isnan(correlation.spearman[row]):
+        if best is None or correlation.n_distinct < FEWEST or np.isnan(correlation.spearman[row]):
             return []
-        sides = self.pairs.sides[correlation.rows]
-        n_texts = len(np.unique(sides))
         return [
             claim(
                 "pairs.scores_sure.interval",
@@ -289,7 +290,7 @@ class ScoredPairs(PairsAtLayer):
                 low=float(correlation.pearson_low[row]),
                 high=float(correlation.pearson_high[row]),
             ),
-            *([claim("pairs.scores_sure.repeated", n=n_texts)] if n_texts < sides.size else []),
+            *self.repeated_texts(correlation.rows),
             claim(
                 "pairs.scores_sure.best",
                 layer=self.layers[best],
@@ -329,7 +330,7 @@ class ScoredPairs(PairsAtLayer):
             ],
             "annotations": [
                 color_key([("Spearman", BLUE), ("Pearson", _PEARSON)]),
-                *([note(f"shared words {words:.2f}", x[-1], words)] if has_words else []),
+                *([note(f"shared words {two(words)}", x[-1], words)] if has_words else []),
             ],
         }
         return keyed_figure([band, *lines], layout, title=self.title)
@@ -372,7 +373,9 @@ class ScoredPairs(PairsAtLayer):
             return [say("pairs.notes.unscored")]
         low, high = (_written(float(end(self.grades))) for end in (np.nanmin, np.nanmax))
         key = "pairs.notes.scored" if self.pairs.split is None else "pairs.notes.scored_split"
-        return [say(key, n=self.correlation.n, low=low, high=high)]
+        scored = say(key, n=self.correlation.n, low=low, high=high)
+        n = self._n_copies(self.correlation.rows)
+        return [scored, *([say("pairs.notes.copies_interval", n=n)] if n else [])]
 
 
 def _percentile(ends: Float64Array) -> str:
@@ -418,16 +421,19 @@ import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
 with np.load("pairs.npz") as page:
-    cosines, scores = page["cosines"], page["scores"]
+    cosines, scores, contents = page["cosines"], page["scores"], page["contents"]
 
 rows = ~np.isnan(scores) & ~np.isnan(cosines).any(axis=0)
+copies = np.unique(contents[rows], return_counts=True)[1]
+n = copies.sum() ** 2 / (copies**2).sum()  # without copies, the number of pairs
 spearman, pearson = [], []
 for c in cosines[:, rows].astype(float):
     r = spearmanr(c, scores[rows]).statistic
-    half = 1.959964 * np.sqrt((1 + r**2 / 2) / (rows.sum() - 3))  # Bonett and Wright, 2000
+    half = 1.959964 * np.sqrt((1 + r**2 / 2) / (n - 3))  # Bonett and Wright, 2000
     spearman.append((r, np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)))
-    line = pearsonr(c, scores[rows])
-    pearson.append((line.statistic, *line.confidence_interval(0.95)))
+    r = pearsonr(c, scores[rows]).statistic
+    half = 1.959964 / np.sqrt(n - 3)  # Fisher
+    pearson.append((r, np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)))
     print("Spearman {:.4f} ({:.4f} to {:.4f}),".format(*spearman[-1]), end=" ")
     print("Pearson {:.4f} ({:.4f} to {:.4f})".format(*pearson[-1]))
 print(f"{rows.sum()} pairs")

@@ -10,6 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import cut, cut_start
 from contextlens.core import EncoderService
 from contextlens.core.schema import Tokens
 from contextlens.core.words import Span
@@ -111,9 +112,9 @@ def marked(text: str, span: Span | None) -> str:
     """Return a text as HTML with its word marked; a long text is cut around the word."""
     start, end = span or (0, 0)
     before, word, after = text[:start], text[start:end], text[end:]
-    before = before if len(before) <= _N_AROUND else f"…{before[-_N_AROUND:]}"
+    before = before if len(before) <= _N_AROUND else f"…{cut_start(before, _N_AROUND)}"
     n_after = 2 * _N_AROUND if span is None else _N_AROUND
-    word, after = (part if len(part) <= n else f"{part[:n]}…" for part, n in
+    word, after = (part if len(part) <= n else f"{cut(part, n)}…" for part, n in
                    ((word, _N_AROUND), (after, n_after)))  # fmt: skip
     mark = f"<mark>{html.escape(word)}</mark>" if word else ""
     return f"{html.escape(before)}{mark}{html.escape(after)}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.correlation import Float64Array
 from contextlens.core.schema import IntArray
-from contextlens.core.words import Span
+from contextlens.core.words import Span, bare_words
 from contextlens.corpus.bundled import ambiguous_corpus
 
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
@@ -73,6 +73,27 @@ class PairSet:
     def has_labels(self) -> bool:
         """True if any pair has a label."""
         return bool((self.gold != UNKNOWN).any())
+
+    @cached_property
+    def contents(self) -> IntArray:
+        """(n_pairs,) int64, the first pair with the same two texts, in either order.
+
+        Case, signs and spaces do not count; the compared words do.
+        """
+        texts = [hash(bare_words(text)) for text in self.texts]
+        firsts: dict[frozenset[tuple[int, ...]], int] = {}
+        contents = []
+        for i, sides in enumerate(self.sides.tolist()):
+            pair = [(texts[text], *self._word_hashes(i, side)) for side, text in enumerate(sides)]
+            contents.append(firsts.setdefault(frozenset(pair), i))
+        return np.array(contents, np.int64)
+
+    def _word_hashes(self, pair: int, side: int) -> tuple[int, ...]:
+        span = self.span(pair, side)
+        if span is None:
+            return ()
+        text = self.text(pair, side)
+        return hash(bare_words(text[: span[0]])), hash(bare_words(text[slice(*span)]))
 
     @property
     def _arrays(self) -> tuple[NDArray[Any] | None, ...]:

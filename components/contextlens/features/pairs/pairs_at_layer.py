@@ -22,6 +22,9 @@ from contextlens.features.pairs.pair_set import PairSet
 from contextlens.figures.theme import figure
 from contextlens.ui.panel import Arrays, Panel, Rows
 
+_MIN_QUARTERED = 4
+"""Of fewer pairs, not half lie between the quartiles."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairsAtLayer(Panel):
@@ -123,12 +126,17 @@ class PairsAtLayer(Panel):
     def pair_claims(self, pair: int) -> list[Claim]:
         """Return the verdict on one pair: here, its place among all."""
         cosine, cosines = float(self.cosines[pair]), self.cosines[self.compared_pairs]
-        n_others = len(cosines) - 1
-        case = "place" if n_others > 0 else "alone"
+        n_others, n_lower = len(cosines) - 1, int((cosines < cosine).sum())
+        case = "place"
+        if n_others < 1:
+            case = "alone"
+        elif n_lower == n_others:
+            case = "highest"
+        elif (cosines > cosine).sum() == n_others:
+            case = "lowest"
         words, texts = f"pairs.verdict.words.{case}", f"pairs.verdict.texts.{case}"
         key = words if self.pairs.has_words else texts
-        lower = float((cosines < cosine).sum()) / max(1, n_others)
-        numbers = {"cosine": cosine, "share": lower, "count": n_others}
+        numbers = {"cosine": cosine, "share": n_lower / max(1, n_others), "n": n_others}
         return [claim(key, **numbers), claim("pairs.verdict.no_threshold")]
 
     def to_read(self, which: str) -> IntArray:
@@ -157,9 +165,12 @@ class PairsAtLayer(Panel):
     def claims(self) -> Sequence[Claim]:
         """Return the reading at the layer."""
         cosines = self.cosines[self.compared_pairs].astype(float)
-        low, median, high = np.percentile(cosines, [25, 50, 75]).tolist()
+        is_few = 1 < len(cosines) < _MIN_QUARTERED
+        ends = (0, 50, 100) if is_few else (25, 50, 75)
+        low, median, high = np.percentile(cosines, ends).tolist()
         numbers = {"low": low, "median": median, "high": high}
-        return [claim("pairs.unlabelled", n=len(cosines), layer=self.layer, **numbers)]
+        key = "pairs.unlabelled_few" if is_few else "pairs.unlabelled"
+        return [claim(key, n=len(cosines), layer=self.layer, **numbers)]
 
     def figure(self) -> go.Figure:
         """Return the distribution of cosines at each layer: median, middle half, nine of ten."""
@@ -208,11 +219,18 @@ class PairsAtLayer(Panel):
             "sides": pairs.sides,
             "spans": pairs.spans,
             "rows": pairs.rows,
+            "contents": pairs.contents,
         }
 
     def scripts(self) -> list[tuple[str, str]]:
         """Return scripts for the numbers at each layer, each with its title; a chart has none."""
         return []
+
+    def repeated_texts(self, rows: IntArray) -> list[Claim]:
+        """Return that some pairs share texts, if different ones do."""
+        sides = self.pairs.sides[np.unique(self.pairs.contents[rows])]
+        n, n_of_pairs = len(np.unique(sides)), sides.size - int((sides[:, 0] == sides[:, 1]).sum())
+        return [claim("pairs.repeated_texts", n=n)] if n < n_of_pairs else []
 
     # --- What was compared and what was left out
 
@@ -236,8 +254,12 @@ class PairsAtLayer(Panel):
         return [" · ".join(facts), *pairs.notes, *([self.why_not] if self.why_not else [])]
 
     def _used_pairs(self) -> list[str]:
-        """The pairs whose labels or scores are used, or are not, if there are any."""
-        return []
+        """The pairs whose labels or scores are used, or are not, if there are any; and copies."""
+        n = self._n_copies(self.compared_pairs)
+        return [say("pairs.notes.copies", n=n)] if n else []
+
+    def _n_copies(self, rows: IntArray) -> int:
+        return len(rows) - len(np.unique(self.pairs.contents[rows]))
 
 
 def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:

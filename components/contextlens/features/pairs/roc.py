@@ -9,6 +9,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import number
 from contextlens.core.schema import FloatArray
 from contextlens.features.pairs.controls import MAX_DRAWN_STEPS
 from contextlens.features.pairs.layer_chart import BLUE, note
@@ -60,7 +61,7 @@ class RocCurve(Panel):
             "name": "ROC",
             "line": {"color": BLUE, "width": 2.5},
             "customdata": [
-                f"{cut:.4f}" if np.isfinite(cut) else "none" for cut in self.thresholds[step]
+                number(cut, ".4f") if np.isfinite(cut) else "none" for cut in self.thresholds[step]
             ],
             "hovertemplate": f"threshold %{{customdata}}{shares}",
         }

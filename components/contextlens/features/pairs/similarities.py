@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
+from contextlens.content.wording import two
 from contextlens.core.schema import FloatArray
 from contextlens.features.pairs.layer_chart import BLUE, color_key, keyed_figure, upright
 from contextlens.features.pairs.pair_set import DIFFERENT, SAME
@@ -51,7 +52,7 @@ class Similarities(Panel):
             shapes.append(_range(random_range))
         if threshold is not None:
             shapes.append(upright(threshold, color=INK, width=2, dash="solid"))
-            notes.append(_above(f"threshold {threshold:.2f}", threshold, scale))
+            notes.append(_above(f"threshold {two(threshold)}", threshold, scale))
         layout = {
             "margin": {"l": 73},
             "barmode": "overlay",
@@ -104,7 +105,7 @@ def _bars(name: str, color: str, cosines: FloatArray, edges: NDArray[np.float64]
         "width": float(edges[1] - edges[0]) * 0.96,
         "name": name,
         "marker": {"color": color, "opacity": 0.55},
-        "customdata": [[f"{a:.2f}", f"{b:.2f}"] for a, b in pairwise(edges)],
+        "customdata": [[two(a), two(b)] for a, b in pairwise(edges)],
         "hovertemplate": f"{name}<br>cosine %{{customdata[0]}} to %{{customdata[1]}}"
         "<br>%{y} pairs<extra></extra>",
     }

@@ -2,7 +2,8 @@
 
 A pair counts as the same if its cosine is at least the threshold. The threshold is fitted on
 training pairs and judged on others: those of a given test split, or those of each fold in turn
-(stratified cross-validation). Intervals are Wilson's (1927); AUC is scikit-learn's.
+(stratified cross-validation). A pair that stands in a file several times counts once. Intervals
+are Wilson's (1927); AUC is scikit-learn's.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from plotly import graph_objects as go
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import MAX_FOLDS, RISK, wilson
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import two
+from contextlens.content.wording import number, two
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.pairs.controls import LABELLED_LISTS, LABELLED_PANELS, PLAIN_LISTS
 from contextlens.features.pairs.layer_chart import (
@@ -32,7 +33,15 @@ from contextlens.features.pairs.layer_chart import (
     note,
     upright,
 )
-from contextlens.features.pairs.pair_set import DIFFERENT, LABEL_NAMES, SAME, TEST, TRAIN, UNKNOWN
+from contextlens.features.pairs.pair_set import (
+    DIFFERENT,
+    LABEL_NAMES,
+    NEITHER,
+    SAME,
+    TEST,
+    TRAIN,
+    UNKNOWN,
+)
 from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.figures.ruler import Stretch, line_ruler
 from contextlens.figures.theme import figure
@@ -44,8 +53,10 @@ $c_\ell \ge \theta_\ell$ counts as *same*; it lies midway between two neighbouri
 several that do equally well it is the middle one.
 
 **Accuracy** is the share of the test pairs that this threshold gets right; the training pairs do
-not count. Without a split, pairs are dealt into up to five folds with as many of either kind
-(stratified cross-validation), and each fold is judged by the threshold of the others.
+not count. Copies of a pair, with the same two texts and the same label, count once; the order of
+the texts, case and signs do not matter. Without a split, pairs are dealt into up to five folds with
+as many of either kind (stratified cross-validation), and each fold is judged by the threshold of
+the others.
 
 **Interval.** Of $n$ judged pairs a share $p$ is right; with $z = 1.96$ (Wilson, 1927):
 
@@ -79,11 +90,15 @@ class Judgement:
         n_folds: the folds of the cross-validation; 0 for a split.
         n_train: pairs on which a threshold was fitted; with folds, all judged pairs.
         n_left_out: labelled pairs that are in neither part of a split.
+        n_copies: labelled pairs that do not count, as they repeat one that does.
+        n_taught: judged pairs whose texts a training pair of the split has, too.
         rows: (n_judged,) int64, the pairs that were judged.
         same: (n_judged,) bool, True for a pair labelled the same.
         called_same: (n_layers, n_judged) bool, True for a pair at or above the threshold.
         cuts: (n_layers, n_cuts) the thresholds that judged: one for each fold, or one for a split.
         cut_of: (n_judged,) int64, the column in `cuts` of the threshold that judged each pair.
+        judged_as: (n_pairs,) int64, the place in `rows` of each pair or of the pair that it
+            repeats; -1 for a pair that was not judged.
         thresholds: (n_layers,) fitted on the training pairs; with folds, on all labelled pairs.
         accuracy, low, high: (n_layers,) the share of judged pairs called right, with its interval.
         train_accuracy: (n_layers,) the share called right of those the threshold was fitted on.
@@ -98,11 +113,14 @@ class Judgement:
     n_folds: int
     n_train: int
     n_left_out: int
+    n_copies: int
+    n_taught: int
     rows: IntArray
     same: Bools
     called_same: Bools
     cuts: FloatArray
     cut_of: IntArray
+    judged_as: IntArray
     thresholds: FloatArray
     accuracy: FloatArray
     low: FloatArray
@@ -138,7 +156,8 @@ class Judgement:
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        return self.rows.nbytes + self.same.nbytes + self.called_same.nbytes
+        arrays = (self.rows, self.same, self.called_same, self.cut_of, self.judged_as)
+        return sum(array.nbytes for array in arrays)
 
     def wrong(self, layer: int) -> IntArray:
         """Return the pairs that are called wrong at a layer, given by its row."""
@@ -146,29 +165,57 @@ class Judgement:
         return missed
 
 
-def judge(cosines: FloatArray, gold: IntArray, split: IntArray | None) -> Judgement | str:
+def judge(
+    cosines: FloatArray,
+    gold: IntArray,
+    split: IntArray | None,
+    contents: IntArray | None = None,
+) -> Judgement | str:
     """Return the judgement of pairs, or the reason why there is none ("" without labels).
 
     Args:
         cosines: (n_layers, n_pairs); NaN for a pair that has no cosine.
         gold: (n_pairs,) SAME, DIFFERENT or UNKNOWN.
         split: (n_pairs,) TRAIN, TEST or NEITHER; None if none is given.
+        contents: (n_pairs,) equal numbers for pairs of the same texts; None if all differ.
     """
-    known = (gold != UNKNOWN) & ~np.isnan(cosines[0])
+    contents = np.arange(len(gold)) if contents is None else contents
+    labelled = (gold != UNKNOWN) & ~np.isnan(cosines[0])
+    kinds = np.stack([contents, gold])
+    known = _once(labelled, kinds)
     why = _why_not(gold[known])
     if not known.any() or why:
         return why
     note = ""
     if split is not None:
-        train, test = known & (split == TRAIN), known & (split == TEST)
+        counted = _once(labelled, np.stack([contents, gold, split]))
+        train, test = counted & (split == TRAIN), counted & (split == TEST)
         if not test.any():
             note = say("pairs.untested.no_test")
         elif len(set(gold[train].tolist())) < 2:
             note = say("pairs.untested.no_train")
         else:
-            left_out = int(known.sum() - train.sum() - test.sum())
-            return _by_split(cosines, gold == SAME, train, test, left_out)
-    return _by_folds(cosines, gold == SAME, np.flatnonzero(known), note)
+            n_left_out = int((labelled & (split == NEITHER)).sum())
+            return _by_split(
+                cosines,
+                kinds,
+                train,
+                test,
+                n_left_out=n_left_out,
+                n_copies=int(labelled.sum() - train.sum() - test.sum()) - n_left_out,
+                n_taught=int(np.isin(contents[test], contents[train]).sum()),
+            )
+    n_copies = int(labelled.sum() - known.sum())
+    return _by_folds(cosines, kinds, np.flatnonzero(known), n_copies=n_copies, note=note)
+
+
+def _once(chosen: Bools, kinds: IntArray) -> Bools:
+    """The first of the chosen pairs of each kind, given as (n_numbers, n_pairs)."""
+    rows = np.flatnonzero(chosen)
+    first = np.unique(kinds[:, rows], axis=1, return_index=True)[1]
+    once = np.zeros_like(chosen)
+    once[rows[first]] = True
+    return once
 
 
 def _why_not(gold: IntArray) -> str:
@@ -185,8 +232,9 @@ def _why_not(gold: IntArray) -> str:
 
 
 def _by_split(
-    cosines: FloatArray, same: Bools, train: Bools, test: Bools, left_out: int
+    cosines: FloatArray, kinds: IntArray, train: Bools, test: Bools, **more: int
 ) -> Judgement:
+    same = kinds[1] == SAME
     thresholds = np.array(
         [best_threshold(layer_cosines[train], same[train]) for layer_cosines in cosines]
     )
@@ -195,25 +243,27 @@ def _by_split(
     called_same = cosines[:, rows] >= thresholds[:, None]
     return _judgement(
         cosines,
+        kinds,
         rows,
-        same[rows],
         called_same,
         how="split",
         n_folds=0,
         n_train=int(train.sum()),
-        n_left_out=left_out,
         cuts=thresholds[:, None],
         cut_of=np.zeros(len(rows), np.int64),
         thresholds=thresholds,
         train_accuracy=fitted,
         best=int(np.argmax(fitted)),
+        **more,
     )
 
 
-def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Judgement:
+def _by_folds(
+    cosines: FloatArray, kinds: IntArray, rows: IntArray, *, n_copies: int, note: str
+) -> Judgement:
     from sklearn.model_selection import StratifiedKFold
 
-    rated, kind = cosines[:, rows], same[rows]
+    rated, kind = cosines[:, rows], kinds[1, rows] == SAME
     k = int(min(MAX_FOLDS, kind.sum(), (~kind).sum()))
     folds = StratifiedKFold(k, shuffle=True, random_state=_SEED)
     cuts, cut_of = np.zeros((len(rated), k)), np.zeros(len(rows), np.int64)
@@ -226,13 +276,15 @@ def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Ju
     thresholds = np.array([best_threshold(layer_cosines, kind) for layer_cosines in rated])
     return _judgement(
         cosines,
+        kinds,
         rows,
-        kind,
         called_same,
         how="folds",
         n_folds=k,
         n_train=len(rows),
         n_left_out=0,
+        n_copies=n_copies,
+        n_taught=0,
         cuts=cuts,
         cut_of=cut_of,
         thresholds=thresholds,
@@ -243,14 +295,18 @@ def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Ju
 
 
 def _judgement(
-    cosines: FloatArray, rows: IntArray, same: Bools, called_same: Bools, **more: object
+    cosines: FloatArray, kinds: IntArray, rows: IntArray, called_same: Bools, **more: object
 ) -> Judgement:
+    same = kinds[1, rows] == SAME
+    positions = {kind: i for i, kind in enumerate(map(tuple, kinds[:, rows].T.tolist()))}
+    judged_as = [positions.get(kind, -1) for kind in map(tuple, kinds.T.tolist())]
     right = (called_same == same).sum(axis=1)
     bounds = np.array([wilson(int(n), len(rows)) for n in right])
     return Judgement(
         rows=rows,
         same=same,
         called_same=called_same,
+        judged_as=np.array(judged_as, np.int64),
         accuracy=right / len(rows),
         low=bounds[:, 0],
         high=bounds[:, 1],
@@ -328,16 +384,14 @@ class LabelledPairs(PairsAtLayer):
     @cached_property
     def pair_thresholds(self) -> Float64Array:
         """(n_pairs,) the threshold that judges each pair: of a fold, that of the others."""
-        thresholds = np.full(self.pairs.n, self.threshold)
-        thresholds[self.judgement.rows] = self.judgement.cuts[self.row, self.judgement.cut_of]
-        return thresholds
+        judgement = self.judgement
+        cuts = judgement.cuts[self.row, judgement.cut_of]
+        return np.where(judgement.judged_as >= 0, cuts[judgement.judged_as], self.threshold)
 
     @cached_property
     def called_same(self) -> Bools:
         """(n_pairs,) the pairs that are called the same."""
-        # A Python float would be rounded to the cosines' float32.
-        called_same: Bools = self.cosines >= self.judgement.thresholds[self.row]
-        called_same[self.judgement.rows] = self.judgement.called_same[self.row]
+        called_same: Bools = self.cosines >= self.pair_thresholds
         return called_same
 
     @cached_property
@@ -397,6 +451,7 @@ class LabelledPairs(PairsAtLayer):
             for share in (judgement.low[row], judgement.high[row], judgement.majority)
         )
         case = "better" if low > baseline else "worse" if high < baseline else "unclear"
+        case = "one" if judgement.n == 1 else case
         finding = claim(
             f"pairs.claim.{case}",
             layer=self.layer,
@@ -418,6 +473,7 @@ class LabelledPairs(PairsAtLayer):
         return [
             claim("pairs.sure.interval", n=judgement.n, low=low, high=high),
             claim(f"pairs.sure.{judgement.how}", n=judgement.n_train, **how),
+            *self.repeated_texts(judgement.rows),
             claim(f"pairs.sure.{case}", n=n_wrong, called=n_wrong - n_missed, missed=n_missed),
         ]
 
@@ -499,12 +555,17 @@ class LabelledPairs(PairsAtLayer):
         return [(say("pairs.accuracy_snippet"), script), ("", ACCURACY_PICTURE)]
 
     def _used_pairs(self) -> list[str]:
-        n = self.judgement.n_left_out
-        return [say("pairs.notes.left_out", n=n)] if n else []
+        judgement = self.judgement
+        numbers = {
+            "left_out": judgement.n_left_out,
+            "copies_once": judgement.n_copies,
+            "taught": judgement.n_taught,
+        }
+        return [say(f"pairs.notes.{name}", n=n) for name, n in numbers.items() if n]
 
 
 def _four(value: float) -> str:
-    return f"{round(value, 4) + 0.0:.4f}".replace("-", "\N{MINUS SIGN}")
+    return number(value, ".4f")
 
 
 # --- A script for the accuracy, from the page's NPZ
@@ -522,6 +583,7 @@ from sklearn.model_selection import StratifiedKFold
 
 with np.load("pairs.npz") as page:
     cosines, gold, split = page["cosines"], page["gold"], page["split"]
+    contents = page["contents"]  # equal for pairs of the same two texts
 
 
 def threshold(c, same):
@@ -537,11 +599,18 @@ def threshold(c, same):
     return cuts[best[(len(best) - 1) // 2]]
 
 
-known = (gold >= 0) & ~np.isnan(cosines[0])
+def once(*kinds):
+    \"\"\"The labelled pairs without copies.\"\"\"
+    rows = np.flatnonzero((gold >= 0) & ~np.isnan(cosines[0]))
+    first = np.unique(np.stack(kinds)[:, rows], axis=1, return_index=True)[1]
+    return np.isin(np.arange(len(gold)), rows[first])
+
+
 same = gold == 1
 """
 
 _SPLIT = """\
+known = once(contents, gold, split)
 train, test = known & (split == 0), known & (split == 1)
 accuracy, auc = [], []
 for c in cosines:
@@ -549,7 +618,7 @@ for c in cosines:
 """
 
 _FOLDS = """\
-test = known
+test = known = once(contents, gold)
 k = min(5, same[known].sum(), (~same[known]).sum())
 folds = list(StratifiedKFold(k, shuffle=True, random_state=0).split(same[known], same[known]))
 accuracy, auc = [], []

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.features.probe.labels import LabelProbe
+from contextlens.features.probe.labels import LabelProbe, LabelResult
 from contextlens.features.probe.layer_scores import level_line
 from contextlens.figures.theme import CATEGORICAL, figure
 from contextlens.ui.panel import Panel
+
+_MARGIN = 0.1
+"""Probabilities fit if, in 95 of 100 cases, the share right is no further from their mean."""
+
+
+def calibration_verdict(result: LabelResult) -> Literal["fits", "too_sure", "too_shy", "too_few"]:
+    """Return whether the mean probability of the best predictions fits the share that is right."""
+    (low, high), sure = result.wide_interval, float(result.best.chances.mean())
+    if sure > high:
+        return "too_sure"
+    if sure < low:
+        return "too_shy"
+    return "fits" if sure - low <= _MARGIN and high - sure <= _MARGIN else "too_few"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +57,9 @@ class Calibration(Panel):
 
     def claims(self) -> Sequence[Claim]:
         """Return whether the probabilities fit the share that is right."""
-        best = self.probe.result.best
-        (low, high), sure = best.interval, float(best.chances.mean())
-        verdict = "too_sure" if sure > high else "too_shy" if sure < low else "fits"
-        return [claim(f"probe.calibration.{verdict}", sure=sure, right=best.value)]
+        result = self.probe.result
+        verdict, sure = calibration_verdict(result), float(result.best.chances.mean())
+        return [claim(f"probe.calibration.{verdict}", sure=sure, right=result.best.value)]
 
     def figure(self) -> go.Figure:
         """Return the share right by the probability given, beside a perfect match."""

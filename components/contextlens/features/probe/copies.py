@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from contextlens.analysis.separation import Trial
+from contextlens.core.words import bare_words
 
 _MIN_WORDS = 6
 """Shorter texts that differ in one word are different texts."""
@@ -18,7 +18,7 @@ def copies_of(texts: Sequence[str], trial: Trial) -> tuple[int, int]:
     word more, fewer or another, and one of the two has six words or more. In cross-validation, one
     in the same fold does not count, as it is not learned from.
     """
-    words = [[hash(word) for word in re.findall(r"\w+", text.casefold())] for text in texts]
+    words = [[hash(word) for word in bare_words(text)] for text in texts]
     teaches, folds = trial.teaches.tolist(), trial.folds.tolist()
     by_sum: dict[int, set[int]] = {}
     by_part: dict[int, set[int]] = {}

@@ -25,6 +25,7 @@ from contextlens.features.probe.layer_scores import (
     Probe,
     Score,
     take_rows,
+    widening,
     word_counts,
 )
 from contextlens.features.probe.text_vectors import vectors_script
@@ -46,6 +47,12 @@ class GradeResult(LayerScores[Score]):
     def wide_interval(self) -> tuple[float, float]:
         """The 95% interval of the best correlation, which allows for its choice (Bonferroni)."""
         return spearman_interval(self.best.value, self.best.n, risk=RISK / len(self.scores))
+
+    def _beats_words(self) -> bool:
+        return self.wide_interval[0] > self.words.value
+
+    def _is_beaten_by_words(self) -> bool:
+        return self.wide_interval[1] < self.words.value
 
 
 # --- Learning grades
@@ -81,10 +88,10 @@ def grade_score(
         regression.fit(take_rows(features, learned), taught)
         predicted[tested] = regression.predict(take_rows(features, tested))
     predicted = predicted[trial.tested]
-    value, low, high = spearman_of(predicted, grades[trial.tested])
-    if math.isnan(value):
-        value, low, high = 0.0, *spearman_interval(0.0, max(4, len(predicted)))
-    return Score(name=name, layer=layer, predicted=predicted, value=value, interval=(low, high))
+    value, *_ = spearman_of(predicted, grades[trial.tested])
+    value = 0.0 if math.isnan(value) else value
+    interval = spearman_interval(value, max(4.0, len(predicted) / widening(trial)))
+    return Score(name=name, layer=layer, predicted=predicted, value=value, interval=interval)
 
 
 def _regression(*, of_texts: bool) -> Any:
@@ -147,6 +154,7 @@ class GradeProbe(Probe):
         """Return how the test was made, and what else belongs to its numbers."""
         result, (low, high) = self.result, self.result.wide_interval
         return [
+            claim("probe.grades.sure.luck", n=round(1_000 * result.p_value)),
             claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
             self._how_claim(),
             *(

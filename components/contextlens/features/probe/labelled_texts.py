@@ -108,12 +108,13 @@ def _can_be_labels(title: str, labels: Sequence[str]) -> bool:
 def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
     """Return the labelled texts of a corpus: all, or as many as the memory for vectors holds.
 
-    Of more than that, some are drawn with a fixed seed.
+    Of more than that, some are drawn with a fixed seed. Empty texts take no part.
     """
     labels = corpus.labels[column]
     every_grade = numbers_of(labels, "number") if kind_of_column(labels) == "number" else None
     has_label = [label != "" for label in labels] if every_grade is None else ~np.isnan(every_grade)
-    rows = np.flatnonzero(has_label)
+    is_filled = [bool(text.strip()) for text in corpus.texts]
+    rows = np.flatnonzero(np.logical_and(has_label, is_filled))
     n = len(rows)
     max_texts = max(1, MAX_VECTOR_BYTES // (2 * 4 * (card.n_layers + 1) * card.n_dims))
     if n > max_texts:
@@ -137,6 +138,8 @@ def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:
         grades: (n,) the grade of each text.
         split: the value in the split column for each text; empty if there is no such column.
     """
+    if not len(grades):
+        return trial_of([], split)
     ends = np.quantile(grades, np.linspace(0, 1, _N_STRATA + 1)[1:-1])
     fifths = np.searchsorted(ends, grades, side="right").tolist()
     return trial_of([str(fifth) for fifth in fifths], split)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.separation import RISK, Trial, wilson
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted
+from contextlens.content.wording import listed_names, quoted
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.probe.layer_scores import (
     LayerScores,
@@ -22,6 +22,7 @@ from contextlens.features.probe.layer_scores import (
     Probe,
     Score,
     take_rows,
+    widening,
     word_counts,
 )
 from contextlens.features.probe.text_vectors import vectors_script
@@ -37,18 +38,23 @@ class LabelScore(Score):
     Attributes:
         predicted: (n_tested,) int64, the number of the predicted label.
         chances: (n_tested,) float32, the probability that the classifier gives its prediction.
-        right: the number of texts that are predicted right.
+        is_right: (n_tested,) bool.
         macro_f1: the mean F1 of all labels, each counting the same.
     """
 
     chances: FloatArray
-    right: int
+    is_right: NDArray[np.bool_]
     macro_f1: float
+
+    @property
+    def right(self) -> int:
+        """The number of texts that are predicted right."""
+        return int(np.count_nonzero(self.is_right))
 
     @property
     def nbytes(self) -> int:
         """Approximate bytes in memory."""
-        return super().nbytes + self.chances.nbytes
+        return super().nbytes + self.chances.nbytes + self.is_right.nbytes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,7 +62,8 @@ class LabelResult(LayerScores[LabelScore]):
     """The scores for labels that are names; guessing is always naming the commonest.
 
     Attributes:
-        curve: the best vectors' scores after learning from fewer texts, with their numbers.
+        curve: the best vectors' scores after learning from fewer texts, with their numbers; the
+            vectors are chosen anew for each number.
     """
 
     curve: tuple[tuple[int, LabelScore], ...]
@@ -66,6 +73,21 @@ class LabelResult(LayerScores[LabelScore]):
         """The 95% interval of the best accuracy, which allows for its choice (Bonferroni)."""
         return wilson(self.best.right, self.best.n, risk=RISK / len(self.scores))
 
+    def _beats_words(self) -> bool:
+        return gets_more_right(self.best, self.words, risk=RISK / 2 / len(self.scores))
+
+    def _is_beaten_by_words(self) -> bool:
+        return gets_more_right(self.words, self.best, risk=RISK / 2)
+
+
+def gets_more_right(first: LabelScore, second: LabelScore, *, risk: float) -> bool:
+    """True if more of the same texts are predicted right, by McNemar's exact test (one-sided)."""
+    from scipy.stats import binomtest
+
+    only_first = int(np.count_nonzero(first.is_right & ~second.is_right))
+    n = int(np.count_nonzero(first.is_right != second.is_right))
+    return n > 0 and float(binomtest(only_first, n, alternative="greater").pvalue) <= risk
+
 
 # --- Learning labels
 
@@ -73,7 +95,8 @@ class LabelResult(LayerScores[LabelScore]):
 def learned_from(vectors: FloatArray, trial: Trial) -> Learned:
     """Return the classifier that learned from all texts to learn from, tested or not."""
     rows = np.flatnonzero(trial.teaches)
-    scaler, regression = _classifier(len(trial.senses)).fit(vectors[rows], trial.codes[rows])
+    classifier = _classifier(len(trial.senses), len(rows))
+    scaler, regression = classifier.fit(vectors[rows], trial.codes[rows])
     weights, biases = regression.coef_, regression.intercept_
     if len(weights) == 1:  # of two labels, scikit-learn keeps the difference
         weights, biases = np.vstack([0 * weights, weights]), np.append(0, biases)
@@ -105,7 +128,7 @@ def held_out(
         if seed is not None:
             codes = np.random.default_rng(seed).permutation(codes)
         if isinstance(features, np.ndarray):
-            classifier = _classifier(len(trial.senses))
+            classifier = _classifier(len(trial.senses), len(learned))
         else:
             classifier = _word_counter()
         classifier.fit(take_rows(features, learned), codes)
@@ -115,19 +138,22 @@ def held_out(
     return predicted[trial.tested], chances[trial.tested]
 
 
-def _classifier(n_labels: int) -> Any:
+def _classifier(n_labels: int, n_learned: int) -> Any:
     """An unfitted scikit-learn pipeline for vectors."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    regression = LogisticRegression(max_iter=1000, solver=_solver_of(n_labels))
+    regression = LogisticRegression(max_iter=1000, solver=_solver_of(n_labels, n_learned))
     return make_pipeline(StandardScaler(), regression)
 
 
-def _solver_of(n_labels: int) -> str:
-    """Return scikit-learn's name of the quicker solver for a number of labels."""
-    return "newton-cholesky" if n_labels == 2 else "lbfgs"
+def _solver_of(n_labels: int, n_learned: int) -> str:
+    """Return scikit-learn's name of the quicker solver for so many labels and texts.
+
+    Newton's method also fails on a few texts whose vectors are all the same.
+    """
+    return "newton-cholesky" if n_labels == 2 and n_learned >= 1_000 else "lbfgs"
 
 
 def _word_counter() -> Any:
@@ -152,15 +178,16 @@ def label_score(
     predicted, chances = held_out(features, trial, seed=seed)
     codes = trial.codes[trial.tested]
     f1 = f1_score(codes, predicted, labels=np.unique(codes), average="macro", zero_division=0)
-    right, n = int((predicted == codes).sum()), len(codes)
+    is_right = predicted == codes
+    right, n = int(np.count_nonzero(is_right)), len(codes)
     return LabelScore(
         name=name,
         layer=layer,
         predicted=predicted,
         value=right / n,
-        interval=wilson(right, n),
+        interval=wilson(right / widening(trial), n / widening(trial)),
         chances=chances,
-        right=right,
+        is_right=is_right,
         macro_f1=float(f1),
     )
 
@@ -201,6 +228,7 @@ class LabelProbe(Probe):
         """Return how the test was made, and what else belongs to its numbers."""
         result, (low, high) = self.result, self.result.wide_interval
         return [
+            claim("probe.sure.luck", n=round(1_000 * result.p_value)),
             claim("probe.sure.interval", low=low, high=high, choices=len(result.scores)),
             self._how_claim(),
             claim("probe.sure.f1", f1=result.best.macro_f1),
@@ -210,11 +238,19 @@ class LabelProbe(Probe):
 
     def notes(self) -> Sequence[Claim]:
         """Return what makes the test less telling, a line each."""
-        trial, notes = self.labelled.trial, super().notes()
-        if trial.chance <= max(0.5, _UNBALANCED / len(trial.senses)):
-            return notes
-        commonest = quoted(trial.most_frequent)
-        return [*notes, claim("probe.notes.unbalanced", commonest=commonest, share=trial.chance)]
+        trial, notes = self.labelled.trial, [*super().notes()]
+        never_taught = np.setdiff1d(trial.codes[trial.tested], trial.codes[trial.teaches])
+        for case, labels in (
+            ("never_taught", [trial.senses[code] for code in never_taught]),
+            ("left_out_labels", trial.left_out),
+        ):
+            if labels:
+                names = listed_names([quoted(label) for label in labels])
+                notes.append(claim(f"probe.notes.{case}", n=len(labels), names=names))
+        if trial.chance > max(0.5, _UNBALANCED / len(trial.senses)):
+            commonest = quoted(trial.most_frequent)
+            notes.append(claim("probe.notes.unbalanced", commonest=commonest, share=trial.chance))
+        return notes
 
     def _axis(self) -> dict[str, Any]:
         return {"title": {"text": "judged right"}, "range": [0, 1.02], "tickformat": ".0%"}
@@ -282,7 +318,9 @@ print(f"{{accuracy:.4f}} right of {{tested.sum()}}, macro-F1 {{f1:.4f}}")
 
 def label_snippet(probe: LabelProbe, score: LabelScore) -> str:
     """Return a script that prints the accuracy of one score's vectors."""
-    learn = _LEARN.format(solver=_solver_of(len(probe.labelled.trial.senses)))
+    labelled = probe.labelled
+    solver = _solver_of(len(labelled.trial.senses), labelled.n_learned)
+    learn = _LEARN.format(solver=solver)
     return vectors_script(
         probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
     )

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.analysis.correlation import Float64Array
-from contextlens.analysis.separation import Trial
+from contextlens.analysis.separation import RISK, Trial
 from contextlens.content.language import Claim, claim, say
 from contextlens.core.schema import FloatArray
-from contextlens.features.probe.labels import LabelProbe, LabelScore, label_score
+from contextlens.features.probe.labels import LabelProbe, LabelScore, gets_more_right, label_score
 from contextlens.features.probe.layer_scores import score_line
 from contextlens.figures.theme import CATEGORICAL, figure
 from contextlens.ui.panel import Panel
 
-_SHARES = (1 / 8, 1 / 4, 1 / 2)
+_SHARES = (1 / 4, 1 / 2)
 
 
-def learning_curve(vectors: FloatArray, trial: Trial) -> tuple[tuple[int, LabelScore], ...]:
-    """Return the scores after learning from an eighth, a quarter and half of the texts.
+def learning_curve(
+    vectors: Sequence[FloatArray], trial: Trial, on_progress: Callable[[float], None]
+) -> tuple[tuple[int, LabelScore], ...]:
+    """Return the scores after learning from a quarter and half of the texts.
 
-    Each number of texts is the mean over the folds. A share that has fewer than two labels is left
-    out.
+    For each number of texts, which is the mean over the folds, the best vectors are chosen anew.
+    Vectors chosen on all texts would favour learning from all. A share that has fewer than two
+    labels is left out.
+
+    Args:
+        vectors: (n_texts, n_dims) each kind of vectors.
+        trial: the texts to learn from and to test.
+        on_progress: told the share done; an exception from it ends the work.
     """
     curve = []
-    for share in _SHARES:
-        part = replace(trial, teaches=trial.teaches & (_positions(trial) < share))
-        folds = [part.teaches & (part.folds != fold) for fold in range(part.n_folds)]
-        if min(len(np.unique(part.codes[rows])) for rows in folds) > 1:
+    for i, share in enumerate(_SHARES):
+        smaller = replace(trial, teaches=trial.teaches & (_positions(trial) < share))
+        folds = [smaller.teaches & (smaller.folds != fold) for fold in range(smaller.n_folds)]
+        if min(len(np.unique(smaller.codes[rows])) for rows in folds) > 1:
+            scores = []
+            for k, rows in enumerate(vectors):
+                on_progress((i + k / len(vectors)) / len(_SHARES))
+                scores.append(label_score("smaller", rows, smaller))
             n = round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
-            curve.append((n, label_score("part", vectors, part)))
+            curve.append((n, max(scores, key=lambda score: score.value)))
     return tuple(curve)
 
 
@@ -59,13 +71,16 @@ class LearningCurve(Panel):
 
     def claims(self) -> Sequence[Claim]:
         """Return whether learning from twice as many texts has helped."""
-        result = self.probe.result
+        result, best = self.probe.result, self.probe.result.best
         if not result.curve:
             return [claim("probe.curve.short")]
-        n, half = result.curve[-1]
-        (low, high), best = half.interval, result.best.value
-        verdict = "helps" if best > high else "hurts" if best < low else "unclear"
-        return [claim(f"probe.curve.{verdict}", n=n, half=half.value, best=best)]
+        (n, half), verdict = result.curve[-1], "unclear"
+        if result.verdict != "unclear":
+            if gets_more_right(best, half, risk=RISK / 2):
+                verdict = "helps"
+            elif gets_more_right(half, best, risk=RISK / 2):
+                verdict = "hurts"
+        return [claim(f"probe.curve.{verdict}", n=n, half=half.value, best=best.value)]
 
     def figure(self) -> go.Figure:
         """Return the shares with their 95% intervals, and that of guessing."""

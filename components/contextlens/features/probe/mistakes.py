@@ -38,7 +38,7 @@ class Mistakes(Panel):
                 "text": labelled.texts[trial.tested[i]],
                 "label": trial.senses[codes[i]],
                 "judged": trial.senses[best.predicted[i]],
-                "probability": float(best.chances[i]),
+                "its own estimate": float(best.chances[i]),
             }
             for i in order.tolist()
         ]

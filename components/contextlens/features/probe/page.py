@@ -23,7 +23,7 @@ from contextlens.features.probe.layer_scores import HEIGHT, Probe
 from contextlens.features.probe.learning_curve import LearningCurve
 from contextlens.features.probe.mistakes import LargestErrors, Mistakes
 from contextlens.features.probe.mixups import Mixups
-from contextlens.features.probe.probing import probe_of, probe_task, seconds_of
+from contextlens.features.probe.probing import probe_of, probe_task, restored, seconds_of
 from contextlens.features.probe.try_sentence import try_sentence
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.own_file import OwnFile
@@ -121,7 +121,7 @@ def _mistakes(_: ViewState, probe: LabelProbe) -> None:
     mistakes = Mistakes(probe)
     st.markdown(mistakes.title)
     if rows := mistakes.rows():
-        kit.table(rows, key="probe_mistakes", exact=["probability"], height=300)
+        kit.table(rows, key="probe_mistakes", exact=["its own estimate"], height=300)
 
 
 def _chart(panel: Panel, name: str) -> None:
@@ -144,9 +144,11 @@ def _try(view: ViewState, probe: Probe) -> None:
         number = say("probe.try.column_chance")
         bar = st.column_config.ProgressColumn(number, min_value=0, max_value=1, format="percent")
         kit.table(rows, key="probe_chances", columns={number: bar})
-    st.markdown(say("probe.try.nearest"))
-    for text in tried.similar_texts():
-        st.markdown(text)
+    kit.notes(tried.notes())
+    if texts := tried.similar_texts():
+        st.markdown(say("probe.try.nearest"))
+        for text in texts:
+            st.markdown(text)
 
 
 LABEL_PANELS: Mapping[str, Callable[[ViewState, Any], None]] = {
@@ -176,8 +178,11 @@ def explain(probe: Probe) -> None:
     )
 
 
-def downloads(probe: Probe, container: DeltaGenerator) -> None:
-    """Draw the Download menu: the scores, and the texts with labels, folds and predictions."""
+def downloads(view: ViewState, probe: Probe, container: DeltaGenerator) -> None:
+    """Draw the Download menu: the scores, and the texts with labels, folds and predictions.
+
+    Files are made of the restored result at the click, so that a session does not hold it.
+    """
     passport = probe.result.passport
     with kit.downloads(
         container,
@@ -188,13 +193,18 @@ def downloads(probe: Probe, container: DeltaGenerator) -> None:
         name=_FILE,
         snippets=probe.scripts(),
     ):
-        kit.download_files(_FILE, passport, rows=probe.rows, arrays=probe.arrays)
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: restored(view).rows(),
+            arrays=lambda: restored(view).arrays(),
+        )
         st.caption(say("probe.downloads"))
         files: Mapping[str, tuple[str, Callable[[], bytes]]] = {
-            "probe.json": ("application/json", lambda: classifier_json(probe)),
-            "vectors.parquet": (_PARQUET, lambda: vectors_parquet(probe)),
-            "vectors.tsv": (_TSV, lambda: vectors_tsv(probe)[0]),
-            "labels.tsv": (_TSV, lambda: vectors_tsv(probe)[1]),
+            "probe.json": ("application/json", lambda: classifier_json(restored(view))),
+            "vectors.parquet": (_PARQUET, lambda: vectors_parquet(restored(view))),
+            "vectors.tsv": (_TSV, lambda: vectors_tsv(restored(view))[0]),
+            "labels.tsv": (_TSV, lambda: vectors_tsv(restored(view))[1]),
         }
         for file_name, (mime, make) in files.items():
             kit.download(file_name, mime, make, label=file_name)

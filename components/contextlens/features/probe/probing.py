@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,27 +10,38 @@ from typing import Any
 import numpy as np
 
 from contextlens.core import EncoderService, ModelCard
+from contextlens.core.errors import JobError
 from contextlens.core.schema import FloatArray
 from contextlens.core.threads import one_blas_thread
 from contextlens.features.probe import word2vec
 from contextlens.features.probe.copies import copies_of
 from contextlens.features.probe.grades import GradeProbe, GradeResult, grade_score, learned_grades
-from contextlens.features.probe.labelled_texts import LabelledTexts
+from contextlens.features.probe.labelled_texts import (
+    LabelledTexts,
+    corpus_of,
+    label_of,
+    labelled_texts,
+)
 from contextlens.features.probe.labels import LabelProbe, LabelResult, label_score, learned_from
 from contextlens.features.probe.layer_scores import WORDS, Probe
 from contextlens.features.probe.learning_curve import learning_curve
+from contextlens.features.probe.shuffling import p_value
 from contextlens.features.probe.text_vectors import OnProgress, text_vectors
 from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE
-from contextlens.ui.state.services import settings
+from contextlens.ui.models.background import jobs
+from contextlens.ui.state.services import service, settings
+from contextlens.ui.state.view import ViewState
 
 PROBES = page_work("probes", "Looking at the texts", large_seconds=15.0)
-_READING, _LEARNING = 0.5, 0.55
-"""The progress after which the texts are read, and after which the labels are learned."""
+_EVICTED = "These results had to make room for others. Look at the page again, then download them."
+_READING, _LEARNING, _COMPARING = 0.5, 0.55, 0.75
+"""The progress after which the texts are read, word vectors learned, and labels learned."""
 _FIT_SECONDS = 4e-8, 2e-9  # for each number of each text, and as much more for each label
 _WORD2VEC_SECONDS = 1.4e-5  # for each token
 _SHUFFLED_SEED = 0
-_N_MORE = 7  # fits beside those of the layers: the recipe, three yardsticks, fewer texts
+_N_YARDSTICKS = 5  # fits beside those of the layers
+_N_FITS = 4  # as much work as this many fits for each layer: two poolings, shuffled, fewer texts
 
 
 def run_probe(
@@ -56,13 +67,15 @@ def run_probe(
     score: Callable[..., Any] = partial(label_score, trial=trial)
     if grades is not None:
         score = partial(grade_score, trial=trial, grades=grades)
-    per_step = (1 - _LEARNING) / (len(features) + _N_MORE)
+    per_step = (_COMPARING - _LEARNING) / len(features)
     with one_blas_thread():
         scores = []
         for i, (name, layer, rows) in enumerate(features):
             report("Learning the labels", _LEARNING + per_step * i)
             scores.append(score(name, rows, layer=layer))
-        report("Comparing with simpler ways", _LEARNING + per_step * len(features))
+        every = [rows for _, _, rows in features]
+        luck = p_value(every, trial, grades, on_progress=_stage(report, "Shuffling the labels", 0))
+        report("Comparing with simpler ways", _COMPARING + 0.1)
         best = features[int(np.argmax([layer_score.value for layer_score in scores]))][2]
         kind = "label" if grades is None else "grade"
         passport_settings = {**vectors.passport.settings, kind: labelled.column, "test": trial.how}
@@ -75,6 +88,7 @@ def run_probe(
             "n_cut": vectors.n_cut,
             "n_copies": copies_of(labelled.texts, trial),
             "passport": replace(vectors.passport, settings=passport_settings),
+            "p_value": luck,
         }
         if grades is not None:
             return GradeResult(**shared, guessing=0.0, learned=learned_grades(best, trial, grades))
@@ -82,8 +96,13 @@ def run_probe(
             **shared,
             learned=learned_from(best, trial),
             guessing=trial.chance,
-            curve=learning_curve(best, trial),
+            curve=learning_curve(every, trial, _stage(report, "Learning from fewer texts", 0.1)),
         )
+
+
+def _stage(report: OnProgress, name: str, start: float) -> Callable[[float], None]:
+    """Report a tenth of the progress, from a start after `_COMPARING`."""
+    return lambda share: report(name, _COMPARING + start + 0.1 * share)
 
 
 def _word2vec(texts: Sequence[str], report: OnProgress) -> dict[str, FloatArray]:
@@ -106,7 +125,7 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
     n_reads = 1 if card.recipe is None or card.recipe.is_plain_mean else 2
     trial = labelled.trial
-    n_fits = trial.n_folds * (2 * (card.n_layers + 1) + _N_MORE)
+    n_fits = trial.n_folds * (_N_FITS * (card.n_layers + 1) + _N_YARDSTICKS)
     per_number = _FIT_SECONDS[0] + _FIT_SECONDS[1] * len(trial.senses)
     learning = n_fits * (0.03 + len(labelled.texts) * card.n_dims * per_number)
     return n_tokens * (n_reads * token_seconds + _WORD2VEC_SECONDS) + learning
@@ -127,8 +146,26 @@ def probe_task(
     def work(report: Report) -> LabelResult | GradeResult:
         return run_probe(labelled, card, service, report)
 
-    key = ("probe", labelled.key, card.id, card.checksum)
-    return Task(key, PROBES, work, size=seconds)
+    return Task(_key(labelled, card), PROBES, work, size=seconds)
+
+
+def _key(labelled: LabelledTexts, card: ModelCard) -> Hashable:
+    return ("probe", labelled.key, card.id, card.checksum)
+
+
+def restored(view: ViewState) -> Probe:
+    """Return the probe of a view as it was shown.
+
+    Raises:
+        JobError: it was evicted.
+    """
+    corpus, card = corpus_of(view), service().load(view.model)
+    if corpus is not None:
+        labelled = labelled_texts(corpus, label_of(corpus).of(view), card)
+        job = jobs().get(_key(labelled, card))
+        if job is not None and job.state == "done":
+            return probe_of(labelled, job.result(), card)
+    raise JobError(_EVICTED)
 
 
 def probe_of(labelled: LabelledTexts, result: LabelResult | GradeResult, card: ModelCard) -> Probe:

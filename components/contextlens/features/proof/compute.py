@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.core import EncoderService, ModelCard, Settings, registry
+from contextlens.core import EncoderService, ModelCard, Settings
 from contextlens.core.schema import Passport
 from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, Task
 from contextlens.proof.benchmarks import Benchmark, Rows, measure
-from contextlens.proof.checks import TEXTS, Check, ready_checks, rows_of
+from contextlens.proof.checks import TEXTS, Check, folder_of, ready_checks, rows_of
 
 _START_SECONDS, _BYTES_A_SECOND = 8.0, 5e7  # of a process that loads transformers and a model
 _LETTERS = 4.5  # in a token of English
@@ -47,7 +46,7 @@ def ready_task(card: ModelCard, service: EncoderService, settings: Settings) -> 
     """A task that runs the checks that need no file."""
 
     def work(report: Report) -> ProofResult:
-        folder = _folder(card, settings)
+        folder = folder_of(card, settings)
         return ProofResult(ready_checks(service, card, folder, report), _passport(card, service))
 
     seconds = _START_SECONDS + card.memory_bytes / _BYTES_A_SECOND
@@ -71,13 +70,6 @@ def benchmark_task(
 
     key = ("proof", benchmark.key, rows.key, card.id, card.checksum)
     return Task(key, _CHECKS, work, size=seconds)
-
-
-def _folder(card: ModelCard, settings: Settings) -> Path | None:
-    """The model's files if they are on this machine; those of a remote service are not."""
-    if card.source == "bundled":
-        return registry.bundled_folder()
-    return registry.locate(card.id, settings).folder if settings.service_url is None else None
 
 
 def _passport(card: ModelCard, service: EncoderService) -> Passport:

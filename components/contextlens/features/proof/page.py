@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import escape
+from contextlens.content.wording import escape, number
 from contextlens.core import ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import ModelError
@@ -18,7 +18,7 @@ from contextlens.features.proof import compute
 from contextlens.features.proof.compute import ProofResult
 from contextlens.features.proof.controls import READY, WHAT
 from contextlens.features.proof.figures import checks_figure, height_of
-from contextlens.features.proof.reading import proof_claims, proof_title
+from contextlens.features.proof.reading import proof_claims, proof_details, proof_title
 from contextlens.proof.benchmarks import BENCHMARKS, Benchmark, Rows, expected_figure, rows_from
 from contextlens.proof.checks import BERT_BASE, TEXTS, rows_of
 from contextlens.proof.plain import plain_script
@@ -62,7 +62,9 @@ def file_panel(view: ViewState, card: ModelCard) -> None:
         if figure is None:
             st.caption(say("proof.file.unpublished", reference=reference))
         else:
-            st.caption(say("proof.file.published", figure=f"{figure:.4f}", reference=reference))
+            st.caption(
+                say("proof.file.published", figure=number(figure, ".4f"), reference=reference)
+            )
         _field(benchmark, "upload")
         if benchmark.needs_train:
             _field(benchmark, "train")
@@ -140,8 +142,8 @@ def picture(result: ProofResult) -> None:
             key="proof_chart",
             alt=say("proof.alt", title=title),
         )
-    sure = [f"{check.name}: {check.why}" for check in result.checks if check.why]
-    kit.claims(proof_claims(result.checks), sure=[escape(sentence) for sentence in sure])
+    sure = [escape(sentence) for sentence in proof_details(result.checks)]
+    kit.claims(proof_claims(result.checks), sure=sure)
 
 
 def offer_bert_base(view: ViewState, card: ModelCard) -> None:

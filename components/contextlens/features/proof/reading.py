@@ -14,27 +14,56 @@ from contextlens.proof.checks import Check
 def proof_title(checks: Sequence[Check]) -> Claim:
     """The finding as a title."""
     run = [check for check in checks if check.difference is not None]
-    wrong = [check for check in run if check.verdict == "differs"]
+    wrong = [check.key for check in run if check.verdict == "differs"]
+    n_blocked = sum(check.is_blocked for check in checks)
+    agree = {check.key for check in run}.difference(wrong)
+    if wrong == ["weights"]:
+        return claim("proof.title.other_weights")
     if wrong:
         return claim("proof.title.differ", n=len(wrong), n_run=len(run))
+    if n_blocked and len(checks) > 1:
+        return claim("proof.title.blocked", n=n_blocked)
+    if {"weights", "transformers"} <= agree:
+        return claim("proof.title.both")
+    if "transformers" in agree:
+        return claim("proof.title.computed")
     return claim("proof.title.agree", n=len(run)) if run else claim("proof.title.none")
 
 
 def proof_claims(checks: Sequence[Check]) -> list[Claim]:
-    """The finding with its numbers, wrong checks first, then how many were not run."""
+    """The finding with its numbers, wrong checks first, then the checks that were not run."""
     run = [check for check in checks if check.difference is not None]
     wrong = [check for check in run if check.verdict == "differs"]
-    n_not_run = len(checks) - len(run)
+    left_out = [check for check in checks if check.difference is None]
     if not run:
         key = "other_rows" if checks[0].expected else "none"
         return [claim(f"proof.claim.{key}", measured=checks[0].measured or "—")]
     worst = max(wrong or run, key=share)
     numbers = {"worst": _short(worst.difference), "allowed": _short(worst.tolerance)}
     if wrong:
-        found = claim("proof.claim.differ", n=len(wrong), name=worst.name, **numbers)
+        claims = [claim("proof.claim.differ", n=len(wrong), name=worst.name, **numbers)]
     else:
-        found = claim("proof.claim.agree", n=len(run), **numbers)
-    return [found, *([claim("proof.claim.not_run", n=n_not_run)] if n_not_run else [])]
+        claims = [claim("proof.claim.agree", n=len(run), **numbers)]
+    n_blocked = sum(check.is_blocked for check in left_out)
+    n_other = sum(check.key != "bert_base" for check in left_out) - n_blocked
+    if n_blocked:
+        claims.append(claim("proof.claim.blocked", n=n_blocked))
+    if n_other:
+        claims.append(claim("proof.claim.other", n=n_other))
+    if len(left_out) > n_blocked + n_other:
+        claims.append(claim("proof.claim.bert_base"))
+    return claims
+
+
+def proof_details(checks: Sequence[Check]) -> list[str]:
+    """What a changed weight turns red, the largest difference, and the note of each check."""
+    run = [check for check in checks if check.difference is not None]
+    notes = [f"{check.name}: {check.why}" for check in checks if check.why]
+    if len(checks) == 1 or not run:
+        return notes
+    worst = max(run, key=share)
+    numbers = {"worst": _short(worst.difference), "allowed": _short(worst.tolerance)}
+    return [say("proof.changed"), say("proof.worst", name=worst.name, **numbers), *notes]
 
 
 def share(check: Check) -> float:

@@ -15,6 +15,7 @@ from contextlens.content.wording import escape, shortened
 from contextlens.core import EncoderService
 from contextlens.features.senses.controls import (
     BESIDE,
+    CHOSEN,
     CORPUS,
     OTHER_CORPUS,
     OTHER_LAYER,
@@ -119,22 +120,32 @@ def other_side(
 ) -> Senses | MissingWord | None:
     """The other side of a comparison: another word, or the same in another corpus, layer or model.
 
-    "The same" is the word on the page, even if it is the default. None without a comparison, and
-    for the word table.
+    "The same" is the word on the page, even if it is the default. The chosen occurrence is chosen
+    there too, if it is one of the other side's. None without a comparison, and for the word table.
 
     Raises:
         ContextlensError: the other corpus or model cannot be used.
     """
-    kind, other = BESIDE.of(view), WORD.put(view, one.uses.word)
+    other_view = _other_view(one, CHOSEN.put(view, CHOSEN.default))
+    if other_view is None:
+        return None
+    other = senses_of(other_view, service)
+    if one.chosen is None or not isinstance(other, Senses):
+        return other
+    linked = Comparison(one, other).linked([one.chosen])
+    return senses_of(CHOSEN.put(other_view, other.rows[linked[0]]), service) if linked else other
+
+
+def _other_view(one: Senses, view: ViewState) -> ViewState | None:
+    kind, same_word = BESIDE.of(view), WORD.put(view, one.uses.word)
     if kind == "word" and OTHER_WORD.of(view).strip():
-        return senses_of(WORD.put(view, OTHER_WORD.of(view)), service)
+        return WORD.put(view, OTHER_WORD.of(view))
     if kind == "corpus":
-        name = OTHER_CORPUS.asked(view) or OTHER_CORPUS.default
-        return senses_of(CORPUS.put(other, name), service)
+        return CORPUS.put(same_word, OTHER_CORPUS.asked(view) or OTHER_CORPUS.default)
     if kind == "layer":
-        return senses_of(replace(other, layer=OTHER_LAYER.of(view)), service)
+        return replace(same_word, layer=OTHER_LAYER.of(view))
     if kind == "model" and (model := OTHER_MODEL.asked(view)):
-        return senses_of(replace(other, model=model), service)
+        return replace(same_word, model=model)
     return None
 
 

@@ -52,6 +52,7 @@ _SEED = 0
 _MIN_MEAN_SIZE = 5  # vectors in a group, on average
 _MANY = 500  # with more vectors, k-means has fewer starts, and `best_k` uses a sample
 _HIGH = 0.95
+_GOOD = 0.8  # an adjusted Rand index from here on is good (Steinley 2004)
 
 _N_TYPICAL = 5
 _N_TRIED = 200  # most typical words to choose from; those in several contexts come first
@@ -111,18 +112,30 @@ class Grouping:
         return int((self.groups < 0).sum())
 
     def claims(self) -> list[Claim]:
-        """The number of groups, and whether they match the labelled senses; none with a problem."""
+        """The number of groups, and how well they match labelled senses; none with a problem."""
         if self.problem:
             return []
+        n, match = len(self.descriptions), self.match
+        if match and self.method == "k":
+            return [claim(f"senses.groups.split.{match}", n=n)]
         case = "dense" if self.method == "dense" else "asked" if self.n_requested else "kmeans"
-        n, asked = len(self.descriptions), self.n_requested
-        claims = [claim(f"senses.groups.{case}", n=n, layer=self.layer, asked=asked)]
+        claims = [claim(f"senses.groups.{case}", n=n, layer=self.layer)]
         if self.n_none:
             claims.append(claim("senses.groups.outside", n=self.n_none))
-        if not math.isnan(self.rand):
-            is_match = round(self.rand, 2) > round(self.shuffled, 2)
-            claims.append(claim(f"senses.groups.{'match' if is_match else 'no_match'}"))
-        return claims
+        return [*claims, claim(f"senses.groups.match.{match}")] if match else claims
+
+    @property
+    def match(self) -> Literal["well", "partly", "not", ""]:
+        """How well the groups match the labelled senses, by the displayed digits.
+
+        "well" from `_GOOD` on; "not" if shuffled labels reach the same; "" without two senses.
+        """
+        if math.isnan(self.rand):
+            return ""
+        rand = round(self.rand, 2)
+        if rand <= round(self.shuffled, 2):
+            return "not"
+        return "well" if rand >= _GOOD else "partly"
 
     def sure(self) -> list[Claim]:
         """The agreement of the groups with the labelled senses; no claims without such senses."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -470,14 +469,13 @@ def show_concordance(senses: Senses, random: float | None) -> None:
     with kit.controls("concordance"):
         _concordance_controls(senses)
     page, listed = senses.concordance, senses.listed_rows
-    targets = {"own": "cosine to your sentence", "chosen": "cosine to the chosen", "": ""}
     concordance_lines(
         page.lines,
         senses.word_map,
         key="senses_concordance",
         name=f"Occurrences of {senses.uses.word}, page {page.page} of {page.n_pages}",
         chosen=senses.chosen_row,
-        cosine_title=targets[senses.cosine_to],
+        cosine_title=_cosine_title(senses),
         random=random,
         on_pick=lambda row: _choose(row, listed),
     )
@@ -491,7 +489,8 @@ def _concordance_controls(senses: Senses) -> None:
         "sense": not names,
         "group": not grouping.descriptions,
     }
-    orders = {key: label for key, label in SORT.options.items() if not unavailable.get(key)}
+    titles = {**SORT.options, "cosine": _cosine_title(senses)}
+    orders = {key: title for key, title in titles.items() if not unavailable.get(key)}
     inputs.select(senses.view, SORT.among(orders), _first_page)
     n_groups = len(grouping.descriptions)
     some_in_none = bool(grouping.n_none and n_groups)
@@ -508,6 +507,10 @@ def _concordance_controls(senses: Senses) -> None:
         inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to_line)
     else:
         st.markdown(f"{n:,} {'occurrence' if n == 1 else 'occurrences'}", width="content")
+
+
+def _cosine_title(senses: Senses) -> str:
+    return say(f"senses.cosine_to.{senses.cosine_to}") if senses.cosine_to else ""
 
 
 def _to_line(first: int) -> None:
@@ -631,7 +634,6 @@ def _sides(view: ViewState, senses: Senses) -> None:
 def _linked_maps(comparison: Comparison) -> None:
     """Draw both maps; a choice or selection applies to both if they show the same occurrences."""
     one, other = comparison.one, comparison.other
-    chosen = () if one.chosen is None else comparison.linked([one.chosen])
     selected = () if one.selected is None else comparison.linked(one.selected)
     back = dict(zip(comparison.linked(range(one.uses.n)), one.rows, strict=False))
     left, right = st.columns(2, gap="medium")
@@ -641,7 +643,7 @@ def _linked_maps(comparison: Comparison) -> None:
     with right:
         st.caption(f"**{escape(comparison.names[1])}**")
         _word_map(
-            replace(other, chosen=chosen[0] if chosen else None),
+            other,
             key="senses_chart_other",
             rows=tuple(back.get(index, -1) for index in range(other.uses.n)),
             selected=selected or None,

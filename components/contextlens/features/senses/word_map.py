@@ -12,6 +12,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
+from contextlens.content.wording import number
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
@@ -317,11 +318,11 @@ def clicked_indices(points: Sequence[Mapping[str, Any]], order: Sequence[IntArra
     """
     indices = []
     for point in points:
-        trace, place = point.get("curve_number"), point.get("point_index")
-        if type(trace) is not int or type(place) is not int:
+        trace, number = point.get("curve_number"), point.get("point_index")
+        if type(trace) is not int or type(number) is not int:
             continue
-        if 0 <= trace < len(order) and 0 <= place < len(order[trace]):
-            indices.append(int(order[trace][place]))
+        if 0 <= trace < len(order) and 0 <= number < len(order[trace]):
+            indices.append(int(order[trace][number]))
     return indices
 
 
@@ -419,5 +420,5 @@ def _hover(spot: Spot) -> str:
     if spot.group:
         lines.append(plain(spot.group))
     if spot.cosine is not None:
-        lines.append(f"cosine {spot.cosine:.4f}")
+        lines.append(f"cosine {number(spot.cosine, '.4f')}")
     return "<br>".join(lines)

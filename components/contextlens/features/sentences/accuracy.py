@@ -16,16 +16,25 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.sentences.controls import READY_CORPORA, TEST
-from contextlens.features.sentences.vectors import TextVectors, name_of, nearest, title_of
+from contextlens.features.sentences.vectors import (
+    TextVectors,
+    name_of,
+    nearest,
+    recipe_equals,
+    title_of,
+)
 from contextlens.figures.margins import beside
 from contextlens.figures.theme import CATEGORICAL, MUTED, NEUTRAL, SMALLEST, figure, plain
+from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 
 FORMULA = """
 **Accuracy.** Each text in turn is held out and gets the label of the nearest other one (the nearest
-neighbour by cosine, leave-one-out). The interval is Wilson's at 95%. One way is worse than another
-if an exact sign test on the texts that only one of them gets right says so.
+neighbour by cosine, leave-one-out). The interval is Wilson's at 95%. Texts that are each other's
+nearest are right or wrong together, so where a share $m$ of $n$ texts are, they count as
+$n / (1 + m)$. One way is worse than another if an exact sign test on the texts that only one of
+them gets right says so.
 """.strip()
 
 Bools = NDArray[np.bool_]
@@ -54,6 +63,31 @@ class Accuracy:
         return float(self.right.mean())
 
 
+@dataclass(frozen=True)
+class Twins:
+    """Two texts that are each other's nearest.
+
+    Attributes:
+        n: the number of such twins.
+        n_different: those whose labels differ.
+        expected: the share of any two texts whose labels differ.
+    """
+
+    n: int
+    n_different: int
+    expected: float
+
+    @property
+    def are_opposite(self) -> bool:
+        """True if labels of twins differ more often than those of any two texts."""
+        from scipy.stats import binomtest
+
+        if not self.n:
+            return False
+        test = binomtest(self.n_different, self.n, self.expected, alternative="greater")
+        return float(test.pvalue) < RISK
+
+
 @dataclass(frozen=True, eq=False)
 class CorpusAccuracy(Panel):
     """The share of a corpus' texts whose nearest has the same label, by every way.
@@ -63,6 +97,8 @@ class CorpusAccuracy(Panel):
         test: the column of labels, an option of `controls.TEST`.
         accuracies: best first.
         baseline: the share of the commonest label among the tested texts.
+        twins: those of the best way.
+        recipe_equals: the way that the model's own recipe is here; "" if it is none of them.
     """
 
     formula: ClassVar[str] = FORMULA
@@ -71,6 +107,8 @@ class CorpusAccuracy(Panel):
     test: str
     accuracies: Sequence[Accuracy]
     baseline: float
+    twins: Twins
+    recipe_equals: str = ""
 
     @property
     def label(self) -> str:
@@ -80,6 +118,8 @@ class CorpusAccuracy(Panel):
     def claims(self) -> list[Claim]:
         """The finding on the corpus, and what [CLS] costs there."""
         best, *others = self.accuracies
+        if round(100 * best.interval[1]) < round(100 * self.baseline):
+            return self._below(best)
         is_better = best.interval[0] > self.baseline
         first = claim(
             "sentences.accuracy.better" if is_better else "sentences.accuracy.unclear",
@@ -103,13 +143,26 @@ class CorpusAccuracy(Panel):
         key = "sentences.accuracy.cls_worse" if cls.is_worse else "sentences.accuracy.cls_equal"
         return [first, second, claim(key, accuracy=cls.share)]
 
+    def _below(self, best: Accuracy) -> list[Claim]:
+        """That every way is worse than guessing, and the reason if twins are it."""
+        numbers = {"accuracy": best.share, "baseline": self.baseline, "label": self.label}
+        best_way = claim("sentences.accuracy.best", pooling=name_of(best.pooling), **numbers)
+        if not self.twins.are_opposite:
+            return [claim("sentences.accuracy.below"), best_way]
+        share = self.twins.n_different / self.twins.n
+        twins = claim("sentences.accuracy.twins", share=share, label=self.label)
+        return [claim("sentences.accuracy.below_twins"), best_way, twins]
+
     def sure(self) -> list[Claim]:
-        """The number of held-out texts, the interval and the test."""
+        """The number of held-out texts, the interval, the test, and what the recipe is."""
+        same = self.recipe_equals
+        recipe = [claim("sentences.sure.recipe", pooling=name_of(same))] if same else []
         low, high = self.accuracies[0].interval
         return [
             claim("sentences.accuracy_sure.held_out", n=len(self.accuracies[0].right)),
             claim("sentences.accuracy_sure.interval", low=low, high=high),
             claim("sentences.accuracy_sure.test"),
+            *recipe,
         ]
 
     def title(self) -> str:
@@ -197,8 +250,26 @@ def corpus_of(view: ViewState) -> Corpus:
 def accuracy_of(view: ViewState, vectors: TextVectors) -> CorpusAccuracy:
     """Test the vectors of the view's corpus on its labels."""
     corpus, test = corpus_of(view), TEST.of(view)
-    units = {pooling: scaled(rows) for pooling, rows in vectors.by_pooling.items()}
-    return CorpusAccuracy(corpus.name, test, *accuracies(units, corpus.labels[test]))
+    same = recipe_equals(vectors.by_pooling)
+    units = {
+        pooling: scaled(rows)
+        for pooling, rows in vectors.by_pooling.items()
+        if not (same and pooling == RECIPE)
+    }
+    measured, baseline = accuracies(units, corpus.labels[test])
+    twins = twins_of(units[measured[0].pooling], corpus.labels[test])
+    return CorpusAccuracy(corpus.name, test, measured, baseline, twins, same)
+
+
+def twins_of(units: FloatArray, labels: Sequence[str]) -> Twins:
+    """Return the texts that are each other's nearest, from (n, n_dims) scaled vectors."""
+    neighbours, codes = nearest(cosine_table(units)), np.unique(labels, return_inverse=True)[1]
+    texts = np.arange(len(labels))
+    first = np.flatnonzero((neighbours[neighbours] == texts) & (texts < neighbours))
+    n_different = int((codes[first] != codes[neighbours[first]]).sum())
+    n, sizes = len(codes), np.bincount(codes)
+    same = float((sizes * (sizes - 1)).sum() / max(1, n * (n - 1)))
+    return Twins(len(first), n_different, 1 - same)
 
 
 def accuracies(
@@ -216,17 +287,17 @@ def accuracies(
     counts = Counter(labels)
     tested = np.array([counts[label] > 1 for label in labels])
     codes = np.unique(np.array(labels), return_inverse=True)[1]
-    rights = {
-        pooling: (codes[nearest(cosine_table(vectors))] == codes)[tested]
-        for pooling, vectors in units.items()
-    }
+    neighbours = {way: nearest(cosine_table(vectors)) for way, vectors in units.items()}
+    rights = {way: (codes[near] == codes)[tested] for way, near in neighbours.items()}
+    texts = np.arange(len(codes))
+    mutual = {way: float((near[near] == texts).mean()) for way, near in neighbours.items()}
     order = sorted(rights, key=lambda pooling: -int(rights[pooling].sum()))
     first, n = rights[order[0]], int(tested.sum())
     measured = tuple(
         Accuracy(
             pooling,
             right,
-            wilson(int(right.sum()), n),
+            wilson(int(right.sum()) / (1 + mutual[pooling]), n / (1 + mutual[pooling])),
             _is_worse(first, right, RISK / max(1, len(order) - 1)),
         )
         for pooling, right in ((pooling, rights[pooling]) for pooling in order)

@@ -28,6 +28,7 @@ from contextlens.features.sentences.vectors import (
     layers_of,
     name_of,
     nearest,
+    recipe_equals,
     title_of,
 )
 from contextlens.figures.similarity import cosine_range
@@ -124,16 +125,43 @@ class Comparison(Panel):
         if self.meanings is None:
             return [self._agreement()]
         n, hits = self.hits
-        if min(hits) == max(hits):
-            return [claim("sentences.claim.equal", n=n, right=hits[0])]
-        worst = [p for p, right in zip(self.poolings, hits, strict=True) if right == min(hits)]
-        best = [p for p, right in zip(self.poolings, hits, strict=True) if right == max(hits)]
-        named = name_of("cls" if "cls" in worst else worst[0])
-        names = listed_names([name_of(pooling) for pooling in best])
+        low, high = min(hits), max(hits)
+        if low == high:
+            return [claim("sentences.claim.equal", n=n, right=low)]
+        by_way = dict(zip(self.poolings, hits, strict=True))
+        if self.recipe_equals:
+            del by_way[RECIPE]
+        worst = [pooling for pooling, right in by_way.items() if right == low]
+        best = [pooling for pooling, right in by_way.items() if right == high]
+        named = "cls" if "cls" in worst else worst[0]
+        first = "mean" if "mean" in best else best[0]
+        others = [name_of(pooling) for pooling in best if pooling != first]
+        finding = claim(
+            "sentences.claim.misleads",
+            subject=say(f"sentences.subject.{first}"),
+            right=high,
+            of=n,
+            pooling=name_of(named),
+            wrong=low,
+        )
+        if not others:
+            return [finding]
         return [
-            claim("sentences.claim.misleads", n=n, right=min(hits), pooling=named),
-            claim("sentences.claim.better", n=n, right=max(hits), poolings=names),
+            finding,
+            claim("sentences.claim.also", right=high, poolings=listed_names(others)),
         ]
+
+    @cached_property
+    def recipe_equals(self) -> str:
+        """The way that gives the same cosines as the model's own recipe; "" if none does."""
+        return recipe_equals(self.vectors.by_pooling)
+
+    def title(self, pooling: str) -> str:
+        """The title of a way; the recipe's names the way that it is here."""
+        if pooling == RECIPE and self.recipe_equals:
+            way = title_of(self.recipe_equals)
+            return say("sentences.recipe_title", pooling=way[:1].lower() + way[1:])
+        return title_of(pooling)
 
     def _agreement(self) -> Claim:
         pair = self.pair_to_read
@@ -151,6 +179,8 @@ class Comparison(Panel):
         pooler = self.card.provenance.pooler.state
         if pooler != "trained":
             lines.append(claim("sentences.sure.pooler", state=pooler))
+        if self.recipe_equals:
+            lines.append(claim("sentences.sure.recipe", pooling=name_of(self.recipe_equals)))
         if self.vectors.n_cut:
             lines.append(claim("sentences.sure.cut", n=self.vectors.n_cut))
         return lines
@@ -184,7 +214,9 @@ class Comparison(Panel):
                 "showscale": False,
                 "xgap": int(is_numbered),
                 "ygap": int(is_numbered),
-                "texttemplate": "%{z:.2f}" if is_numbered else "",
+                "text": [[two(v) if ok else "" for v, ok in zip(*row, strict=True)]
+                         for row in zip(cosines.tolist(), mask.tolist(), strict=True)],
+                "texttemplate": "%{text}" if is_numbered else "",
                 "textfont": {"color": color},
                 "hoverongaps": False,
                 "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<br>"
@@ -197,12 +229,12 @@ class Comparison(Panel):
             "yaxis": {**_BARE, "autorange": "reversed", "showticklabels": is_numbered},
             "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
         }
-        title, height = title_of(self.poolings[at]), matrix_height(len(self.names))
+        title, height = self.title(self.poolings[at]), matrix_height(len(self.names))
         return figure(traces, layout, title=title, height=height, narrow=True)
 
     def drawing(self) -> str:
         """All matrices on one drawing, to be saved as a picture."""
-        titles, (low, high) = [title_of(pooling) for pooling in self.poolings], self.scale
+        titles, (low, high) = [self.title(pooling) for pooling in self.poolings], self.scale
         n_columns = min(4, len(titles))
         n_rows = -(-len(titles) // n_columns)
         width, height = WIDTH / n_columns, HEIGHT / n_rows

@@ -31,6 +31,8 @@ SOURCE = choice(PAGE, "source", (READY, YOURS, DRAWN))
 TESTS = ("sense", "word", "sentiment", "kind")
 """The columns of labels of the corpora that ship with the app."""
 TEST = choice(PAGE, "test", TESTS)
+BY = choice(PAGE, "by", ("recipe", "mean"))
+"""How texts that are searched become vectors; `search.pooling_of` a model has the options."""
 QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
 READY_CORPORA: Mapping[str, Callable[[], Corpus]] = {
     "ambiguous": ambiguous_corpus,

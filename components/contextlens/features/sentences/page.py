@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import duration, say
 from contextlens.content.wording import shortened
 from contextlens.core import ModelCard
+from contextlens.core.errors import JobError
 from contextlens.features.sentences.accuracy import (
     CorpusAccuracy,
     accuracy_height,
@@ -43,6 +45,7 @@ from contextlens.features.sentences.search import (
     SearchResult,
     TextIndex,
     index_task,
+    pooling_of,
     search,
     stored_task,
     texts_of,
@@ -50,14 +53,13 @@ from contextlens.features.sentences.search import (
 from contextlens.features.sentences.vectors import (
     TextVectors,
     random_task,
-    title_of,
     vectors_task,
 )
 from contextlens.jobs import Task
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.texts import stored_texts
 from contextlens.ui.models import runtime, waiting
-from contextlens.ui.models.background import maps, store
+from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.page import errors
 from contextlens.ui.state.controls import Choice
@@ -67,22 +69,30 @@ from contextlens.ui.widgets import export, inputs, kit, sentences
 
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
+_EVICTED = "These vectors had to make room for others. Look at the page again, then download them."
+ResultOf = Callable[[Task, str], Any]
+"""Returns a task's result, or None until it is there; the text is the key of what stands for it."""
 _SEARCH_FILE = "sentence-search"
 
 
-def toolbar(view: ViewState) -> None:
-    """Draw what to show, and the sentences to compare or the query and the texts to search."""
+def toolbar(view: ViewState) -> DeltaGenerator | None:
+    """Draw what to show, and the sentences to compare or the query and the texts to search.
+
+    Returns:
+        For a search, a container for the choice of vectors, which needs the model.
+    """
     with kit.controls("sentences"):
         if inputs.choice(view, SHOW) == SEARCH:
             inputs.text(view, QUERY)
             inputs.select(view, _corpora(view))
-            return
+            return st.container(width="content")
         source = inputs.choice(view, source_of(view))
         if source == DRAWN:
             inputs.select(view, _corpora(view))
         elif source == YOURS:
             with st.popover("Edit", icon=":material/edit:", type="tertiary"):
                 sentences.sentence_editor(view, "sentences", where="page", least=1)
+    return None
 
 
 def _corpora(view: ViewState) -> Choice:
@@ -94,10 +104,22 @@ def _corpora(view: ViewState) -> Choice:
     return corpus_among({name: say("senses.not_here"), **known})
 
 
-def _awaited(task: Task, key: str, *, height: int) -> Any:
+def _awaited(task: Task, key: str, *, height: int = HEIGHT) -> Any:
     """Return the result of a task; until then draw its progress or a button, and return None."""
     cost = say("sentences.waiting.cost", duration=duration(task.size))
     return waiting.result_of(task, cost, place=key, height=height)
+
+
+def _finished(task: Task, _key: str) -> Any:
+    """Return the result of a task that a page awaited.
+
+    Raises:
+        JobError: it was evicted.
+    """
+    job = jobs().get(task.key)
+    if job is None or job.state != "done":
+        raise JobError(_EVICTED)
+    return job.result()
 
 
 # --- The sentences compared
@@ -105,7 +127,7 @@ def _awaited(task: Task, key: str, *, height: int) -> Any:
 
 def compare(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
     """Draw the compared sentences, or what there is to wait for."""
-    result = _comparison(view, card)
+    result = _comparison(view, card, _awaited)
     if result is None:
         return
     _picture(result)
@@ -115,12 +137,12 @@ def compare(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None
         lambda: _under_the_hood(result),
         say("sentences.limits"),
     )
-    _downloads(result, downloads)
+    _downloads(view, result, downloads)
 
 
-def _comparison(view: ViewState, card: ModelCard) -> Comparison | None:
+def _comparison(view: ViewState, card: ModelCard, result_of: ResultOf) -> Comparison | None:
     task = random_task(card, uncached(), token_seconds=maps().token_seconds(card))
-    random: TextVectors | None = _awaited(task, "sentences_random", height=HEIGHT)
+    random: TextVectors | None = result_of(task, "sentences_random")
     if random is None:
         return None
     drawn = None
@@ -129,13 +151,25 @@ def _comparison(view: ViewState, card: ModelCard) -> Comparison | None:
         corpus = READY_CORPORA[name]() if name in READY_CORPORA else stored_texts(name)
         source = drawn_texts(corpus)
         task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
-        vectors: TextVectors | None = _awaited(task, "sentences_drawn", height=HEIGHT)
+        vectors: TextVectors | None = result_of(task, "sentences_drawn")
         if vectors is None:
             return None
         drawn = source, vectors
     result = comparison(view, card, runtime.service(), random, drawn=drawn)
     if result is None:
         st.info(say("sentences.one"), icon=":material/add:")
+    return result
+
+
+def _restored(view: ViewState) -> Comparison:
+    """Return the compared sentences of a view as they were shown.
+
+    Raises:
+        JobError: their vectors were evicted.
+    """
+    result = _comparison(view, runtime.service().load(view.model), _finished)
+    if result is None:
+        raise JobError(_EVICTED)
     return result
 
 
@@ -152,7 +186,7 @@ def _picture(result: Comparison) -> None:
     with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
         for at, pooling in enumerate(result.poolings):
             with st.container(width=MATRIX_WIDTH):
-                alt = say("sentences.alt", title=title_of(pooling))
+                alt = say("sentences.alt", title=result.title(pooling))
                 kit.chart(result.matrix(at), key=f"sentences_matrix_{pooling}", alt=alt)
 
 
@@ -188,7 +222,7 @@ def _under_the_hood(result: Comparison) -> None:
     )
 
 
-def _downloads(result: Comparison, container: DeltaGenerator) -> None:
+def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -> None:
     passport = result.vectors.passport
     caption = export.caption(passport)
     texts = dict(zip(result.names, result.sentences, strict=True))
@@ -204,33 +238,53 @@ def _downloads(result: Comparison, container: DeltaGenerator) -> None:
         name=_FILE,
         snippets=result.snippets(f"{_FILE}.npz"),
     ):
-        kit.download_files(_FILE, passport, rows=result.rows, arrays=result.arrays)
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: _restored(view).rows(),
+            arrays=lambda: _restored(view).arrays(),
+        )
 
 
 # --- The search
 
 
+def choose_vectors(view: ViewState, card: ModelCard, container: DeltaGenerator | None) -> None:
+    """Draw the choice of how searched texts become vectors, if the model leaves one."""
+    control = pooling_of(card)
+    if container is not None and len(control.options) > 1:
+        with container:
+            inputs.select(view, control)
+
+
 def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
     """Draw the texts nearest to the query, or what there is to wait for."""
-    result = _search(view, card)
+    result = None
+    with errors.boundary(again=False):
+        result = _search(view, card, _awaited)
     if result is None:
         return
     kit.claims(result.claims(), key="reading_search")
+    kit.notes(result.notes())
+    if not result.by_model and not result.by_words:
+        return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(say("sentences.search.by_model"))
+        if result.is_read:
+            st.markdown(say("sentences.search.by_model", pooling=result.way))
         for hit in result.by_model:
             _card(hit, "model")
     with right:
-        st.markdown(say("sentences.search.by_words"))
+        if result.by_words or result.is_read:
+            st.markdown(say("sentences.search.by_words"))
         for hit in result.by_words:
             _card(hit, "words")
-    among = say("sentences.search.among", n=result.n, median=result.median)
-    st.caption(f"{among} {say('sentences.search.lit')}")
+    if result.is_read:
+        st.caption(" ".join(map(str, result.captions())))
     kit.tabs(
         lambda: kit.table(result.rows(), key="sentences_hits", exact=["cosine", "TF-IDF"]),
         lambda: kit.under_the_hood(
-            formula=[result.formula],
+            formula=[result.formula, recipe_of(card)],
             snippet=[(say("sentences.search.snippet"), result.snippet())],
             passport=result.passport,
         ),
@@ -240,29 +294,41 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
         kit.download(
             f"{_SEARCH_FILE}.csv",
             "text/csv",
-            lambda: export.to_csv(result.rows(), result.passport),
+            lambda: _search_csv(view),
         )
 
 
-def _search(view: ViewState, card: ModelCard) -> SearchResult | None:
+def _search(view: ViewState, card: ModelCard, result_of: ResultOf) -> SearchResult | None:
     query = QUERY.of(view).strip()[:MAX_QUERY_CHARACTERS]
     if not query:
         st.info(say("sentences.search.none"), icon=":material/search:")
         return None
     service, seconds = runtime.service(), maps().token_seconds(card)
-    name = corpus_name(view)
-    with errors.boundary(again=False):
-        if name in READY_CORPORA:
-            corpus = READY_CORPORA[name]()
-            texts = texts_of(corpus)
-            task = index_task(corpus, card, uncached(), token_seconds=seconds)
-        else:
-            stored = store().open(name)
-            texts = stored.text
-            task = stored_task(stored, store(), card, uncached(), token_seconds=seconds)
-        index: TextIndex | None = _awaited(task, "sentences_index", height=HEIGHT)
-        return None if index is None else search(index, query, texts, card, service)
-    return None
+    name, pooling = corpus_name(view), pooling_of(card).of(view)
+    if name in READY_CORPORA:
+        corpus = READY_CORPORA[name]()
+        texts = texts_of(corpus)
+        task = index_task(corpus, card, uncached(), pooling=pooling, token_seconds=seconds)
+    else:
+        stored = store().open(name)
+        texts = stored.text
+        task = stored_task(
+            stored, store(), card, uncached(), pooling=pooling, token_seconds=seconds
+        )
+    index: TextIndex | None = result_of(task, "sentences_index")
+    return None if index is None else search(index, query, texts, card, service, pooling=pooling)
+
+
+def _search_csv(view: ViewState) -> bytes:
+    """Return the CSV of a search as it was shown.
+
+    Raises:
+        JobError: the index of its texts was evicted.
+    """
+    result = _search(view, runtime.service().load(view.model), _finished)
+    if result is None:
+        raise JobError(_EVICTED)
+    return export.to_csv(result.rows(), result.passport)
 
 
 def _card(hit: Hit, kind: str) -> None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contextlens.analysis.content_words import (
+    CONTRACTED,
+    MEANINGFUL,
+    PATTERN,
+    content_words,
+)
 from contextlens.analysis.separation import scaled
 from contextlens.analysis.shares import (
     Doubles,
@@ -20,33 +27,46 @@ from contextlens.analysis.shares import (
     units_of,
     vector_of,
 )
-from contextlens.analysis.snippet_start import literal, load_lines
+from contextlens.analysis.snippet_start import literal, load_lines, prompt_argument, recipe_lines
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import escape, shortened
+from contextlens.content.wording import escape, quoted, shortened
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import CorpusError
-from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport
+from contextlens.core.recipe import SentenceRecipe
+from contextlens.core.schema import (
+    Encoding,
+    FloatArray,
+    IntArray,
+    Passport,
+    SentenceVector,
+    Vocabulary,
+)
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store
 from contextlens.corpus.store.stored_corpus import StoredCorpus
 from contextlens.features.sentences.controls import (
+    BY,
     MAX_CARD_CHARACTERS,
     MAX_HITS,
     MAX_SEARCHED_TEXTS,
     MAX_WORD_MATCHES,
 )
-from contextlens.features.sentences.vectors import WORK, TextVectors, vectors_task
+from contextlens.features.sentences.vectors import WORK, TextVectors, name_of, vectors_task
 from contextlens.figures.theme import CATEGORICAL
 from contextlens.jobs import Report, Task
+from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Panel, Rows
+from contextlens.ui.state.controls import Choice
+from contextlens.ui.widgets.unread import unknown_positions, unread
 
 FORMULA = r"""
-**By the model.** Query and texts have the mean of all tokens of the last layer; texts are ordered
-by the cosine with the query.
+**By the model.** Query and texts have a vector by the model's own recipe, after its prompts for
+queries and for texts, or the mean of all tokens of the last layer; texts are ordered by the cosine
+with the query.
 
-**Share of a word.** The cosine is a sum over all pairs of a token $s$ of the query and a token $t$
-of the text. With $n$ and $m$ tokens and the means $q$ and $v$:
+**Share of a word.** For means, the cosine is a sum over all pairs of a token $s$ of the query and a
+token $t$ of the text. With $n$ and $m$ tokens and the means $q$ and $v$:
 
 $$\cos(q, v) = \sum_{s,t} \frac{h_s \cdot h'_t}{n m \lVert q \rVert \lVert v \rVert}$$
 
@@ -56,8 +76,8 @@ belong to the sum, too.
 **Closest words.** For each word of the query, the word of the text with the highest cosine of the
 mean vectors of their tokens.
 
-**By words.** scikit-learn's TF-IDF without English function words: a word counts more, the fewer
-texts have it; texts are ordered by the cosine with the query.
+**By words.** scikit-learn's TF-IDF of content words, that is, without English function words: a
+word counts more, the fewer texts have it; texts are ordered by the cosine with the query.
 """.strip()
 
 _BLOCK = 8_192  # vectors
@@ -65,6 +85,24 @@ _MAX_OPACITY = 0.55  # of the word with the largest share
 _READING = 0.9  # the share of an index's progress for reading the texts
 _CHUNK = 512  # texts, encoded between two reports
 _N_TOKENS = 25.0  # of a stored text, on average
+
+
+def pooling_of(card: ModelCard) -> Choice:
+    """The choice of how texts become vectors: the model's own recipe comes first, if it has one.
+
+    A recipe that is the mean of all tokens leaves no choice.
+    """
+    if card.recipe is None:
+        return BY.among(("mean",))
+    return BY.among((RECIPE,) if _is_mean_alone(card) else (RECIPE, "mean"), default=RECIPE)
+
+
+def _is_mean_alone(card: ModelCard) -> bool:
+    """True if the recipe's vectors are means, but for texts that are longer than it reads."""
+    recipe = card.recipe
+    has_prompt = recipe is not None and (recipe.query_prompt or recipe.text_prompt)
+    return recipe is not None and recipe.is_plain_mean and not has_prompt
+
 
 Texts = Callable[[IntArray], Sequence[str]]
 """Returns the texts with some numbers, in that order."""
@@ -75,7 +113,7 @@ class TextIndex:
     """The texts of a corpus with all that a search needs.
 
     Attributes:
-        units: (n, n_dims) the texts' vectors, scaled to length 1: means of all tokens.
+        units: (n, n_dims) the texts' vectors, scaled to length 1.
         vectorizer: scikit-learn's TF-IDF, fitted on the texts; None if they have no word.
         words: (n, n_words) the texts' TF-IDF, sparse, in rows of length 1.
     """
@@ -110,11 +148,11 @@ class Hit:
         index: the number of the text.
         text: the text.
         cosine: its similarity to the query by the model.
-        word_score: its similarity by TF-IDF; 0 if it shares no word.
-        rank: its rank by the model, from 1.
+        word_score: its similarity by TF-IDF; 0 if it shares no content word.
+        rank: its rank by the model, from 1; 0 if the model cannot read the query.
         word_rank: its rank by TF-IDF, from 1; 0 if it shares no word.
         shares: the span of each word with its share in the cosine; shares of special tokens and
-            of the punctuation belong to the sum, too.
+            of the punctuation belong to the sum, too. Empty unless vectors are means.
         matches: the best matches of the query's content words, best first.
     """
 
@@ -129,6 +167,8 @@ class Hit:
 
     def line(self, *, by_words: bool) -> Claim:
         """The numbers of the text: by the way that found it, and its rank by the other."""
+        if by_words and not self.rank:
+            return claim("sentences.search.word_hit_alone", score=self.word_score)
         if by_words:
             return claim("sentences.search.word_hit", score=self.word_score, rank=self.rank)
         if not self.word_rank:
@@ -178,7 +218,10 @@ class SearchResult(Panel):
         n: the number of texts searched.
         by_model, by_words: best first.
         median: the median similarity of all texts by the model.
-        passport: that of the encodings.
+        passport: that of the query's vector.
+        pooling: how texts became vectors.
+        is_read: True if the model can read the query; else there are no texts by the model.
+        unread: what the model cannot read of the query.
     """
 
     formula: ClassVar[str] = FORMULA
@@ -190,10 +233,23 @@ class SearchResult(Panel):
     by_words: tuple[Hit, ...]
     median: float
     passport: Passport
+    pooling: str = "mean"
+    is_read: bool = True
+    unread: tuple[Claim, ...] = ()
+
+    @property
+    def way(self) -> str:
+        """The name of the way in which texts became vectors."""
+        return name_of("mean" if _is_mean_alone(self.card) else self.pooling)
+
+    @property
+    def has_shares(self) -> bool:
+        """True if words are tinted by their shares in the similarity."""
+        return any(hit.shares for hit in self.by_model)
 
     @property
     def n_without_word(self) -> int:
-        """The number of the model's texts that share no word with the query."""
+        """The number of the model's texts that share no content word with the query."""
         return sum(not hit.word_score for hit in self.by_model)
 
     @property
@@ -203,16 +259,47 @@ class SearchResult(Panel):
 
     def claims(self) -> list[Claim]:
         """The texts that the model finds and words do not, and the reverse."""
+        if not self.is_read:
+            return [claim("sentences.search.unreadable"), *self._by_words()]
+        if not content_words(self.query):
+            return [claim("sentences.search.no_content")]
         n, without = len(self.by_model), self.n_without_word
-        key = "sentences.search.without_word" if without else "sentences.search.with_word"
-        claims = [claim(key, n=n, without=without)]
-        if not self.by_words:
-            return [*claims, claim("sentences.search.no_word")]
-        if len(self.by_words) == 1:
-            return [*claims, claim("sentences.search.one_text", rank=self.by_words[0].rank)]
-        n_words = len(self.by_words)
-        missed = claim("sentences.search.missed", n=n, words=n_words, missed=self.n_missed)
-        return [*claims, missed]
+        if n == 1:
+            case = "only_without" if without else "only_with"
+            return [claim(f"sentences.search.{case}")]
+        case = "without_word" if without else "with_word"
+        return [claim(f"sentences.search.{case}", n=without, total=n), *self._by_words()]
+
+    def _by_words(self) -> list[Claim]:
+        n, n_words = len(self.by_model), len(self.by_words)
+        if not n_words:
+            return [claim("sentences.search.no_word")] if content_words(self.query) else []
+        if not self.is_read:
+            return [claim("sentences.search.words_alone", n=n_words)]
+        if n_words == 1:
+            return [claim("sentences.search.one_text", rank=self.by_words[0].rank)]
+        if not self.n_missed:
+            return [claim("sentences.search.none_missed", total=n, words=n_words)]
+        return [claim("sentences.search.missed", n=self.n_missed, total=n, words=n_words)]
+
+    def captions(self) -> list[Claim]:
+        """What the numbers below the texts are."""
+        among = claim("sentences.search.among", n=self.n, median=self.median)
+        tinted = [claim("sentences.search.lit")] if self.has_shares else []
+        has_matches = any(hit.matches for hit in (*self.by_model, *self.by_words))
+        closest = [claim("sentences.search.closest")] if has_matches else []
+        return [among, *tinted, *closest]
+
+    def notes(self) -> list[Claim]:
+        """The prompts, and what the model cannot read of the query."""
+        recipe = self.card.recipe if self.pooling == RECIPE else None
+        prompts = (
+            {} if recipe is None else {"query": recipe.query_prompt, "text": recipe.text_prompt}
+        )
+        quotes = {name: quoted(prompt.strip()) for name, prompt in prompts.items()}
+        case = "_and_".join(name for name, prompt in prompts.items() if prompt)
+        prompted = [claim(f"sentences.search.prompt.{case}", **quotes)] if case else []
+        return [*prompted, *(self.unread if self.is_read else [])]
 
     def rows(self) -> Rows:
         """A row for each text that either way finds."""
@@ -220,8 +307,8 @@ class SearchResult(Panel):
         return [
             {
                 "text": hit.text,
-                "cosine": hit.cosine,
-                "rank by the model": hit.rank,
+                "cosine": hit.cosine if self.is_read else None,
+                "rank by the model": hit.rank or None,
                 "TF-IDF": hit.word_score,
                 "rank by words": hit.word_rank or None,
             }
@@ -230,7 +317,8 @@ class SearchResult(Panel):
 
     def snippet(self) -> str:
         """A script that searches the texts that the model found."""
-        return search_snippet(self.card, self.query, [hit.text for hit in self.by_model])
+        texts = [hit.text for hit in self.by_model or self.by_words]
+        return search_snippet(self.card, self.query, texts, pooling=self.pooling)
 
 
 def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
@@ -238,14 +326,14 @@ def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
 
     Args:
         texts: the texts.
-        vectors: (n, n_dims) the mean of each text's tokens.
+        vectors: (n, n_dims) the vector of each text.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     units = np.empty(vectors.shape, np.float32)
     for at in range(0, len(units), _BLOCK):  # in doubles, all at once are four times as large
         units[at : at + _BLOCK] = scaled(vectors[at : at + _BLOCK])
-    vectorizer = TfidfVectorizer(stop_words="english", dtype=np.float32)
+    vectorizer = TfidfVectorizer(analyzer=content_words, dtype=np.float32)
     try:
         words = vectorizer.fit_transform(texts)
     except ValueError:  # no text has a word that counts
@@ -263,7 +351,13 @@ def first(scores: FloatArray, n: int) -> IntArray:
 
 
 def search(
-    index: TextIndex, query: str, texts: Texts, card: ModelCard, service: EncoderService
+    index: TextIndex,
+    query: str,
+    texts: Texts,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    pooling: str = "mean",
 ) -> SearchResult:
     """Return the first texts by the model and by words.
 
@@ -273,20 +367,24 @@ def search(
         texts: returns the texts with some numbers.
         card: the card of the model that made the index.
         service: encodes the query and the texts that are found.
+        pooling: how the index's vectors were made, an option of `pooling_of`.
     """
-    encoding = _encode([query], card, service)[0]
-    cosines = np.clip(index.units @ scaled(_mean(encoding)), -1.0, 1.0)
+    reader = _Reader(card, service, pooling)
+    (asked,) = reader.read([query], prompt=reader.query_prompt)
+    (tokens,) = service.tokenize(card.id, [reader.prepared(query)])
+    vocabulary = service.vocabulary(card.id)
+    is_read = int((tokens.text_ids >= 0).sum()) > len(unknown_positions(tokens, vocabulary))
+    cosines = np.clip(index.units @ scaled(asked.vector), -1.0, 1.0)
     scores = np.zeros(len(cosines), np.float32)
     if index.vectorizer is not None:
         scores = (index.words @ index.vectorizer.transform([query]).T).toarray()[:, 0]
-    by_model, by_words = first(cosines, MAX_HITS), first(scores, MAX_HITS)
+    by_model, by_words = first(cosines, MAX_HITS if is_read else 0), first(scores, MAX_HITS)
     by_words = by_words[scores[by_words] > 0]
     indices = list(dict.fromkeys([*by_model.tolist(), *by_words.tolist()]))
     matches = list(texts(np.array(indices, dtype=np.int64)))
-    encodings = _encode(matches, card, service)
     hits = {
-        i: _hit(i, text, cosines, scores, encoding, match)
-        for i, text, match in zip(indices, matches, encodings, strict=True)
+        i: _hit(i, text, cosines if is_read else None, scores, asked, match, vocabulary)
+        for i, text, match in zip(indices, matches, reader.read(matches), strict=True)
     }
     return SearchResult(
         card=card,
@@ -295,12 +393,105 @@ def search(
         by_model=tuple(hits[i] for i in by_model.tolist()),
         by_words=tuple(hits[i] for i in by_words.tolist()),
         median=float(np.median(cosines)),
-        passport=encoding.passport,
+        passport=asked.passport,
+        pooling=pooling,
+        is_read=is_read,
+        unread=tuple(unread({say("sentences.search.query"): tokens}, service, card.id)),
     )
 
 
-def _encode(texts: Sequence[str], card: ModelCard, service: EncoderService) -> list[Encoding]:
-    return service.encode(card.id, texts, layers=[card.n_layers], checksum=card.checksum)
+@dataclass(frozen=True, eq=False)
+class _ReadText:
+    """A text as the model reads it.
+
+    Attributes:
+        encoding: that of the text after its prompt, at the last layer.
+        vector: (n,) the text's vector.
+        units: the words of the text, and all other tokens.
+        is_mean: True if the vector is the mean of all tokens, whose words have a share in it.
+        passport: that of the vector.
+    """
+
+    encoding: Encoding
+    vector: FloatArray
+    units: tuple[Unit, ...]
+    is_mean: bool
+    passport: Passport
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads queries and texts by one way to make vectors."""
+
+    card: ModelCard
+    service: EncoderService
+    pooling: str
+
+    @property
+    def recipe(self) -> SentenceRecipe | None:
+        """The model's own recipe, if that is the way."""
+        return self.card.recipe if self.pooling == RECIPE else None
+
+    @property
+    def query_prompt(self) -> str:
+        """The text before a query."""
+        return "" if self.recipe is None else self.recipe.query_prompt
+
+    @property
+    def text_prompt(self) -> str:
+        """The text before a text of the corpus."""
+        return "" if self.recipe is None else self.recipe.text_prompt
+
+    def prepared(self, text: str) -> str:
+        """Return a text as the tokenizer gets it."""
+        return text if self.recipe is None else self.recipe.prepared(text)
+
+    def read(self, texts: Sequence[str], *, prompt: str | None = None) -> list[_ReadText]:
+        """Return the texts as the model reads them, by default after the prompt of texts."""
+        recipe, prompt = self.recipe, self.text_prompt if prompt is None else prompt
+        options: dict[str, Any] = {"layers": [self.card.n_layers], "checksum": self.card.checksum}
+        if recipe is not None:
+            options["max_length"] = recipe.max_length
+        given = [self.prepared(prompt + text) for text in texts]
+        encodings = self.service.encode(self.card.id, given, **options)
+        if recipe is None:
+            vectors = [_mean(encoding).astype(np.float32) for encoding in encodings]
+            passports = [encoding.passport for encoding in encodings]
+        else:
+            made = self._by_recipe(texts, prompt)
+            vectors = [one.vector for one in made]
+            passports = [one.passport for one in made]
+        is_mean = recipe is None or (
+            recipe.poolings == ("mean",) and not recipe.is_more_than_pooling
+        )
+        units = [
+            _units(encoding, prompt + text, len(prompt))
+            for encoding, text in zip(encodings, texts, strict=True)
+        ]
+        columns = (encodings, vectors, units, repeat(is_mean), passports)
+        return list(map(_ReadText, *columns))
+
+    def vectors(self, texts: Sequence[str]) -> FloatArray:
+        """(n_texts, n) the vectors of texts of the corpus."""
+        if self.recipe is None:
+            return np.stack([text.vector for text in self.read(texts)])
+        return np.stack([made.vector for made in self._by_recipe(texts, self.text_prompt)])
+
+    def _by_recipe(self, texts: Sequence[str], prompt: str) -> list[SentenceVector]:
+        return self.service.sentence_vectors(
+            self.card.id, list(texts), prompt=prompt, checksum=self.card.checksum
+        )
+
+
+def _units(encoding: Encoding, given: str, n_prompt: int) -> tuple[Unit, ...]:
+    """The words of a text with their spans in it; those of its prompt are no words."""
+    units = []
+    for unit in units_of(encoding):
+        start, end = unit.span or (0, 0)
+        is_own = unit.span is not None and start >= n_prompt and len(encoding.text) == len(given)
+        span = (start - n_prompt, end - n_prompt) if is_own else None
+        units.append(replace(unit, span=span))
+    return tuple(units)
 
 
 def _weights(encoding: Encoding) -> Doubles:
@@ -316,55 +507,61 @@ def _mean(encoding: Encoding) -> Doubles:
 def _hit(
     index: int,
     text: str,
-    cosines: FloatArray,
+    cosines: FloatArray | None,
     scores: FloatArray,
-    query: Encoding,
-    encoding: Encoding,
+    query: _ReadText,
+    match: _ReadText,
+    vocabulary: Vocabulary,
 ) -> Hit:
-    query_units, text_units = units_of(query), units_of(encoding)
-    shares = shares_of(query.hidden[-1], encoding.hidden[-1], _weights(query), _weights(encoding))
-    columns = merged(shares, query_units, text_units).columns
+    shares: list[tuple[Span, float]] = []
+    if query.is_mean and cosines is not None:
+        first, second = query.encoding, match.encoding
+        cells = shares_of(first.hidden[-1], second.hidden[-1], _weights(first), _weights(second))
+        columns = merged(cells, query.units, match.units).columns.tolist()
+        shares = [
+            (unit.span, share)
+            for unit, share in zip(match.units, columns, strict=True)
+            if unit.span is not None
+        ]
     score = float(scores[index])
+    exact = float(scaled(query.vector) @ scaled(match.vector))  # where the index is 16 bit
     return Hit(
         index=index,
         text=text,
-        cosine=float(np.clip(shares.total, -1.0, 1.0)),  # exact, where the index is 16 bit
+        cosine=float(np.clip(exact, -1.0, 1.0)),
         word_score=score,
-        rank=1 + int((cosines > cosines[index]).sum()),
+        rank=0 if cosines is None else 1 + int((cosines > cosines[index]).sum()),
         word_rank=1 + int((scores > score).sum()) if score > 0 else 0,
-        shares=tuple(
-            (unit.span, float(share))
-            for unit, share in zip(text_units, columns, strict=True)
-            if unit.span is not None
-        ),
-        matches=_matches(query, query_units, encoding, text_units),
+        shares=tuple(shares),
+        matches=() if cosines is None else _matches(query, match, vocabulary),
     )
 
 
-def _matches(
-    query: Encoding, query_units: Sequence[Unit], encoding: Encoding, text_units: Sequence[Unit]
-) -> tuple[WordMatch, ...]:
-    query_words, text_words = _content(query_units), _content(text_units)
+def _matches(query: _ReadText, match: _ReadText, vocabulary: Vocabulary) -> tuple[WordMatch, ...]:
+    query_words, text_words = _content(query, vocabulary), _content(match, vocabulary)
     if not query_words or not text_words:
         return ()
     n = len(query_words)
-    vectors = [_word(query, unit) for unit in query_words]
-    units = scaled(np.array([*vectors, *(_word(encoding, unit) for unit in text_words)]))
+    vectors = [_word(query.encoding, unit) for unit in query_words]
+    units = scaled(np.array([*vectors, *(_word(match.encoding, unit) for unit in text_words)]))
     table = np.clip(units[:n] @ units[n:].T, -1.0, 1.0)
     best = table.argmax(axis=1)
     matches = [
         WordMatch(unit.label, text_words[j].label, float(table[i, j]))
         for i, (unit, j) in enumerate(zip(query_words, best.tolist(), strict=True))
     ]
-    return tuple(sorted(matches, key=lambda match: -match.cosine)[:MAX_WORD_MATCHES])
+    by_word: dict[str, WordMatch] = {}
+    for word_match in sorted(matches, key=lambda match: -match.cosine):
+        by_word.setdefault(word_match.query_word.casefold(), word_match)
+    return tuple(by_word.values())[:MAX_WORD_MATCHES]
 
 
-def _content(units: Sequence[Unit]) -> list[Unit]:
-    """The words that TF-IDF counts, too; all words of a text that has no other."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    words = [unit for unit in units if is_word(unit) and any(map(str.isalnum, unit.label))]
-    return [word for word in words if word.label.casefold() not in ENGLISH_STOP_WORDS] or words
+def _content(text: _ReadText, vocabulary: Vocabulary) -> list[Unit]:
+    """The content words that the model can read; all such words of a text that has no other."""
+    unknown = set(unknown_positions(text.encoding, vocabulary))
+    readable = [unit for unit in text.units if is_word(unit) and not set(unit.positions) <= unknown]
+    words = [unit for unit in readable if any(map(str.isalnum, unit.label))]
+    return [word for word in words if content_words(word.label)] or words
 
 
 def _word(encoding: Encoding, unit: Unit) -> FloatArray:
@@ -381,17 +578,37 @@ def texts_of(corpus: Corpus) -> Texts:
 
 
 def index_task(
-    corpus: Corpus, card: ModelCard, service: EncoderService, *, token_seconds: float
+    corpus: Corpus,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    pooling: str = "mean",
+    token_seconds: float,
 ) -> Task:
     """A task that returns the `TextIndex` of a corpus in memory."""
     vectors = vectors_task(corpus.key, corpus.texts, card, service, token_seconds=token_seconds)
+    reader = _Reader(card, service, pooling)
+    key = ("sentences index", corpus.key, card.id, card.checksum, pooling)
+
+    def read(report: Report) -> TextIndex:
+        return index_of(corpus.texts, _read_all(corpus.texts, reader, report))
 
     def work(report: Report, made: TextVectors) -> TextIndex:
         report("Counting words", _READING)
-        return index_of(corpus.texts, made.by_pooling["mean"])
+        return index_of(corpus.texts, made.by_pooling[pooling])
 
-    key = ("sentences index", corpus.key, card.id, card.checksum)
+    if reader.recipe is not None and reader.text_prompt != reader.recipe.prompt(None):
+        return Task(key, WORK, read, size=vectors.size)
     return Task(key, WORK, work, size=vectors.size, after=vectors, split=_READING)
+
+
+def _read_all(texts: Sequence[str], reader: _Reader, report: Report) -> NDArray[np.float16]:
+    """(n_texts, n) float16 vectors of length 1."""
+    rows = []
+    for at in range(0, len(texts), _CHUNK):
+        report(f"Reading {len(texts):,} texts", _READING * at / len(texts))
+        rows.append(scaled(reader.vectors(texts[at : at + _CHUNK])).astype(np.float16))
+    return np.concatenate(rows)
 
 
 def stored_task(
@@ -400,17 +617,19 @@ def stored_task(
     card: ModelCard,
     service: EncoderService,
     *,
+    pooling: str = "mean",
     token_seconds: float,
 ) -> Task:
     """A task that returns the `TextIndex` of a stored corpus.
 
-    The vectors of its texts are computed once, and stored with the corpus.
+    The means of its texts are computed once, and stored with the corpus.
 
     Args:
         corpus: the corpus.
         store: where it is.
         card: the card of the view's model.
         service: encodes each text once, so preferably without a cache.
+        pooling: an option of `pooling_of`.
         token_seconds: the expected duration of a token.
 
     Raises:
@@ -421,30 +640,28 @@ def stored_task(
     indexing = corpus.about.indexing
     if (indexing.model, indexing.checksum) != (card.id, card.checksum):
         raise CorpusError(say("sentences.search.other_model", model=indexing.model))
+    is_mean = pooling == "mean" or _is_mean_alone(card)
 
     def work(report: Report) -> TextIndex:
         texts = [text for text, _ in store.texts(corpus.name)]
-        if corpus.has_sentences:
+        if is_mean and corpus.has_sentences:
             vectors = corpus.sentences()
         else:
-            vectors = np.empty((len(texts), card.n_dims), np.float16)
-            for at in range(0, len(texts), _CHUNK):
-                report(f"Reading {len(texts):,} texts", _READING * at / len(texts))
-                means = [_mean(e) for e in _encode(texts[at : at + _CHUNK], card, service)]
-                vectors[at : at + _CHUNK] = scaled(np.array(means, dtype=np.float32))
-            store.keep_sentences(corpus.name, vectors)
+            vectors = _read_all(texts, _Reader(card, service, pooling), report)
+            if is_mean:
+                store.keep_sentences(corpus.name, vectors)
         report("Counting words", _READING)
         return index_of(texts, vectors)
 
-    n_tokens = 0.0 if corpus.has_sentences else _N_TOKENS * corpus.n_texts
+    n_tokens = 0.0 if is_mean and corpus.has_sentences else _N_TOKENS * corpus.n_texts
     about = corpus.about
-    key = ("sentences stored", store.root, about.name, about.digest, about.created)
+    key = ("sentences stored", store.root, about.name, about.digest, about.created, pooling)
     return Task(key, WORK, work, size=1 + n_tokens * token_seconds)
 
 
 # --- The script
 
-_SEARCH = """\
+_MEAN = """\
 def vector(text):
     batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
     with torch.inference_mode():
@@ -453,28 +670,66 @@ def vector(text):
 
 
 cosines = (torch.stack([vector(text) for text in texts]) @ vector(query)).numpy()
-words = TfidfVectorizer(stop_words="english")
+"""
+_WORDS = """\
+pattern = regex.compile(r"{pattern}")
+function_words = ENGLISH_STOP_WORDS - set(
+    "{meaningful}".split()
+)
+function_words |= set("{contracted}".split())
+
+
+def content_words(text):
+    words = pattern.findall(unicodedata.normalize("NFC", text).lower())
+    return [word for word in words if word not in function_words]
+
+
+words = TfidfVectorizer(analyzer=content_words)
 tf_idf = (words.fit_transform(texts) @ words.transform([query]).T).toarray()[:, 0]
 for i in cosines.argsort()[::-1]:
     print(f"{{cosines[i]:.4f}} {{tf_idf[i]:.4f}} {{texts[i]}}")
 """
 
 
-def search_snippet(card: ModelCard, query: str, texts: Sequence[str]) -> str:
+def search_snippet(
+    card: ModelCard, query: str, texts: Sequence[str], *, pooling: str = "mean"
+) -> str:
     """A script that leaves `cosines` and `tf_idf` (n,) of texts with a query."""
-    lines = [
-        "import torch",
-        "from sklearn.feature_extraction.text import TfidfVectorizer",
-        "from transformers import AutoModel, AutoTokenizer",
-        "",
-        *load_lines(card),
-        "",
-        f"query = {literal(query)}",
-        "texts = [",
-        *(f"    {literal(text)}," for text in texts),
-        "]",
-        "",
-        "",
-        _SEARCH.format(max_length=card.max_length),
-    ]
+    counting = "from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer"
+    given = [f"query = {literal(query)}", "texts = ["]
+    given += [*(f"    {literal(text)}," for text in texts), "]", ""]
+    by_words = _WORDS.format(pattern=PATTERN, meaningful=MEANINGFUL, contracted=CONTRACTED)
+    if pooling == RECIPE and card.recipe is not None:
+        prompts = card.recipe.text_prompt, card.recipe.query_prompt
+        of_texts, of_query = (prompt_argument(card, prompt) for prompt in prompts)
+        lines = [
+            "import unicodedata",
+            "",
+            "import regex",
+            "from sentence_transformers import SentenceTransformer",
+            counting,
+            "",
+            *recipe_lines(card),
+            "",
+            *given,
+            f"vectors = model.encode(texts{of_texts}, normalize_embeddings=True)",
+            f"cosines = vectors @ model.encode(query{of_query}, normalize_embeddings=True)",
+            by_words,
+        ]
+    else:
+        lines = [
+            "import unicodedata",
+            "",
+            "import regex",
+            "import torch",
+            counting,
+            "from transformers import AutoModel, AutoTokenizer",
+            "",
+            *load_lines(card),
+            "",
+            *given,
+            "",
+            _MEAN.format(max_length=card.max_length),
+            by_words,
+        ]
     return "\n".join(lines)

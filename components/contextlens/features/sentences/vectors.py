@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from contextlens.analysis.separation import scaled
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import say
 from contextlens.core import EncoderService, ModelCard
@@ -85,6 +86,20 @@ def vectors_of(encoding: Encoding, poolings: Sequence[str]) -> dict[str, FloatAr
         elif pooling != RECIPE:
             vectors[pooling] = sentence_vectors(encoding, pooling)[-1]
     return vectors
+
+
+def recipe_equals(by_pooling: Mapping[str, FloatArray]) -> str:
+    """Return the way whose vectors of these texts have the recipe's directions; "" if none has."""
+    if RECIPE not in by_pooling:
+        return ""
+    units = {pooling: scaled(rows) for pooling, rows in by_pooling.items()}
+    recipe = units.pop(RECIPE)
+    same = (p for p, rows in units.items() if rows.shape == recipe.shape and _equal(rows, recipe))
+    return next(same, "")
+
+
+def _equal(first: FloatArray, second: FloatArray) -> bool:
+    return bool(np.allclose(first, second, atol=1e-5))
 
 
 def nearest(cosines: FloatArray) -> IntArray:

@@ -12,6 +12,9 @@ from typing import Literal
 from contextlens.analysis.tokens import TokenKind, kinds, lost_spans
 from contextlens.core.schema import Tokens, Vocabulary
 
+_MAX_MARKS = 30
+"""On one letter, as in Unicode's Stream-Safe Text Format: the time to sort them is quadratic."""
+
 Fate = Literal["kept", "rewritten", "unknown", "lost"]
 Normalize = Callable[[Sequence[str]], list[str]]
 
@@ -103,7 +106,7 @@ def _with_fates(
 
 
 def _signs(text: str, normalize: Normalize) -> list[_Sign]:
-    starts = [i for i, c in enumerate(text) if i == 0 or not unicodedata.combining(c)]
+    starts = _starts(text)
     signs = [text[a:b] for a, b in pairwise([*starts, len(text)])]
     composed = [unicodedata.normalize("NFC", sign) for sign in signs]
     distinct = list(dict.fromkeys(composed))
@@ -114,6 +117,15 @@ def _signs(text: str, normalize: Normalize) -> list[_Sign]:
         _Sign(start, sign, normalized[character], ways[character])
         for start, sign, character in columns
     ]
+
+
+def _starts(text: str) -> list[int]:
+    """Return the start of each character, which has its combining marks with it."""
+    starts = [0] if text else []
+    for i, character in enumerate(text):
+        if i and (not unicodedata.combining(character) or i - starts[-1] > _MAX_MARKS):
+            starts.append(i)
+    return starts
 
 
 def _way_of(before: str, after: str) -> str:

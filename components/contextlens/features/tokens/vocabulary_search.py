@@ -15,6 +15,7 @@ from contextlens.content.language import Claim, claim, table
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
 from contextlens.core.schema import CutRules, Tokens, Vocabulary
+from contextlens.core.words import with_marks
 from contextlens.features.tokens.controls import (
     KIND,
     KINDS,
@@ -269,7 +270,7 @@ def picked_text(tokenized: TokenizedSentence) -> str:
     words = np.array(joined_words(tokens, tokenized.vocabulary))
     spans = tokens.offsets[(words == words[position]) & (tokens.text_ids == text_id)]
     text = tokens.text if text_id == 0 else tokens.pair or ""
-    start, end = int(spans.min()), int(spans.max())
+    start, end = int(spans.min()), with_marks(text, int(spans.max()))
     return " " * text[:start][-1:].isspace() + text[start:end]
 
 

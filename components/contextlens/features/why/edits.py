@@ -13,9 +13,10 @@ from itertools import pairwise, takewhile
 from typing import Literal
 
 from contextlens.analysis.baseline import Band
+from contextlens.analysis.english import is_english
 from contextlens.analysis.shares import vector_of
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import MARGIN, escape, quoted
+from contextlens.content.wording import cut, cut_start, escape, leading, quoted
 from contextlens.content.wording import span as value_range
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted
@@ -30,7 +31,6 @@ from contextlens.features.why.score import (
     vectors_of,
     weights_of,
 )
-from contextlens.features.why.yardsticks import is_english
 from contextlens.jobs import Task
 from contextlens.ui.panel import Panel
 
@@ -92,11 +92,13 @@ class EditsResult(Panel):
             return (claim("why.edits.none"),)
         cosines, text = [ranked.cosine for ranked in self.edits], self.edits[0].edit.text
         low, high = cosines[0], cosines[-1]
-        if high - low <= MARGIN:
-            claims = [claim("why.edits.equal", n=len(cosines), span=value_range(cosines))]
+        n_lowest = len(leading([-cosine for cosine in cosines]))
+        if n_lowest == len(cosines):
+            verdict = "both" if len(cosines) == 2 else "equal"
+            claims = [claim(f"why.edits.{verdict}", n=len(cosines), span=value_range(cosines))]
         else:
             numbers = {"text": quoted(text, _MAX_QUOTED), "low": low, "high": high}
-            claims = [claim("why.edits.apart", n=len(cosines), **numbers)]
+            claims = [claim("why.edits.apart", n=n_lowest, tried=len(cosines), **numbers)]
         by_kind = {ranked.edit.kind: ranked for ranked in self.edits}
         if {"negation", "typo"} <= by_kind.keys():
             negated, typo = by_kind["negation"], by_kind["typo"].cosine
@@ -305,9 +307,9 @@ def marked(before: str, after: str) -> str:
     head, tail = "".join(new_pieces[:start]), "".join(new_pieces[len(new_pieces) - end :])
     return "".join(
         [
-            escape(head if len(head) <= _SHOWN_BESIDE else f"…{head[-_SHOWN_BESIDE:]}"),
+            escape(head if len(head) <= _SHOWN_BESIDE else f"…{cut_start(head, _SHOWN_BESIDE)}"),
             *_changed(old, new),
-            escape(tail if len(tail) <= _SHOWN_BESIDE else f"{tail[:_SHOWN_BESIDE]}…"),
+            escape(tail if len(tail) <= _SHOWN_BESIDE else f"{cut(tail, _SHOWN_BESIDE)}…"),
         ]
     )
 

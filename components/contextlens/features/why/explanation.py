@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from contextlens.analysis.shares import Doubles
-from contextlens.content.language import Claim
-from contextlens.content.wording import leading
+from contextlens.content.language import Claim, say
+from contextlens.content.wording import about_same, leading, number, two
 from contextlens.core.schema import Passport
 from contextlens.features.why.score import Score
 from contextlens.features.why.word_rows import WordRows
@@ -94,16 +94,36 @@ def task_of(key: Hashable, stage: str, work: Callable[..., object], seconds: flo
 
 
 def leading_of(values: Sequence[float], least: float = NOISE) -> list[int]:
-    """Return the indices of the highest value above a minimum, and of those within `MARGIN` of it.
+    """Return the indices of the highest value above a minimum, and of those about the same.
 
-    Values within the noise never lead.
+    These are within `MARGIN` of it too. Values within the noise never lead.
     """
-    return [i for i in leading(values) if values[i] > least]
+    highest = max(values, default=0.0)
+    leaders = [i for i in leading(values) if values[i] > least]
+    return [i for i in leaders if about_same((values[i], highest))]
 
 
 def strongest(changes: Doubles) -> list[int]:
     """Return the flat indices of the changes with the largest absolute values."""
     return leading_of(np.abs(changes).ravel().tolist())
+
+
+def at_least(value: float) -> str:
+    """Return a positive number with two decimals, or "under 0.01"."""
+    return two(value) if round(value, 2) > 0 else say("why.shares.under")
+
+
+def before_and_after(before: float, change: float) -> tuple[str, str, str]:
+    """Return a number, the number after a change, and the change, as text.
+
+    They have two decimals, or three if they would not add up.
+    """
+    for digits in (2, 3):
+        first, last, step = (round(n, digits) for n in (before, before + change, change))
+        if abs(last - first - step) < 10**-digits / 2:
+            break
+    form = f".{digits}f"
+    return number(first, form), number(last, form), number(step, form)
 
 
 def direction(change: float) -> str:

@@ -17,7 +17,7 @@ from contextlens.core import EncoderService
 from contextlens.core.schema import Counted
 from contextlens.features.why.charts import WordBar, signed_end, word_bars
 from contextlens.features.why.controls import UNIT, WORDS
-from contextlens.features.why.explanation import Explanation, task_of
+from contextlens.features.why.explanation import Explanation, before_and_after, task_of
 from contextlens.features.why.score import Score, Side
 from contextlens.features.why.script import (
     COSINE,
@@ -48,11 +48,11 @@ s_i = (x_i - x_i^0) \cdot \int_0^1 \frac{\partial \cos}{\partial x_i}
 $$
 
 The shares add up to the score less the score at the start, but for what the steps of the integral
-miss: that remainder is stated.
+miss. They are called approximate if the errors on the pieces of the path add up to over 0.001.
 """
 )
 CONVERGED = 0.001
-"""The largest remainder of integrated gradients at which the shares can still be compared."""
+"""The most that the steps of integrated gradients may miss where shares can still be compared."""
 _GRADIENT_RUNS = 3.0
 """The cost of a gradient, in plain runs."""
 _N_STEPS = 64
@@ -70,6 +70,7 @@ class InputShares:
         start: the cosine if every token that is not special has the word vector of padding.
         end: the cosine of the actual sentence: the score.
         remainder: `end - start` less the sum of the shares: the error of the steps.
+        missed: the errors on all pieces of the path, which do not cancel out: at least `remainder`.
         n_steps: the number of steps, the same on each piece of the path.
         cuts: the ends of the pieces, in order, from 0 to 1.
     """
@@ -80,13 +81,14 @@ class InputShares:
     start: float
     end: float
     remainder: float
+    missed: float
     n_steps: int
     cuts: tuple[float, ...]
 
     @property
     def is_rough(self) -> bool:
-        """True if the shares miss too much of the score to be compared."""
-        return abs(self.remainder) > CONVERGED
+        """True if the steps were too few: they miss too much of the score."""
+        return self.missed > CONVERGED
 
     def typed(self, unit: str) -> Doubles:
         """The shares of words or tokens; NaN for special tokens, which are the same on the path."""
@@ -145,18 +147,22 @@ px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": 
             if inputs.is_rough:
                 verdict, numbers = "rough", {**_steps(inputs)}
             claims.append(claim(f"why.inputs.{verdict}", cosine=inputs.end, **numbers))
-        return claims
+        first, second = self.sides
+        letters = {"a": first.side.letter, "b": second.side.letter}
+        return [
+            *claims,
+            claim("why.inputs.start", first=first.start, second=second.start, **letters),
+        ]
 
     def sure(self) -> Sequence[Claim]:
-        """Return the two ends of each path, and what its shares add up to."""
-        return [
-            statement
-            for inputs in self.sides
-            for statement in (
-                claim("why.inputs.ends", start=inputs.start, end=inputs.end, **_steps(inputs)),
-                claim("why.inputs.sum", sum=float(inputs.shares.sum()), **_steps(inputs)),
-            )
-        ]
+        """Return what the shares of each sentence add up to."""
+        claims = []
+        for inputs in self.sides:
+            start, end, change = before_and_after(inputs.start, inputs.end - inputs.start)
+            verdict = "rough" if inputs.is_rough else "whole"
+            numbers = {"start": start, "end": end, "change": change, **_steps(inputs)}
+            claims.append(claim(f"why.inputs.sum.{verdict}", **numbers))
+        return claims
 
     # Pictures
 
@@ -201,6 +207,7 @@ px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": 
                 "start": inputs.start,
                 "end": inputs.end,
                 "remainder": inputs.remainder,
+                "missed by steps": inputs.missed,
                 "steps": inputs.n_steps,
             }
             for inputs in self.sides
@@ -236,7 +243,7 @@ px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": 
 def _steps(inputs: InputShares) -> dict[str, Any]:
     """The numbers of a claim about the path of one sentence."""
     letter = inputs.side.letter
-    return {"letter": letter, "n": inputs.n_steps, "remainder": inputs.remainder}
+    return {"letter": letter, "n": inputs.n_steps, "missed": inputs.missed}
 
 
 def _cuts(inputs: InputShares) -> str:
@@ -299,6 +306,7 @@ def _input_shares(
         start=gradients.start,
         end=gradients.end,
         remainder=gradients.remainder,
+        missed=gradients.missed,
         n_steps=gradients.steps,
         cuts=gradients.cuts,
     )

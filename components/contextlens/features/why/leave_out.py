@@ -15,11 +15,11 @@ from plotly.graph_objects import Figure
 from contextlens.analysis.shares import Doubles, Unit, is_word
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, span
+from contextlens.content.wording import quoted, span, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import Block, Counted
 from contextlens.core.words import Span
-from contextlens.features.why.charts import WordBar, signed_end, signed_matrix, word_bars
+from contextlens.features.why.charts import WordBar, signed, signed_end, signed_matrix, word_bars
 from contextlens.features.why.controls import (
     HOW_OUT,
     MAX_LEFT_OUT_WORDS,
@@ -32,6 +32,7 @@ from contextlens.features.why.controls import (
 from contextlens.features.why.explanation import (
     NOISE,
     Explanation,
+    before_and_after,
     direction,
     leading_of,
     strongest,
@@ -149,25 +150,23 @@ class LeaveOutResult(Explanation):
 
     def claims(self) -> Sequence[Claim]:
         """Return the words that lower and that raise the score most."""
-        movers = []
+        claims = []
         for verdict, changes in (("lowers", -self.changes), ("raises", self.changes)):
             leaders = [self.words[i] for i in leading_of(changes.tolist())]
             if leaders:
-                movers.append(
-                    claim(
-                        f"why.leave_out.{verdict}",
-                        n=len(leaders),
-                        word=self._quoted(leaders[0]),
-                        cosine=self.score.cosine,
-                        without=span([word.cosine for word in leaders]),
-                    )
-                )
-        return [*movers, claim("why.leave_out.alone")] if movers else [claim("why.leave_out.none")]
+                cosine, without, _ = before_and_after(self.score.cosine, leaders[0].change)
+                if len(leaders) > 1:
+                    cosine = two(self.score.cosine)
+                    without = span([word.cosine for word in leaders])
+                numbers = {"n": len(leaders), "cosine": cosine, "without": without}
+                words = self._quoted(leaders[0])
+                claims.append(claim(f"why.leave_out.{verdict}", word=words, **numbers))
+        return [*claims, claim("why.leave_out.alone")] if claims else [claim("why.leave_out.none")]
 
     def sure(self) -> Sequence[Claim]:
         """Return the agreement with the shares, and the pair of words that interact most."""
         claims = []
-        if self.order is not None:
+        if self.order is not None and len(self.words) > 1:
             n, tau = len(self.words), self.order.tau or 0.0
             claims.append(claim(f"why.leave_out.{self.order.verdict}", n=n, tau=tau))
         if self.pairs is not None and len(self.words) > 1:
@@ -192,9 +191,9 @@ class LeaveOutResult(Explanation):
             "why.leave_out.together",
             first=self._quoted(self.words[i]),
             second=self._quoted(self.words[j]),
-            both=float(pairs[i, j]),
-            one=float(pairs[i, i]),
-            other=float(pairs[j, j]),
+            both=signed(pairs[i, j]),
+            one=signed(pairs[i, i]),
+            other=signed(pairs[j, j]),
         )
 
     # Pictures
@@ -557,8 +556,8 @@ class Order:
 
     Attributes:
         verdict: "same" or "opposite" if tau lies further from 0 than for 19 of 20 random orders;
-            "unrelated" if it is small; else, or for fewer than `MIN_ORDERED_WORDS` words,
-            "cannot tell".
+            "unrelated" if it is small, also for many words; else, or for fewer than
+            `MIN_ORDERED_WORDS` words, "cannot tell".
         tau: Kendall's tau-b (1945) of the two, from -1 (reversed) to 1 (the same); None if one of
             them has no order, because all its numbers are equal.
     """
@@ -583,7 +582,7 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
     if n < MIN_ORDERED_WORDS:
         return Order("cannot tell", tau)
     by_chance = 1.96 * float(np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
-    if abs(tau) > by_chance:
+    if abs(tau) > max(by_chance, UNRELATED):
         return Order("same" if tau > 0 else "opposite", tau)
     return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)
 

@@ -16,7 +16,7 @@ from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import duration, say
 from contextlens.content.wording import bold, escape
 from contextlens.core import ModelCard
-from contextlens.core.errors import BusyError, JobError
+from contextlens.core.errors import JobError
 from contextlens.features.why import (
     controls,
     edits,
@@ -160,15 +160,7 @@ def _similarity(ruler: Yardsticks) -> None:
 
 def _measured_pairs(card: ModelCard) -> SentencePairs | None:
     """Return random pairs of sentences in a model; None until they are measured, or on failure."""
-    task = random_pairs_task(uncached(), card)
-    job = jobs().get(task.key)
-    if job is None or job.state != "failed":
-        try:
-            job = jobs().start(task, waiting.current_visitor(_PAIRS_JOB))
-        except BusyError:  # the page goes without them for now
-            return None
-    waiting.shortly(job)
-    pairs: SentencePairs | None = job.result() if job.state == "done" else None
+    pairs: SentencePairs | None = waiting.measured(random_pairs_task(uncached(), card), _PAIRS_JOB)
     return pairs
 
 
@@ -325,7 +317,10 @@ _EXPLAINED: Mapping[str, _Explained] = {
 # --- Below the picture
 
 _FILE = "why-alike"
-_EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
+_EXACT = (
+    *("share", "change", "cosine", "share of the way"),
+    *("start", "end", "remainder", "missed by steps"),
+)
 
 
 def look_closer(view: ViewState, score: Score, result: Explanation | None) -> None:

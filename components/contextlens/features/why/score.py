@@ -289,6 +289,11 @@ class Score:
         return listed_names(list(letters))
 
     @property
+    def wordless_letters(self) -> tuple[str, ...]:
+        """The sentences without a word that the model reads, with special tokens alone."""
+        return tuple(dict.fromkeys(side.letter for side in self.sides if not side.words))
+
+    @property
     def token_shares(self) -> Shares:
         """(n_tokens of the first, n_tokens of the second) shares of the score, at its layer."""
         first, second = (side.encoding.layer(self.layer) for side in self.sides)

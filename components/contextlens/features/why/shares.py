@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 
 from contextlens.analysis.baseline import Band
-from contextlens.analysis.shares import Doubles, Shares, is_word, merged
+from contextlens.analysis.shares import Doubles, Shares, Unit, is_word, merged
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import MARGIN, are_alike, leading, listed_names, quoted, span
+from contextlens.content.wording import about_same, listed_names, quoted, shortened, span
 from contextlens.features.why.charts import MIN_SHARE_END, signed_end, signed_matrix
 from contextlens.features.why.controls import PICKED, SIDE, UNIT, WORDS
-from contextlens.features.why.explanation import Explanation
+from contextlens.features.why.explanation import Explanation, at_least, leading_of
 from contextlens.features.why.score import SCORE_FORMULA, Score, Side
 from contextlens.features.why.script import reader, script, side_arguments
 from contextlens.features.why.word_rows import (
@@ -39,8 +40,12 @@ $$\cos(a, b) = \sum_{i, j} s_{ij}, \qquad s_{ij} = \frac{w_i v_j \; h_i \cdot g_
 A token's share is its row's sum or its column's; a word's is the sum over its tokens.
 """
 )
-STANDS_OUT = 1.2
-"""How many times its part of an even split a word's share must be to stand out."""
+STANDS_OUT = 1.5
+"""How many times its part of an even split a pair's share must be to stand out."""
+OF_STRONGEST = 0.5
+"""The part of the strongest pair's share that another pair must have to be named beside it."""
+MAX_NAMED_PAIRS = 3
+"""Pairs of words that a sentence names."""
 CAPTIONS = Captions(
     quantity=say("why.shares.quantity"),
     between=say("why.shares.between"),
@@ -82,88 +87,92 @@ class SharesResult(Explanation):
         """The shares of the words or tokens that are drawn."""
         return self.by_word if self.unit == WORDS else self.by_token
 
-    @property
-    def word_sums(self) -> list[tuple[Side, Doubles]]:
-        """Each side with the share of each of its units."""
-        sums = self.by_word.rows, self.by_word.columns
-        return list(zip(self.score.sides, sums, strict=True))
+    @cached_property
+    def named(self) -> NamedPairs:
+        """The pairs of words that the headline names."""
+        return named_pairs(self.score, self.by_word)
 
     # Claims
 
     def title(self) -> Claim:
-        """Return the leading word of each sentence, if each has just one."""
-        if self.score.vector_kind != "mean":
-            return claim("why.shares.title.neither", cosine=self.score.cosine)
-        verdict, words = leading_words(self.word_sums)
-        return claim(f"why.shares.title.{verdict}", cosine=self.score.cosine, **words)
+        """Return the headline without its numbers."""
+        return claim(
+            f"why.shares.title.{self._verdict()}", pairs=self._names(quote=_plainly_quoted)
+        )
 
     def claims(self) -> Sequence[Claim]:
-        """Return the words that make the sentences alike."""
-        kind = self.score.vector_kind
-        if kind != "mean":
-            return (claim(f"why.shares.{kind}", cosine=self.score.cosine),)
-        return (self._summary(), claim("why.shares.caution"))
+        """Return the pairs of words that make the sentences alike, and their part of the score."""
+        score, verdict, named = self.score, self._verdict(), self.named
+        numbers: dict[str, Any] = {
+            "cosine": score.cosine,
+            "a": score.first.letter,
+            "b": score.second.letter,
+            "letters": score.unread_letters or " and ".join(score.wordless_letters),
+            "usual": self._usual,
+        }
+        headline = claim(f"why.shares.summary.{verdict}", pairs=self._names(), **numbers)
+        if verdict not in ("one", "several", "special", "none"):
+            return (headline,)
+        share, n = named.share, len(named.pairs)
+        if verdict in ("one", "several"):
+            numbers |= {"share": share, "even": at_least(named.even), "n": n}
+            number = claim("why.shares.number.named", **numbers)
+        elif verdict == "none" and round(named.strongest, 2) > 0:
+            number = claim("why.shares.number.strongest", share=named.strongest, **numbers)
+        elif verdict == "none":
+            number = claim("why.shares.number.small", **numbers)
+        else:
+            return (headline, self._special())
+        return (headline, number, self._special())
 
     def sure(self) -> Sequence[Claim]:
-        """Return the largest words of each sentence, the sum, and the part of special tokens."""
-        score, sides = self.score, self.word_sums
-        if score.vector_kind != "mean":
+        """Return what the shares add up to."""
+        if self.score.vector_kind != "mean":
             return ()
-        largest = []
-        for side, sums in sides:
-            verdict, numbers = largest_words(side, sums)
-            largest.append(claim(f"why.shares.{verdict}", cosine=score.cosine, **numbers))
-        first, second = (float(np.delete(sums, _words(side)).sum()) for side, sums in sides)
-        letters = {"a": score.first.letter, "b": score.second.letter}
-        special = claim("why.shares.special", first=first, second=second, **letters)
-        return (*largest, claim("why.shares.sum", cosine=score.cosine), special)
+        return (claim("why.shares.sum", cosine=self.score.cosine), claim("why.shares.caution"))
 
-    def _summary(self) -> Claim:
-        """The claim about the one or two words that stand out over both sentences.
+    @property
+    def _usual(self) -> float:
+        """The similarity below which the two are as alike as random sentences; 0 at least."""
+        return 0.0 if self.band is None else max(0.0, float(self.band.high[self.score.layer]))
+
+    def _verdict(self) -> str:
+        """Return the verdict on the words that make the sentences alike.
 
         None do in sentences that are no more alike than random ones.
-
-        A word stands out if its share is clearly above that of an even split over all words and
-        special tokens. It counts wherever it occurs; each pair's share is split evenly between its
-        two words.
         """
-        score, cosine = self.score, self.score.cosine
-        if unread := score.unread_letters:
-            return claim("why.shares.summary.unread", letters=unread)
-        letters = {"a": score.first.letter, "b": score.second.letter}
+        score, named = self.score, self.named
+        if score.vector_kind != "mean":
+            return score.vector_kind
+        if score.unread_letters:
+            return "unread"
+        if score.wordless_letters:
+            return "wordless"
         if score.are_equal:
-            return claim("why.shares.summary.same", cosine=cosine, **letters)
-        usual = 0.0 if self.band is None else float(self.band.high[score.layer])
-        if round(cosine, 2) <= round(max(usual, 0.0), 2):
-            verdict = "unlike" if self.band is None else "usual"
-            return claim(f"why.shares.summary.{verdict}", cosine=cosine, usual=usual)
-        ranked = self._word_shares()
-        for n in (2, 1):
-            named = ranked[:n]
-            runner_up = ranked[n].share if n < len(ranked) else -np.inf
-            if all(word.stands_out for word in named) and named[-1].share - runner_up > MARGIN:
-                words = listed_names([quoted(word.label) for word in named])
-                share, even = sum(word.share for word in named), sum(word.even for word in named)
-                beyond = "_beyond" if round(share, 2) > round(cosine, 2) else ""
-                verdict = ("one", "two")[len(named) - 1] + beyond
-                numbers = {"share": share, "even": even, "cosine": cosine}
-                return claim(f"why.shares.summary.{verdict}", words=words, **numbers)
-        largest = ranked[0]
-        words = quoted(largest.label)
-        return claim("why.shares.summary.even", words=words, share=largest.share, cosine=cosine)
+            return "same"
+        if round(score.cosine, 2) <= round(self._usual, 2):
+            return "unlike" if self.band is None else "usual"
+        if named.of_words < score.cosine / 2:
+            return "special"
+        return ("none", "one")[len(named.pairs)] if len(named.pairs) < 2 else "several"
 
-    def _word_shares(self) -> list[_WordShare]:
-        """Each distinct word, the one with the largest share first."""
-        words: dict[str, _WordShare] = {}
-        for side, sums in self.word_sums:
-            even = self.score.cosine / len(side.units)
-            for i in _words(side):
-                label = side.units[i].label
-                word = words.get(label.casefold(), _WordShare(label, 0.0, 0.0))
-                words[label.casefold()] = replace(
-                    word, share=word.share + float(sums[i]) / 2, even=word.even + even / 2
-                )
-        return sorted(words.values(), key=lambda word: -word.share)
+    def _special(self) -> Claim:
+        """Return the part of the score that words bring, without special tokens."""
+        is_beyond = round(self.named.of_words, 2) > round(self.score.cosine, 2)
+        verdict = "beyond" if is_beyond else "within"
+        numbers = {"words": self.named.of_words, "cosine": self.score.cosine}
+        return claim(f"why.shares.special.{verdict}", **numbers)
+
+    def _names(self, quote: Callable[[str], str] = quoted) -> str:
+        """Return the named pairs in a row: “cat” with “kitten”; one word if both are the same."""
+        pairs = [
+            quote(first)
+            if first == second
+            else say("why.shares.pair", first=quote(first), second=quote(second))
+            for first, second in self.named.labels
+        ]
+        names, n_more = pairs[:MAX_NAMED_PAIRS], len(pairs) - MAX_NAMED_PAIRS
+        return listed_names([*names, *([say("why.shares.more", n=n_more)] if n_more > 0 else [])])
 
     # Pictures
 
@@ -182,9 +191,18 @@ class SharesResult(Explanation):
             CAPTIONS if is_mean else replace(CAPTIONS, hint=say("why.shares.hint_one")),
             end=signed_end(*values, min_end=MIN_SHARE_END),
             cells=shares.cells,
+            links=self._links(),
             is_pickable=True,
             picked=self.picked,
         )
+
+    def _links(self) -> list[tuple[int, int]]:
+        """Return lines between all occurrences of the named words."""
+        if self.unit != WORDS or self._verdict() not in ("one", "several"):
+            return []
+        ours, theirs = (distinct_words(side) for side in self.score.sides)
+        pairs = [(ours[i], theirs[j]) for i, j in self.named.pairs]
+        return [(i, j) for first, second in pairs for i in first for j in second]
 
     @property
     def detail(self) -> str:
@@ -192,25 +210,40 @@ class SharesResult(Explanation):
         return say("why.detail.pairs")
 
     def figure(self) -> Figure:
-        """Return the share of each pair of words as a matrix."""
+        """Return the share of each pair of words as a matrix; occurrences of a word are summed."""
+        rows, columns = (self._lines(side) for side in self.score.sides)
         first, second = (are_compared(side, self.unit) for side in self.score.sides)
-        row, column = (
-            [word.label for word in linked_words(side, self.unit)] for side in self.score.sides
-        )
-        side, index = self.picked or ("", None)
+        is_compared = np.outer(first, second)
+        cells = _summed(np.where(is_compared, self.shares.cells, 0.0), rows, columns)
+        is_empty = _summed(is_compared.astype(float), rows, columns) == 0
+        names = [
+            [linked_words(side, self.unit)[line[0]].label for line in lines]
+            for side, lines in zip(self.score.sides, (rows, columns), strict=True)
+        ]
+        side, index = self.picked or ("", -1)
+        marked = [
+            next((n for n, line in enumerate(lines) if side == name and index in line), None)
+            for name, lines in (("first", rows), ("second", columns))
+        ]
         return signed_matrix(
-            np.where(np.outer(first, second), self.shares.cells, np.nan),
-            row,
-            column,
+            np.where(is_empty, np.nan, cells),
+            names[0],
+            names[1],
             quantity=say("why.shares.quantity"),
             title=str(self.title()),
             axes=(
                 say("why.shares.axis", letter=self.score.first.letter),
                 say("why.shares.axis", letter=self.score.second.letter),
             ),
-            marked=(index if side == "first" else None, index if side == "second" else None),
+            marked=(marked[0], marked[1]),
             min_end=MIN_SHARE_END,
         )
+
+    def _lines(self, side: Side) -> Sequence[Sequence[int]]:
+        """Return what each row or column of the matrix is the sum of."""
+        if self.unit == WORDS:
+            return distinct_words(side)
+        return [[i] for i in range(side.encoding.n_tokens)]
 
     def alt(self) -> str:
         """Return the finding, and what the matrix shows."""
@@ -279,21 +312,103 @@ def _picked(view: ViewState, score: Score, unit: str) -> tuple[str, int] | None:
     return (name, indices[0]) if indices else None
 
 
-# --- The words with the largest shares
+# --- The pairs of words with the largest shares
 
 
 @dataclass(frozen=True)
-class _WordShare:
-    """A distinct word: its share over both sentences, and that of an even split."""
+class NamedPairs:
+    """The pairs of words that stand out, the strongest first; each word is in one pair at most.
 
-    label: str
+    Occurrences of a word count together. A pair stands out if its share is clearly above its part
+    of an even split over all pairs of words and special tokens. Named are the strongest pair, and
+    those whose share is at least half of it.
+
+    Attributes:
+        pairs: indices of the words, as in `distinct_words`.
+        labels: the two words of each pair.
+        share: the share of all of them.
+        even: their part of an even split.
+        strongest: the share of the strongest pair of words, whether it stands out or not.
+        of_words: the share of all pairs of words, without special tokens.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    labels: tuple[tuple[str, str], ...]
     share: float
     even: float
+    strongest: float
+    of_words: float
 
-    @property
-    def stands_out(self) -> bool:
-        is_visible = round(self.share, 2) > round(self.even, 2)
-        return is_visible and self.share >= STANDS_OUT * self.even
+
+def named_pairs(score: Score, by_word: Shares) -> NamedPairs:
+    """Return the pairs of words that stand out in a score's shares by word."""
+    ours, theirs = (distinct_words(side) for side in score.sides)
+    cells = _summed(by_word.cells, ours, theirs)
+    sizes = np.outer([len(word) for word in ours], [len(word) for word in theirs])
+    even = score.cosine * sizes / by_word.cells.size
+    first, second = (
+        np.array([is_word(side.units[word[0]]) for word in words], dtype=bool)
+        for side, words in zip(score.sides, (ours, theirs), strict=True)
+    )
+    of_words = np.where(np.outer(first, second), cells, 0.0)
+    strongest = float(of_words.max(initial=0.0))
+    pairs: list[tuple[int, int]] = []
+    for index in np.argsort(-of_words, axis=None, kind="stable").tolist():
+        i, j = divmod(index, len(theirs))
+        if of_words[i, j] <= 0 or of_words[i, j] < OF_STRONGEST * strongest:
+            break
+        is_free = all(i != one and j != other for one, other in pairs)
+        is_visible = round(cells[i, j], 2) > round(even[i, j], 2)
+        if is_free and is_visible and cells[i, j] >= STANDS_OUT * even[i, j]:
+            pairs.append((i, j))
+    units = [(score.first.units[ours[i][0]], score.second.units[theirs[j][0]]) for i, j in pairs]
+    names = [
+        (one.label, one.label if is_same else other.label)
+        for one, other in units
+        for is_same in [_word_key(score.first, one) == _word_key(score.second, other)]
+    ]
+    return NamedPairs(
+        pairs=tuple(pairs),
+        labels=tuple(names),
+        share=float(sum(cells[pair] for pair in pairs)),
+        even=float(sum(even[pair] for pair in pairs)),
+        strongest=strongest,
+        of_words=float(of_words.sum()),
+    )
+
+
+def distinct_words(side: Side) -> list[list[int]]:
+    """Return the units of each distinct word: the same tokens are the same word.
+
+    Special tokens stay apart.
+    """
+    units_of: dict[Hashable, list[int]] = {}
+    for i, unit in enumerate(side.units):
+        units_of.setdefault(_word_key(side, unit) if is_word(unit) else i, []).append(i)
+    return list(units_of.values())
+
+
+def _word_key(side: Side, unit: Unit) -> Hashable:
+    """What a word has in common with its other occurrences: its tokens; its text if unknown."""
+    token_ids = tuple(side.encoding.token_ids[list(unit.positions)].tolist())
+    return unit.label if side.unknown.issuperset(unit.positions) else token_ids
+
+
+def _summed(
+    cells: Doubles, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]
+) -> Doubles:
+    """(len(rows), len(columns)) sums over the cells of each row and column, given by indices."""
+    by_row = np.array([cells[list(row)].sum(axis=0) for row in rows])
+    sums: Doubles = np.array([by_row[:, list(column)].sum(axis=1) for column in columns]).T
+    return sums
+
+
+def _plainly_quoted(label: str) -> str:
+    """A label for a title: in quotation marks, truncated, not escaped."""
+    return f"“{shortened(label, 24)}”"
+
+
+# --- The words with the largest shares of one sentence
 
 
 def leading_words(sides: Sequence[tuple[Side, Doubles]]) -> tuple[str, Mapping[str, Any]]:
@@ -317,14 +432,15 @@ def leading_words(sides: Sequence[tuple[Side, Doubles]]) -> tuple[str, Mapping[s
 def largest_words(side: Side, sums: Doubles) -> tuple[str, Mapping[str, Any]]:
     """Return the verdict on the words with the largest shares in one sentence, and its numbers."""
     words, leaders = _words(side), _leaders(side, sums)
-    named = leaders or words
-    shares = [float(sums[i]) for i in named]
+    shares = [float(sums[i]) for i in leaders or words]
     if not words:
         return "none", {"letter": side.letter}
-    if len(named) > 1:
-        verdict = "several" if leaders else "equal"
-        return verdict, {"letter": side.letter, "n": len(named), "span": span(shares)}
-    word = side.quoted(side.units[named[0]])
+    if len(words) > 1 and round(max(shares), 2) <= 0:
+        return "small", {"letter": side.letter}
+    if len(shares) > 1:
+        verdict = "several" if leaders else "both" if len(words) == 2 else "equal"
+        return verdict, {"letter": side.letter, "n": len(shares), "span": span(shares)}
+    word = side.quoted(side.units[(leaders or words)[0]])
     return "largest" if leaders else "only", {
         "letter": side.letter,
         "word": word,
@@ -341,9 +457,9 @@ def _leaders(side: Side, sums: Doubles) -> list[int]:
     """The indices of the words with the largest shares; none if all shares are about the same."""
     words = _words(side)
     values = [float(sums[i]) for i in words]
-    if len(words) < 2 or are_alike(values):
+    if len(words) < 2 or about_same(values):
         return []
-    return [words[i] for i in leading(values)]
+    return [words[i] for i in leading_of(values, -np.inf)]
 
 
 _SCRIPT = """

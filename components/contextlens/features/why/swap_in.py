@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -39,12 +39,13 @@ $$f = \frac{(a' - a) \cdot (b - a)}{|b - a|^2}$$
 
 0 where nothing moves, 1 where the result lies level with $b$. In sentences of equal length, tokens
 are matched by position; otherwise equal tokens in the same order are (Ratcliff and Obershelp
-1988).
+1988). At layer 0, equal tokens are not swapped: their vectors differ by position alone. Where one
+token or word is compared, nothing is swapped at the last layer: its state is the result itself.
 """
 )
 Into = Literal["first", "second"]
-MIN_SHARE = 0.05
-"""The smallest share of the way from the receiver's vector to the donor's that is mentioned."""
+FAR = 0.25
+"""The smallest share of the way from the receiver's vector to the donor's that is called far."""
 _CAPTIONS = Captions(
     quantity="", between=say("why.swap_in.between"), low="", high="", hint=say("why.swap_in.hint")
 )
@@ -57,9 +58,10 @@ class SwapInResult(Explanation):
     Attributes:
         into: the sentence whose run changes: "first" or "second".
         alignment: the pairs of a receiver's token (first) and a donor's (second).
-        layers: 0 to the score's layer.
+        layers: as in `swapped_layers`.
         fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for none,
-            1 for all of the way; values outside this range are possible.
+            1 for all of the way; values outside this range are possible. NaN for equal tokens at
+            layer 0, which are not swapped.
         problem: the reason why there is nothing to show; None if there is a result.
     """
 
@@ -106,86 +108,61 @@ class SwapInResult(Explanation):
         if self.is_empty:
             verdict = "equal" if self.score.are_equal else "stuck"
             return claim(f"why.swap_in.title.{verdict}")
-        leaders = self._furthest()
-        if len(leaders) != 1:
-            verdict = "several" if leaders else "none"
-            return claim(f"why.swap_in.title.{verdict}", n=len(leaders), **self._letters)
-        i, j = self.alignment.pairs[leaders[0]]
-        verdict = "one" if self.alignment.same_length else "one_tried"
-        return claim(
-            f"why.swap_in.title.{verdict}",
-            old=occurrence(self.receiver.labels[i], i, self.receiver.labels),
-            new=occurrence(self.donor.labels[j], j, self.donor.labels),
-            **self._letters,
-        )
+        verdict, numbers = self._furthest(occurrence)
+        return claim(f"why.swap_in.title.{verdict}", **numbers)
 
     def claims(self) -> Sequence[Claim]:
-        """Return the tokens that move the receiver furthest, or the reason why none was tried."""
+        """Return the token that moves the receiver furthest, or the reason why none was tried."""
         if self.problem is not None:
             return (self.problem,)
-        carried = self._carried_claim()
-        return (
-            self._furthest_claim(),
-            *([carried] if carried is not None else []),
-            claim("why.swap_in.alone"),
-        )
+        verdict, numbers = self._furthest(placed)
+        return (claim(f"why.swap_in.{verdict}", **numbers), claim("why.swap_in.alone"))
 
     def sure(self) -> Sequence[Claim]:
         """Return how tokens were matched, and how many move the receiver away."""
         if self.is_empty:
             return ()
-        alignment, n = self.alignment, len(self.alignment.pairs)
-        verdict, n_alone = "all" if alignment.same_length else "partly", len(alignment.first_alone)
-        numbers = {"n": n, "total": n + n_alone, "equal": alignment.n_equal, **self._letters}
-        matched = claim(f"why.swap_in.{verdict}", **numbers)
-        n_away = int((np.round(100 * self.fractions[0]) < 0).sum())
-        if not n_away:
-            return (matched,)
-        return (matched, claim("why.swap_in.away", n=n_away, tried=n, **self._letters))
+        alignment, bottom = self.alignment, self.fractions[0]
+        verdict = "position" if alignment.same_length else "order"
+        claims = [claim(f"why.swap_in.matched.{verdict}", n=len(alignment.pairs))]
+        if alignment.n_equal:
+            claims.append(claim("why.swap_in.equal_tokens", n=alignment.n_equal))
+        for side, alone in (
+            (self.receiver, alignment.first_alone),
+            (self.donor, alignment.second_alone),
+        ):
+            if alone:
+                claims.append(claim("why.swap_in.unmatched", n=len(alone), letter=side.letter))
+        n_away = int((np.round(100 * bottom[np.isfinite(bottom)]) < 0).sum())
+        if n_away:
+            claims.append(claim("why.swap_in.away", n=n_away, **self._letters))
+        return claims
 
     @property
     def _letters(self) -> dict[str, str]:
         return {"a": self.receiver.letter, "b": self.donor.letter}
 
-    def _furthest(self) -> list[int]:
-        """The tokens that move the receiver furthest if they are swapped in at layer 0."""
-        bottom = self.fractions[0].tolist()
-        return leading_of(bottom, 0.0) if max(bottom) >= MIN_SHARE else []
+    def _furthest(self, name: Callable[..., str]) -> tuple[str, Mapping[str, Any]]:
+        """Return the verdict on the swaps that move the receiver furthest, and its numbers.
 
-    def _furthest_claim(self) -> Claim:
-        leaders, n = self._furthest(), len(self.alignment.pairs)
-        if not leaders:
-            return claim("why.swap_in.none", n=n, **self._letters)
-        share = float(self.fractions[0, leaders[0]])
-        if len(leaders) > 1:
-            numbers = {"n": len(leaders), "tried": n, "share": share, **self._letters}
-            return claim(f"why.swap_in.{_beyond('several', share)}", **numbers)
+        Args:
+            name: names a token by its label, its position and all labels.
+        """
+        largest = np.nanmax(self.fractions, axis=0, initial=-np.inf).tolist()
+        leaders, share = leading_of(largest, 0.0), max(largest)
+        if round(100 * share) <= 0:
+            return "nowhere", self._letters
+        if share < FAR:
+            return "none", {"share": share, **self._letters}
+        numbers: dict[str, Any] = {"n": len(leaders), "share": share, **self._letters}
         i, j = self.alignment.pairs[leaders[0]]
-        return claim(
-            f"why.swap_in.{_beyond('one', share)}",
-            old=placed(self.receiver.labels[i], i, self.receiver.labels),
-            new=placed(self.donor.labels[j], j, self.donor.labels),
-            share=share,
-            **self._letters,
-        )
-
-    def _carried_claim(self) -> Claim | None:
-        """The claim about the token in both texts whose swap moves the receiver furthest."""
-        ours, theirs = self.receiver.encoding.token_ids, self.donor.encoding.token_ids
-        same = [k for k, (i, j) in enumerate(self.alignment.pairs) if ours[i] == theirs[j]]
-        largest = self.fractions[:, same].max(axis=0).tolist()
-        leaders = leading_of(largest, 0.0)
-        if len(leaders) != 1 or largest[leaders[0]] < MIN_SHARE:
-            return None
-        share, column = largest[leaders[0]], same[leaders[0]]
-        position = self.alignment.pairs[column][0]
-        return claim(
-            f"why.swap_in.{_beyond('carried', share)}",
-            word=placed(self.receiver.labels[position], position, self.receiver.labels),
-            share=share,
-            layer=self.layers[int(self.fractions[:, column].argmax())],
-            **self._letters,
-        )
+        numbers["layer"] = self.layers[int(np.nanargmax(self.fractions[:, leaders[0]]))]
+        numbers["old"] = name(self.receiver.labels[i], i, self.receiver.labels)
+        numbers["new"] = name(self.donor.labels[j], j, self.donor.labels)
+        if len(leaders) > 1:
+            return _beyond("several", share), numbers
+        is_same = self.receiver.encoding.token_ids[i] == self.donor.encoding.token_ids[j]
+        return _beyond("same" if is_same else "one", share), numbers
 
     # Pictures
 
@@ -238,7 +215,9 @@ class SwapInResult(Explanation):
         return titled([trace], layout, title=str(self.title()))
 
     def _share_in_words(self, share: float) -> str:
-        """A share of the way in words: in per cent, or as beyond either end."""
+        """A share of the way in words: in per cent, or as beyond either end; "" if not swapped."""
+        if np.isnan(share):
+            return ""
         whole = round(100 * share)
         where = "hover_beyond" if whole > 100 else "hover_away" if whole < 0 else "hover"
         return say(f"why.swap_in.{where}", share=abs(share), b=self.donor.letter)
@@ -262,6 +241,7 @@ class SwapInResult(Explanation):
             }
             for row, layer in enumerate(self.layers if self.fractions.size else ())
             for column, (name, (i, j)) in enumerate(pairs)
+            if np.isfinite(self.fractions[row, column])
         ]
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
@@ -283,8 +263,9 @@ class SwapInResult(Explanation):
             receiver=side_arguments(self.receiver, kind),
             donor=side_arguments(self.donor, kind),
             pairs=list(self.alignment.pairs),
+            equal=list(self.alignment.equal),
             layer=score.layer,
-            n_layers=score.layer + 1,
+            n_layers=len(self.layers),
         )
         return script(score.card, reader(score), hooks(score.card), body, imports=("itertools",))
 
@@ -325,9 +306,11 @@ def swapped(layer, i, j):
     return moved
 
 
-fractions = torch.zeros({n_layers}, len(pairs))
+fractions = torch.full(({n_layers}, len(pairs)), float("nan"))
 for layer in range({n_layers}):
     for k, (i, j) in enumerate(pairs):
+        if layer == 0 and k in {equal}:
+            continue  # equal tokens
         moved = swapped(layer, i, j)[{layer}, counts].double().mean(dim=0) - start
         fractions[layer, k] = moved @ way / (way @ way)
 print(fractions)
@@ -367,25 +350,34 @@ def swap_in(
     """
     receiver, donor = score.sides if into == "first" else score.sides[::-1]
     alignment = align(receiver.encoding, donor.encoding)
-    layers = tuple(range(score.layer + 1))
+    layers = swapped_layers(score)
     start, end = receiver.vector(score.layer), donor.vector(score.layer)
     problem = _swap_problem(score, alignment, is_way(start, end))
-    runs = [
-        _swapped_run(receiver, donor, layer, i, j)
-        for layer in (layers if problem is None else ())
-        for i, j in alignment.pairs
-    ]
-    vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
     shape = (len(layers), len(alignment.pairs)) if problem is None else (0, 0)
-    fractions = np.array([fraction(vector, start, end) for vector in vectors], dtype=np.float64)
+    swaps = [
+        (row, k) for row, k in np.ndindex(shape) if layers[row] > 0 or k not in alignment.equal
+    ]
+    runs = [_swapped_run(receiver, donor, layers[row], *alignment.pairs[k]) for row, k in swaps]
+    vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
+    fractions = np.full(shape, np.nan)
+    for swap, vector in zip(swaps, vectors, strict=True):
+        fractions[swap] = fraction(vector, start, end)
     return SwapInResult(
         score=score.lean,
         into=into,
         alignment=alignment,
         layers=layers,
-        fractions=fractions.reshape(shape),
+        fractions=fractions,
         problem=problem,
     )
+
+
+def swapped_layers(score: Score) -> tuple[int, ...]:
+    """Return the layers at which states are swapped: up to the score's own.
+
+    That one is left out where a single token or word is compared: its state is the result itself.
+    """
+    return tuple(range(max(1, score.layer + (score.vector_kind == "mean"))))
 
 
 def _swapped_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> ModelRun:
@@ -402,6 +394,8 @@ def _swap_problem(score: Score, alignment: Alignment, is_some_way: bool) -> Clai
         return claim("why.swap_in.stuck")
     if not n:
         return claim("why.swap_in.unpaired")
+    if score.layer == 0 and len(alignment.equal) == n:
+        return claim("why.swap_in.only_equal")
     return (
         claim("why.swap_in.long", n=n, most=MAX_SWAPPED_TOKENS) if n > MAX_SWAPPED_TOKENS else None
     )
@@ -444,14 +438,19 @@ class Alignment:
         pairs: each a position in the first text and one in the second.
         same_length: True if both texts have equally many tokens, aligned by position.
         first_alone, second_alone: positions without a partner in the other text.
-        n_equal: the number of pairs of equal tokens.
+        equal: the indices of the pairs of equal tokens.
     """
 
     pairs: tuple[tuple[int, int], ...]
     same_length: bool
     first_alone: tuple[int, ...]
     second_alone: tuple[int, ...]
-    n_equal: int
+    equal: tuple[int, ...]
+
+    @property
+    def n_equal(self) -> int:
+        """The number of pairs of equal tokens."""
+        return len(self.equal)
 
     @property
     def turned(self) -> Alignment:
@@ -461,7 +460,7 @@ class Alignment:
             self.same_length,
             self.second_alone,
             self.first_alone,
-            self.n_equal,
+            self.equal,
         )
 
 
@@ -483,7 +482,7 @@ def align(first: Tokens, second: Tokens) -> Alignment:
         same_length=same_length,
         first_alone=tuple(i for i in range(len(ours)) if i not in known),
         second_alone=tuple(j for j in range(len(theirs)) if j not in others),
-        n_equal=sum(ours[i] == theirs[j] for i, j in pairs),
+        equal=tuple(k for k, (i, j) in enumerate(pairs) if ours[i] == theirs[j]),
     )
 
 

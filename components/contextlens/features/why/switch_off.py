@@ -16,7 +16,7 @@ from contextlens.analysis.shares import Doubles
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import span, two
+from contextlens.content.wording import span
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.families import FAMILIES
@@ -35,6 +35,7 @@ from contextlens.features.why.explanation import (
     NOISE,
     PARTIAL_RUN,
     Explanation,
+    before_and_after,
     direction,
     strongest,
     task_of,
@@ -93,9 +94,8 @@ class HeadEffect:
     @property
     def label(self) -> str:
         """The head, its change and, if that is a mean, the number of pairs with its sign."""
-        sign = "+" if self.change > 0 and two(self.change) != "0.00" else ""
         agreed = f" · {self.n_alike} of {self.n_pairs}" if self.n_pairs > 1 else ""
-        return f"layer {self.layer}, head {self.head}: {sign}{two(self.change)}{agreed}"
+        return f"layer {self.layer}, head {self.head}: {signed(self.change)}{agreed}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,9 +186,9 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
 
     def sure(self) -> Sequence[Claim]:
         """Return the number of heads with an effect."""
-        if self.is_empty:
-            return ()
         n_moving = int((np.abs(self.heads) > NOISE).sum())
+        if n_moving == 0:
+            return ()
         return (claim("why.switch_off.many", n=n_moving, of=self.heads.size),)
 
     def notes(self) -> Sequence[Claim]:
@@ -202,8 +202,9 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
             return claim(f"why.switch_off.{verdict}", cosine=cosine, **numbers)
         row, head = divmod(leaders[0], self.heads.shape[1])
         change = float(self.heads[row, head])
-        numbers = {"layer": self.layers[row], "head": head, "without": cosine + change}
-        return claim(f"why.switch_off.{direction(change)}", cosine=cosine, **numbers)
+        before, without, _ = before_and_after(cosine, change)
+        numbers = {"layer": self.layers[row], "head": head, "cosine": before, "without": without}
+        return claim(f"why.switch_off.{direction(change)}", **numbers)
 
     def _blocks_claim(self) -> Claim:
         changes = np.stack([self.attention, self.feed_forward], axis=1)
@@ -213,7 +214,8 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
             return claim(f"why.switch_off.layer.{verdict}", **numbers)
         row, kind = divmod(leaders[0], 2)
         verdict, change = ("attention", "feed_forward")[kind], float(changes[row, kind])
-        return claim(f"why.switch_off.layer.{verdict}", layer=self.layers[row], change=change)
+        numbers = {"layer": self.layers[row], "change": signed(change)}
+        return claim(f"why.switch_off.layer.{verdict}", **numbers)
 
     # Picture
 

@@ -5,67 +5,25 @@ All yardsticks are English, so a score of texts in another language has none.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from plotly.graph_objects import Figure
 
-from contextlens.analysis.baseline import Band, Baseline, is_in_sample_script, kind_of
+from contextlens.analysis.baseline import Band, Baseline, kind_of
+from contextlens.analysis.english import is_english
 from contextlens.analysis.ruler import Range, Ruler
 from contextlens.analysis.shares import Doubles, vector_of
 from contextlens.analysis.similarity import cosine_matrix
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import two
+from contextlens.content.wording import span
 from contextlens.core import EncoderService, ModelCard
 from contextlens.features.why.score import VECTOR_KINDS, Score, VectorKind, weights_of
 from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
 from contextlens.jobs import JobKind, Task
 from contextlens.ui.panel import Panel
 from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
-
-# --- English
-
-_ENGLISH = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        I a about after again an and are because been before can could did does during each
-        every from his how if into is it its just more most my never not of off on only our out
-        she some than that the their them then there these they this those through to until
-        very was were what when where which while who with without would you your
-        """,
-    )
-)
-"""Common function words of English that few other languages share."""
-_MIN_ENGLISH = 1 / 12
-"""The smallest share of these words in an English text."""
-_FOREIGN = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        als auch auf aber che das de dem den der des dit du een ein eine el elle en er es est
-        et han hat het hij i ich ik il im ist je jeg jag la las le les los me mit mijn nel
-        nicht non och og para por que sie sich sind um un una und une van var vi von wir zu
-        """,
-    )
-)
-"""Common function words of other languages in Latin script; of "i", the small letter."""
-
-
-def is_english(text: str) -> bool:
-    """Return True if a text has the common function words of English.
-
-    Single words and headlines have none, so they do not count as English.
-    """
-    typed = re.findall(r"[^\W\d_]+", text)
-    words = ["I" if word == "I" else word.casefold() for word in typed]
-    n_english = sum(word in _ENGLISH for word in words)
-    n_foreign = sum(word in _FOREIGN for word in words)
-    is_known = n_english > n_foreign and n_english >= _MIN_ENGLISH * len(words)
-    return is_known and is_in_sample_script(text)
-
 
 # --- Random pairs of sentences
 
@@ -174,7 +132,7 @@ class Yardsticks(Panel):
 
     def alt(self) -> str:
         """Return the score and the ranges as text."""
-        ends = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in self.ranges)
+        ends = "; ".join(f"{r.kind}: {span([r.low, r.high])}" for r in self.ranges)
         return say("why.score.alt", cosine=self.score.cosine, ranges=ends).strip()
 
     @property
@@ -202,7 +160,8 @@ class Yardsticks(Panel):
         rounded, first, last = (round(value, 2) for value in (cosine, low, high))
         verdict = "above" if rounded > last else "below" if rounded < first else "within"
         kind = self.band.of
-        return (claim(f"why.score.{verdict}", cosine=cosine, kind=kind, low=low, high=high),)
+        usual = span([low, high])
+        return (claim(f"why.score.{verdict}", cosine=cosine, kind=kind, usual=usual),)
 
 
 def are_english(score: Score) -> bool:

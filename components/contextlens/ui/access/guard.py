@@ -9,8 +9,10 @@ server signs at sign-in.
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -21,24 +23,49 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from contextlens.core.errors import AccessError
-from contextlens.ui.access import roles
-from contextlens.ui.access.roles import MANAGE, Permission, Person
-from contextlens.ui.state.services import settings
+from contextlens.ui.access import roles, visitor_key
+from contextlens.ui.access.roles import EVERYBODY, MANAGE, Permission, Person
+from contextlens.ui.state.services import has_visitor_keys, is_for_one, settings
 
 
 def current_person() -> Person:
     """Return the visitor whose page runs in this thread; a guest if no page does."""
-    has_page = sign_in_is_on() and get_script_run_ctx(suppress_warning=True) is not None
-    return roles.person_of(st.user.to_dict() if has_page else {}, settings())
+    if not sign_in_is_on():
+        return _visitor(page_cookies())
+    return roles.person_of(st.user.to_dict() if _has_page() else {}, settings())
 
 
 def person_of_request(cookies: Mapping[str, str]) -> Person:
     """Return the visitor who sends a request with these cookies."""
-    return roles.person_of(claims_in(cookies) if sign_in_is_on() else {}, settings())
+    if not sign_in_is_on():
+        return _visitor(cookies)
+    return roles.person_of(claims_in(cookies), settings())
+
+
+def page_cookies() -> Mapping[str, str]:
+    """Return the cookies with which the visitor's browser opened this page; none without a page."""
+    return st.context.cookies if _has_page() else {}
+
+
+def _has_page() -> bool:
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def counted_as(person: Person, host: str | None) -> str:
+    """Return the visitor for whom a request's files count: who signed in, else a network address.
+
+    A browser's key does not count, as a browser can send any.
+    """
+    return person.owner if person.is_signed_in else host or ""
+
+
+def _visitor(cookies: Mapping[str, str]) -> Person:
+    owner = visitor_key.owner_of(cookies) if has_visitor_keys() else ""
+    return replace(EVERYBODY, owner=owner)
 
 
 def current_owner() -> str:
-    """Return the visitor's owner key, which is the same at every visit; "" before sign-in."""
+    """Return the owner of what the visitor stores, the same at every visit; "" for nobody."""
     return current_person().owner
 
 
@@ -64,9 +91,15 @@ def require(permission: Permission, person: Person | None = None) -> None:
 
 
 def is_theirs(owner: str, person: Person | None = None) -> bool:
-    """Return True if a person may export and delete what an owner has stored."""
+    """Return True if a person may export, change and delete what an owner has stored."""
     person = person or current_person()
-    return bool(owner and owner == person.owner) or is_allowed(MANAGE, person)
+    is_owner = bool(owner) and hmac.compare_digest(owner, person.owner)
+    return is_owner or manages_all(person)
+
+
+def manages_all(person: Person | None = None) -> bool:
+    """Return True if a person may change what anybody has stored: an admin, or the only visitor."""
+    return is_for_one() or (sign_in_is_on() and is_allowed(MANAGE, person))
 
 
 def sign_in_is_on() -> bool:

@@ -61,7 +61,7 @@ class Person:
 
     Attributes:
         role: their role.
-        owner: the key of everything that they own, the same at every visit; "" before sign-in.
+        owner: the owner of everything that they store, the same at every visit; "" for nobody.
         name: their name for display; "" before sign-in.
         note: the reason why their e-mail address does not count, in a sentence, or "".
     """
@@ -74,7 +74,7 @@ class Person:
     @property
     def is_signed_in(self) -> bool:
         """True if a provider has identified them."""
-        return bool(self.owner)
+        return bool(self.name)
 
 
 EVERYBODY = Person(Role.ADMIN)

@@ -1,10 +1,10 @@
-"""The stored corpora that a visit knows: those that its address names, and those for everybody.
+"""The stored corpora that a visit knows: the visitor's own, and those for everybody.
 
-A server that only this machine can reach has one visitor, who knows all stored corpora. Elsewhere,
-a visitor knows a corpus if they have its name, which nobody can guess. They may delete it if it is
-among their own, which a shared link leaves out. The files of `CONTEXTLENS_CORPORA` are for
-everybody, and nobody deletes them. If visitors sign in, a corpus belongs to its owner, at any
-address: the owner's page lists it, and an admin's page lists all of them.
+A server that only this machine can reach has one visitor, who owns all stored corpora. Elsewhere, a
+corpus belongs to the person who signed in, or else to the browser that added it (`visitor_key`).
+Its owner's page lists it, and an admin's page lists all of them. Others can look at it if they have
+its name, which nobody can guess. The files of `CONTEXTLENS_CORPORA` are for everybody, and nobody
+deletes them.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contextlens.content.language import say
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import Offered, ambiguous_corpus, offered, stored_name
 from contextlens.corpus.store.about import About
 from contextlens.corpus.store.indexing import index_key
-from contextlens.corpus.store.tables import is_name
 from contextlens.jobs import Job
 from contextlens.ui.access import guard
-from contextlens.ui.access.roles import KEEP, MANAGE
+from contextlens.ui.access.roles import KEEP
 from contextlens.ui.models.background import jobs, store
-from contextlens.ui.state.controls import MINE, Text
+from contextlens.ui.state.controls import Text
 from contextlens.ui.state.services import is_for_one, settings
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 
@@ -87,29 +87,18 @@ def is_for_everybody(about: About) -> bool:
     return about.name in for_everybody(about.indexing.model)
 
 
-def own_names(view: ViewState) -> tuple[str, ...]:
-    """Return the names of the visitor's corpora, oldest first if they come from the address."""
-    owner = guard.current_owner()
-    if owner:
-        return tuple(name for name in store().names() if _owner(store().root, name) == owner)
-    in_address = _names_in_address(view)
-    if not is_for_one():
-        return in_address
-    others = (name for name in store().names() if name not in in_address)
-    return (*in_address, *others)[:_MAX_LISTED]
+def own_names() -> tuple[str, ...]:
+    """Return the names of the visitor's corpora."""
+    names, owner = store().names(), guard.current_owner()
+    if is_for_one():
+        return names[:_MAX_LISTED]
+    return tuple(name for name in names if owner and _owner(store().root, name) == owner)
 
 
-def _listed_names(view: ViewState) -> tuple[str, ...]:
+def _listed_names() -> tuple[str, ...]:
     """Return the names of the corpora that the visitor's page lists: their own first."""
-    others = store().names() if guard.sign_in_is_on() and guard.is_allowed(MANAGE) else ()
-    names = dict.fromkeys([*own_names(view), *_names_in_address(view), *others])
-    return tuple(names)[:_MAX_LISTED]
-
-
-def _names_in_address(view: ViewState) -> tuple[str, ...]:
-    """Return the corpora that the address names as the visitor's own."""
-    names = (name for name in MINE.of(view).split(",") if is_name(name))
-    return tuple(dict.fromkeys(names))[:MAX_OWN_CORPORA]
+    others = store().names() if guard.manages_all() else ()
+    return tuple(dict.fromkeys([*own_names(), *others]))[:_MAX_LISTED]
 
 
 def listed(view: ViewState) -> tuple[Kept, ...]:
@@ -119,7 +108,7 @@ def listed(view: ViewState) -> tuple[Kept, ...]:
         CorpusError: the store cannot be read.
     """
     files = for_everybody(view.model)
-    entries = [kept_of(name) for name in _listed_names(view) if name not in files]
+    entries = [kept_of(name) for name in _listed_names() if name not in files]
     entries.sort(key=lambda entry: "" if entry.about is None else entry.about.created, reverse=True)
     return (*entries, *(kept_of(name, file) for name, file in files.items()))
 
@@ -155,42 +144,32 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
     files = for_everybody(view.model)
     stored_names = set(store().names())
     titles_by_name = {}
-    for name in dict.fromkeys([*_listed_names(view), *files, *chosen]):
+    for name in dict.fromkeys([*_listed_names(), *files, *chosen]):
         if name in stored_names and (title := _title(store().root, name)):
             titles_by_name[name] = title
     return titles_by_name
 
 
-def with_own(view: ViewState, name: str) -> ViewState:
-    """Return the same view with one more corpus of the visitor's own."""
-    if is_for_one() or guard.current_owner():  # the store itself is the list
-        return view
-    others = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
-    return MINE.put(view, ",".join([*others, name][-MAX_OWN_CORPORA:]))
-
-
-def without_own(view: ViewState, name: str) -> ViewState:
-    """Return the same view without one corpus."""
-    others = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
-    return MINE.put(view, ",".join(others))
-
-
-def check_may_add(view: ViewState) -> None:
+def check_may_add() -> None:
     """Check that a visitor may keep one more corpus.
 
     Raises:
-        CorpusError: they have too many.
+        CorpusError: they have too many, or could not be told from others later.
     """
-    n = len(own_names(view))
-    if n >= MAX_OWN_CORPORA and not is_for_one():
+    if is_for_one():
+        return
+    if not guard.current_owner():
+        raise CorpusError(say("corpora.adding.no_key"))
+    n = len(own_names())
+    if n >= MAX_OWN_CORPORA:
         raise CorpusError(
             f"{n} corpora are kept for you here, and one visitor keeps at most {MAX_OWN_CORPORA}. "
             "Delete one first; what is exported stays yours."
         )
 
 
-def may_delete(view: ViewState, entry: Kept) -> bool:
-    """Return True if this visitor may delete a corpus: if it is their own.
+def may_change(entry: Kept) -> bool:
+    """Return True if this visitor may change and delete a corpus: if it is their own.
 
     An unreadable corpus for everybody may be deleted by an admin, or by the only visitor of a
     server: then its file can be indexed again.
@@ -198,22 +177,25 @@ def may_delete(view: ViewState, entry: Kept) -> bool:
     if not guard.is_allowed(KEEP):
         return False
     if entry.file is not None:
-        is_admin = is_for_one() or (guard.sign_in_is_on() and guard.is_allowed(MANAGE))
-        return entry.about is None and entry.problem != "" and is_admin
-    if guard.sign_in_is_on():
-        return guard.is_theirs("" if entry.about is None else entry.about.owner)
-    return entry.name in own_names(view)
+        return entry.about is None and entry.problem != "" and guard.manages_all()
+    return guard.is_theirs(_owner(store().root, entry.name))
+
+
+def may_index(entry: Kept) -> bool:
+    """Return True if this visitor may index a corpus and pause that: one's own or for everybody."""
+    is_for_all = entry.file is not None and guard.is_allowed(KEEP)
+    return is_for_all or may_change(entry)
 
 
 @lru_cache(maxsize=10_000)
 def _owner_of(root: str, name: str) -> str:
     del root  # part of the cache's key only, for tests with several stores
-    return store().about(name).owner
+    return store().owner(name)
 
 
 def note_owners() -> None:
     """Cache every corpus's owner in advance, as reading one takes some milliseconds."""
-    for name in store().names() if guard.sign_in_is_on() else ():
+    for name in () if is_for_one() else store().names():
         _owner(store().root, name)
 
 

@@ -14,8 +14,8 @@ from contextlens.corpus.store import indexing as store_indexing
 from contextlens.corpus.store.about import About, Indexing
 from contextlens.jobs import Job, Visitor
 from contextlens.ui.access import guard
-from contextlens.ui.access.roles import EXPORT, KEEP, MANAGE, Person
-from contextlens.ui.corpora.catalogue import is_for_everybody
+from contextlens.ui.access.roles import EXPORT, KEEP, Person
+from contextlens.ui.corpora.catalogue import check_may_add, is_for_everybody
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.services import service
 
@@ -36,8 +36,11 @@ def create(
         BusyError: somebody else is storing it.
     """
     guard.require(KEEP)
-    owner = guard.current_owner() if for_everybody is None else ""
-    if for_everybody is not None:
+    owner = ""
+    if for_everybody is None:
+        check_may_add()
+        owner = guard.current_owner()
+    else:
         with suppress(BusyError):  # somebody else is storing it; `create` waits for them
             store().delete_half(for_everybody)
     return store().create(corpus, indexing, split=split, name=for_everybody, owner=owner)
@@ -84,8 +87,7 @@ def check_may_export(about: About, person: Person) -> None:
         AccessError: they may not.
     """
     guard.require(EXPORT, person)
-    is_open_to_all = not guard.sign_in_is_on() or is_for_everybody(about)
-    if not (is_open_to_all or guard.is_theirs(about.owner, person)):
+    if not (is_for_everybody(about) or guard.is_theirs(about.owner, person)):
         raise AccessError(_NOT_YOURS)
 
 
@@ -110,9 +112,10 @@ def _check(name: str, *, or_for_everybody: bool) -> None:
         CorpusError: there is no such corpus, or its owner cannot be read.
     """
     guard.require(KEEP)
-    if not guard.sign_in_is_on() or guard.is_allowed(MANAGE):
+    if guard.manages_all():
         return
-    about = store().about(name)
-    if guard.is_theirs(about.owner) or (or_for_everybody and is_for_everybody(about)):
+    if guard.is_theirs(store().owner(name)):
+        return
+    if or_for_everybody and is_for_everybody(store().about(name)):
         return
     raise AccessError(_NOT_YOURS)

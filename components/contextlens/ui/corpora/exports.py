@@ -1,7 +1,7 @@
 """A stored corpus as a Parquet file, written to disk on request and sent from there.
 
-Streamlit would hold the whole file in memory. Anyone who has a corpus's name has access to the
-corpus, so only the name is required; if visitors sign in, only its owner or an admin may export it.
+Streamlit would hold the whole file in memory. Only a corpus's owner or an admin may export it,
+unless it is for everybody.
 
 Each file may be as large as a corpus, so there are only a few places for files on disk, at most two
 of them for one visitor. A reader that is too slow is dropped, which frees its place.
@@ -123,7 +123,7 @@ async def _answer(request: Request) -> Response:
     name = str(request.path_params["name"])
     try:
         person = guard.person_of_request(request.cookies)
-        visitor = person.owner or (request.client.host if request.client else "")
+        visitor = guard.counted_as(person, request.client.host if request.client else None)
         return await run_in_threadpool(_write_export, name, person, visitor)
     except ContextlensError as exc:
         return response(exc, status=_NOT_FOUND)
@@ -135,7 +135,7 @@ def _write_export(name: str, person: Person, visitor: str) -> _Download:
     Args:
         name: the corpus's name.
         person: the person who asks.
-        visitor: the holder of the place: the person's owner key or, without sign-in, an address.
+        visitor: the holder of the place: the person who signed in, else a network address.
 
     Raises:
         AccessError: this person may not export it.

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contextlens.analysis.content_words import content_words
+from contextlens.content.wording import cut, cut_start
 from contextlens.core.byte_cache import remembered
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
@@ -141,9 +143,7 @@ def sense_column(columns: Sequence[str]) -> str:
 
 def is_content(word: str) -> bool:
     """True if a casefolded word likely carries meaning: neither a function word nor a number."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    if not any(map(str.isalpha, word)) or word in ENGLISH_STOP_WORDS:
+    if not any(map(str.isalpha, word)) or not content_words(word):
         return False
     if "'" in word or "\u2019" in word:  # "don't", "it's"
         return False
@@ -203,18 +203,18 @@ def _left(text: str, start: int, width: int) -> str:
     flat = _flat(text[max(0, start - 4 * width) : start])
     if len(flat) <= width:
         return flat.lstrip() if start <= 4 * width else f"… {flat.lstrip()}"
-    cut = flat[-width:]
-    _, space, whole = cut.partition(" ")
-    return f"… {whole}" if space and whole.strip() else f"…{cut}"
+    kept = cut_start(flat, width)
+    _, space, whole = kept.partition(" ")
+    return f"… {whole}" if space and whole.strip() else f"…{kept}"
 
 
 def _right(text: str, end: int, width: int) -> str:
     flat = _flat(text[end : end + 4 * width])
     if len(flat) <= width:
         return flat.rstrip() if end + 4 * width >= len(text) else f"{flat.rstrip()} …"
-    cut = flat[:width]
-    whole, space, _ = cut.rpartition(" ")
-    return f"{whole} …" if space and whole.strip() else f"{cut}…"
+    kept = cut(flat, width)
+    whole, space, _ = kept.rpartition(" ")
+    return f"{whole} …" if space and whole.strip() else f"{kept}…"
 
 
 def _flat(text: str) -> str:

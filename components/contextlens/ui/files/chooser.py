@@ -166,12 +166,12 @@ def file_head(
         st.caption(escape(note))
     if sheet.leftovers:
         listed = ", ".join(f"“{escape(example)}”" for example in sheet.leftovers)
-        found = say("files.leftovers.found", examples=listed)
+        note = say("files.leftovers.found", examples=listed)
         if any(marks.numbers for marks in guess_marks(sheet, *filter(None, text_pair(sheet)))):
-            st.caption(found)
+            st.caption(note)
             st.caption(say("files.leftovers.marked"))
         else:
-            _offer(found, say("files.leftovers.clean"), secret, "clean", on_file)
+            _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
     st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))

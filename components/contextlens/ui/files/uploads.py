@@ -235,7 +235,7 @@ def _admitted(key: FileKey, request: Request) -> UploadStore:
     """
     person = guard.person_of_request(request.cookies)
     guard.require(UPLOAD, person)
-    visitor = person.owner or (request.client.host if request.client else "")
+    visitor = guard.counted_as(person, request.client.host if request.client else None)
     announced = request.headers.get("content-length", "")
     store = _store()
     store.admit(key, visitor, int(announced) if announced.isdecimal() else 0)

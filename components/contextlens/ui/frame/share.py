@@ -15,7 +15,6 @@ from contextlens.ui.files.uploads import take_file
 from contextlens.ui.state import session
 from contextlens.ui.state.address import from_json, to_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_characters
-from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.sharing import address_of, shareable
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
@@ -44,7 +43,7 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 def buttons(view: ViewState, page: str) -> None:
     """Draw Copy link, which copies at once, and the menu Share, both for this page's data alone."""
-    has_corpora, address = bool(MINE.of(view)), address_of(view, page)
+    address = address_of(view, page)
     view = shareable(view, page)
     data = {
         "address": address,
@@ -59,8 +58,6 @@ def buttons(view: ViewState, page: str) -> None:
             _draw_address(address, is_open=bool(menu.open))
         else:
             st.markdown(say("frame.share.too_long"))
-        if has_corpora:
-            st.caption(say("frame.share.corpora"))
         _draw_file(view)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say
+from contextlens.analysis.english import is_foreign
+from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard, ModelSpec
 from contextlens.core.errors import ServiceAwayError
+from contextlens.core.registry import ENGLISH_MODELS
 from contextlens.jobs import Job
 from contextlens.ui.access import guard, sign_in
 from contextlens.ui.access.roles import FETCH
@@ -20,7 +22,7 @@ from contextlens.ui.models.requested_model import ModelRequest
 from contextlens.ui.page import errors, navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service, settings
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import sentences
 
 # --- The model picker, and below it the state of the chosen model
@@ -65,7 +67,7 @@ def _specs(selected: str) -> dict[str, ModelSpec]:
 
 def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
     if spec.source == "folder":
-        return f"{spec.title}{_BETWEEN}folder"
+        return spec.title + _BETWEEN + say(f"frame.models.folder.{spec.obstacle or 'model'}")
     if spec.loaded or spec.on_disk:
         return spec.title
     if not may_fetch:
@@ -169,8 +171,22 @@ def finish(place: DeltaGenerator, view: ViewState) -> None:
     if runtime.is_loaded(view.model):
         with place.container():
             _card(runtime.service().load(view.model))
+            if (note := language_note(view)) is not None:
+                st.caption(str(note))
     else:
         place.caption("Not loaded yet")
+
+
+def language_note(view: ViewState) -> Claim | None:
+    """Return a remark if the model was trained on English and sentences are plainly not English."""
+    names = [
+        letter(i)
+        for i, sentence in enumerate(view.sentences)
+        if is_foreign(f"{sentence.text} {sentence.pair or ''}")
+    ]
+    if view.model not in ENGLISH_MODELS or not names:
+        return None
+    return claim("frame.card.english", n=len(names), names=", ".join(names))
 
 
 def _card(card: ModelCard) -> None:
@@ -190,6 +206,10 @@ def _card_details(card: ModelCard) -> None:
         say("frame.card.checksum", checksum=escape(card.checksum)),
         say("frame.card.parameters", n=card.n_parameters),
         say("frame.card.memory", megabytes=card.memory_bytes / 1e6),
+        say(
+            f"frame.card.{'converted' if card.was_converted else 'computed'}",
+            dtypes=", ".join(card.stored_as),
+        ),
         say("frame.card.device", device=escape(card.device)),
         say(f"frame.card.{'cased' if card.cased else 'uncased'}", n_pieces=card.vocabulary_size),
         say("frame.card.longest", n_tokens=card.max_length),

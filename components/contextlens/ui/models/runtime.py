@@ -10,12 +10,13 @@ from typing import Any
 
 import streamlit as st
 
+from contextlens.analysis import baseline as baselines
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard, ModelSpec, registry
-from contextlens.core.errors import BusyError, ContextlensError, ServiceAwayError
+from contextlens.core.errors import ContextlensError, ServiceAwayError
 from contextlens.jobs import Job, State, Task, Visitor
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH
@@ -209,6 +210,15 @@ def baseline(card: ModelCard) -> Baseline | None:
     return measured
 
 
+def measured_baseline(card: ModelCard) -> Baseline | None:
+    """Return a model's random-pair baseline from memory or disk; nothing is begun."""
+    job = jobs().get(tasks.baseline_key(card))
+    if job is not None and job.state == "done":
+        measured: Baseline = job.result()
+        return measured
+    return baselines.load(tasks.baseline_path(card, settings().data_dir))
+
+
 def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
     """Return a model's ruler from memory or disk, or None while it is being measured."""
     if baseline is None:
@@ -219,17 +229,14 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
 
 
 def _measured(task: Task, path: Path) -> Any:
-    """Return a measurement's result, or None until there is one; a failed one is not repeated."""
-    job = jobs().get(task.key)
-    if job is None or job.state != "failed":
-        try:
-            job = jobs().start(task, waiting.current_visitor("baseline"))
-        except BusyError:  # the page goes without for now
-            return None
+    """Return a measurement's result, or None until there is one."""
+
     # A file on disk is read within a few milliseconds. Waiting for it keeps the page from jumping.
-    if _is_file(path):
-        job.wait()
-    return job.result() if job.state == "done" else None
+    def wait(job: Job) -> None:
+        if _is_file(path):
+            job.wait()
+
+    return waiting.measured(task, "baseline", wait)
 
 
 def await_measures(card: ModelCard) -> None:

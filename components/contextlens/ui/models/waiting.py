@@ -52,6 +52,24 @@ def shortly(job: Job) -> bool:
     return job.wait(_SHORT_SECONDS)
 
 
+def measured(task: Task, place: str, wait: Callable[[Job], object] = shortly) -> Any | None:
+    """Return a measurement's result, or None until there is one; a failed one is not repeated.
+
+    Args:
+        task: the measurement.
+        place: a name for the place where this visitor waits.
+        wait: waits a moment for the job.
+    """
+    job = jobs().get(task.key)
+    if job is None or job.state != "failed":
+        try:
+            job = jobs().start(task, current_visitor(place))
+        except BusyError:  # the page goes without for now
+            return None
+    wait(job)
+    return _result_of(job)
+
+
 def follow(
     job: Job,
     key: str,
@@ -159,7 +177,7 @@ def latest_of(
     texts: WaitingTexts,
     seconds: float | None = None,
     shows_first: bool = False,
-    on_stale: Callable[[Any], None] | None = None,
+    on_stale: Callable[[bool], None] | None = None,
 ) -> Latest:
     """Return a task's result, or what stands in for it; until it is there, do as `result_of`.
 
@@ -170,15 +188,15 @@ def latest_of(
         seconds: the expected duration of all of the work; None if it is the task's size.
         shows_first: True if the result of the task that comes first is shown until all is there;
             the caller then follows the rest.
-        on_stale: the last result of this place stays until another one is there, and this function
-            gets it to draw a note on it; None if it does not stay.
+        on_stale: draws a note on the last result of this place, which stays until another one is
+            there, and gets whether that is under way; None if it does not stay.
     """
 
-    def last() -> Latest:
+    def last(*, is_under_way: bool = False) -> Latest:
         result = None if on_stale is None else _finished(session.kept(f"{place}_shown"))
         if on_stale is None or result is None:
             return Latest()
-        on_stale(result)
+        on_stale(is_under_way)
         return Latest(result, is_stale=True)
 
     # In every run, or the browser would take the next element for a new one. The run that has the
@@ -200,7 +218,7 @@ def latest_of(
                 session.keep(f"{place}_shown", first)
                 return Latest(part, rest=job)
             with area.container():
-                shown = last()
+                shown = last(is_under_way=True)
                 follow(job, place, until=lambda: _finished(first) is not None)
                 if shown.result is None:
                     placeholder(texts.picture, height=height)
@@ -229,7 +247,11 @@ def placeholder(text: str, *, height: int) -> None:
 
 def _finished(key: Hashable) -> Any | None:
     """Return the result of a task while it is kept, else None."""
-    job = None if key is None else jobs().get(key)
+    return None if key is None else _result_of(jobs().get(key))
+
+
+def _result_of(job: Job | None) -> Any | None:
+    """Return the result of a job while it is kept, else None."""
     if job is None or job.state != "done":
         return None
     try:

@@ -5,18 +5,23 @@ A style sheet that arrived with the first run of a page would shift what is alre
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 from streamlit.url_util import make_url_path
 
+from contextlens.core.errors import SettingsError
+from contextlens.ui.access import visitor_key
 from contextlens.ui.access.oidc import NOTE_ADDRESS
 from contextlens.ui.page.navigation import PAGES
+from contextlens.ui.state.services import has_visitor_keys
 
 _STREAMLITS_TITLE = "<title>Streamlit</title>"
 _NEEDED = (
@@ -28,7 +33,7 @@ _NEEDED = (
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
 _STYLES = ("frame.css", "phone.css", "present.css")
-_SCRIPT = "follow.js"
+_SCRIPTS = ("follow.js", "minus.js")
 _BASE = (
     "window.__streamlit={BACKEND_BASE_URL:location.origin+"
     f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'
@@ -70,12 +75,11 @@ def document() -> str:
         for names in (_NEEDED, (_LAST,))
     )
     early = f"await Promise.all([{needed}]); {last};"
-    follow = (assets / _SCRIPT).read_text(encoding="utf-8")
+    modules = [early, *(f"\n{(assets / name).read_text('utf-8')}" for name in _SCRIPTS)]
     scripts = "\n".join(
         (
             f"<script>{_BASE}{NOTE_ADDRESS}</script>",
-            f'<script type="module">{early}</script>',
-            f'<script type="module">\n{follow}</script>',
+            *(f'<script type="module">{module}</script>' for module in modules),
         )
     )
     parts = {
@@ -95,5 +99,10 @@ async def _plotly(_: Request) -> FileResponse:
     return FileResponse(str(script), media_type="text/javascript")
 
 
-async def _answer(_: Request) -> HTMLResponse:
-    return HTMLResponse(document(), headers={"Cache-Control": "no-cache"})
+async def _answer(request: Request) -> HTMLResponse:
+    response = HTMLResponse(document(), headers={"Cache-Control": "private, no-cache"})
+    with suppress(SettingsError):  # every page reports it
+        if has_visitor_keys():
+            path = make_url_path(st.get_option("server.baseUrlPath"), "").rstrip("/") or "/"
+            visitor_key.send_with(response, request, path)
+    return response

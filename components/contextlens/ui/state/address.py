@@ -10,11 +10,16 @@ from typing import Any
 
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import StateError
-from contextlens.ui.state.bounds import MAX_BYTES, check_choices, check_json, check_texts
+from contextlens.ui.state.bounds import (
+    MAX_BYTES,
+    check_choices,
+    check_json,
+    check_sentences,
+    check_texts,
+)
 from contextlens.ui.state.view import (
     DEFAULT,
     MAX_CHARACTERS,
-    MAX_SENTENCES,
     MAX_VALUE_CHARACTERS,
     Sentence,
     Value,
@@ -128,8 +133,9 @@ def _unpack(data: Any) -> ViewState:
 
 
 def _unpack_sentences(rows: Any) -> tuple[Sentence, ...]:
-    if not isinstance(rows, list) or len(rows) > MAX_SENTENCES:
-        raise ValueError(f"not a list of at most {MAX_SENTENCES} sentences")
+    if not isinstance(rows, list):
+        raise ValueError("not a list")  # noqa: TRY004
+    check_sentences(rows)
     return tuple(_unpack_sentence(*row) for row in rows)
 
 

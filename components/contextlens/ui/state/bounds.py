@@ -63,11 +63,30 @@ def check_choices(pages: Any) -> None:
     Raises:
         StateError: it does.
     """
-    most = max(map(len, pages.values()), default=0)
-    if len(pages) > MAX_PAGES or most > MAX_CHOICES:
+    n_choices = max(map(len, pages.values()), default=0)
+    if len(pages) > MAX_PAGES or n_choices > MAX_CHOICES:
         raise StateError(
-            f"This view has choices for {len(pages):,} pages, up to {most:,} on one; at most "
+            f"This view has choices for {len(pages):,} pages, up to {n_choices:,} on one; at most "
             f"{MAX_PAGES} pages of {MAX_CHOICES} choices are read. {_ASK}"
+        )
+
+
+def check_sentences(rows: Any) -> None:
+    """Check that packed sentences are not too many, and none of them too long.
+
+    Raises:
+        StateError: they are.
+    """
+    if len(rows) > MAX_SENTENCES:
+        raise StateError(
+            f"This view has {len(rows):,} sentences, and at most {MAX_SENTENCES} are compared. "
+            "Ask for one with fewer sentences."
+        )
+    n = max((len(text) for row in rows for text in row[:2] if isinstance(text, str)), default=0)
+    if n > MAX_CHARACTERS:
+        raise StateError(
+            f"A sentence of this view has {n:,} characters, and at most {MAX_CHARACTERS:,} are "
+            "read. Ask for one with shorter sentences, or open the text as a file on Map."
         )
 
 

@@ -181,8 +181,3 @@ def _titles(
 FRAME = "frame"
 PRESENT = switch(FRAME, "present")
 """Present mode: large type, and the picture and its claim alone."""
-MINE = text("corpora", "mine")
-"""Names of stored corpora separated by commas, oldest first; a name gives access to its corpus.
-
-At most eight, as an address takes 200 characters of one control.
-"""

@@ -44,3 +44,8 @@ def is_for_one() -> bool:
     if current.hosts or current.sign_in != "off" or current.demo:
         return False
     return not is_open(st.get_option("server.address"))
+
+
+def has_visitor_keys() -> bool:
+    """Return True if a browser's key is what tells visitors apart: many, and nobody signs in."""
+    return settings().sign_in == "off" and not settings().demo and not is_for_one()

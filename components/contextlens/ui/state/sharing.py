@@ -9,16 +9,11 @@ import streamlit as st
 
 from contextlens.corpus.store.tables import is_name
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import MINE
 from contextlens.ui.state.view import Value, ViewState
 
 
 def shareable(view: ViewState, page: str) -> ViewState:
-    """Return a view without the list of owned corpora, and without other pages' corpora and files.
-
-    Their names give access to them.
-    """
-    view = MINE.put(view, "")
+    """Return a view without other pages' corpora and files: their names let others see them."""
     controls = {
         other: {n: v for n, v in choices.items() if other == page or not _names_texts(n, v)}
         for other, choices in view.controls.items()

@@ -90,8 +90,8 @@ def without_left_references(view: ViewState, before: ViewState) -> ViewState:
     for example in EXAMPLES:
         names = {reference.text for reference in example.references}
         if names <= texts and _has_word(before, example) and not _has_word(view, example):
-            kept = (reference for reference in view.references if reference.text not in names)
-            return replace(view, references=tuple(kept))
+            others = (reference for reference in view.references if reference.text not in names)
+            return replace(view, references=tuple(others))
     return view
 
 

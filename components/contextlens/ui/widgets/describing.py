@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from contextlens.content.language import say, table
+from contextlens.content.wording import cut
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
 Texts: TypeAlias = str | Mapping[str, Sentence] | None
@@ -84,4 +85,4 @@ def _text(sentence: Sentence) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _LONGEST else f"{cut(text, _LONGEST - 1)}…"

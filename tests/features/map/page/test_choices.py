@@ -196,8 +196,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     app = settled(go(app, map_view(**LONG)))
     assert not app.error
     assert picture(app) is old
-    warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
-    assert "This is the previous map" in warning
+    assert "This is the old map" in plainly_said(app)
     assert "Drawing this map takes about **" in plainly_said(app)
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.map.coordinates[-1]))
@@ -205,7 +204,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     # Begun, it can be stopped.
     app = app.button(key="map_progress_begin").click().run()
     assert app.get("progress")
-    assert "This is the previous map" in plainly_said(app)
+    assert "Drawing your new map. The old one stays until it is ready." in plainly_said(app)
     app = app.button(key="map_progress_cancel").click().run()
     app = settled(app)
     assert "This map was stopped. Drawing this map takes about" in plainly_said(app)
@@ -215,7 +214,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     app = settled(go(app, map_view(metric="euclidean", **QUICK)))
     assert_whole(app)
     assert picture(app) is not old
-    assert "previous map" not in plainly_said(app)
+    assert "old map" not in plainly_said(app)
 
 
 def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
@@ -226,7 +225,7 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
         "No word here is “aardvark”. Write it as in the texts, or empty the field to map them all."
     ]
     assert picture(app) is old
-    assert "This is the previous map" in plainly_said(app)
+    assert "This is the old map" in plainly_said(app)
     assert [b for b in app.button if b.key == "map_progress_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)

@@ -73,7 +73,7 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert any("broken.parquet" in re.sub(r"\\(.)", r"\1", w.value) for w in app.warning)
     assert picture(app) is old
     np.testing.assert_array_equal(places(app), shown)
-    assert "previous map" not in plainly_said(app)
+    assert "old map" not in plainly_said(app)
     app = press(app, "map_keep_file")
     assert "**mine.csv** · 4 texts" in plainly_said(app)
     assert picture(app) is old
@@ -199,8 +199,7 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     old = picture(app)
     app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
     assert picture(app) is old
-    assert "This is the previous map" in plainly_said(app)
-    assert "This choice has no map yet." in plainly_said(app)
+    assert "This is the old map" in plainly_said(app)
 
 
 @pytest.mark.slow

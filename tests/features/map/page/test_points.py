@@ -147,7 +147,7 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
     one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
     cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
-    assert f"**{cosine:.2f}** alone does not tell" in plainly_said(app)
+    assert f"**{cosine:.2f}** fits" in plainly_said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:
@@ -191,7 +191,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     app = framed(map_view(**marks))
     assert_whole(app)
     assert "Of the 10 points truly nearest to" in plainly_said(app)
-    assert "** alone does not tell whether " in plainly_said(app)
+    assert "Same-meaning pairs " in plainly_said(app)
     app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
     assert_whole(app)
     assert say("map.point_panel.empty") in plainly_said(app)

@@ -152,7 +152,7 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
         "This server has 50 maps waiting already, as many as it may have. Try again in a minute."
     ]
     assert picture(app) is old
-    assert "This is the previous map" in everything_said(app)
+    assert "This is the old map" in everything_said(app)
     go_on.set()
     for job in jobs().under_way(MAPS):
         assert job.wait(SECONDS)

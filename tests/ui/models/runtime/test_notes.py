@@ -43,7 +43,4 @@ def test_pickled_weights_come_with_the_lines_that_convert_them(tmp_path: Path) -
     (folder / "model.safetensors").unlink()
     _, errors, code = opened(folder, tmp_path)
     assert "only pickled weights (pytorch_model.bin)" in errors[0]
-    assert code[0].splitlines()[1:] == [
-        "model = AutoModel.from_pretrained('mine')",
-        "model.save_pretrained('mine')",
-    ]
+    assert "torch.load('mine' + " in code[0]

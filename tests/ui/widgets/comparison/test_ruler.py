@@ -7,12 +7,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextlens.analysis.ruler import KINDS, Calibration, Range, Ruler, Verdict, load
+from contextlens.analysis.ruler import (
+    EVERYDAY,
+    KINDS,
+    TWO_SENSES,
+    Calibration,
+    Range,
+    Ruler,
+    Verdict,
+    load,
+)
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.ui.models import tasks
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from contextlens.ui.widgets.comparison.compute import meaning_of, portrait_of
-from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of, ruler_reading
+from contextlens.ui.widgets.comparison.ruler import (
+    Fit,
+    RulerShown,
+    pair_on_ruler,
+    ruler_note,
+    ruler_of,
+    ruler_reading,
+)
 from tests.support.measured import measured
 
 RANGES = (
@@ -33,23 +49,33 @@ def shown(
 
 def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
     assert str(ruler_reading(shown())) == (
-        "**0.70** alone does not tell whether the meaning is the same: it is usual for uses with "
-        "one meaning "
-        "(0.65 to 0.95), and usual for uses with two (0.40 to 0.70)."
+        "Same-meaning pairs score 0.65 to 0.95, different-meaning pairs 0.40 to 0.70. "
+        "So **0.70** fits both."
     )
     sure = Calibration(0.5, 0.9, 83)
-    verdicts = {0.4: "different", 0.95: "same", 0.7: "cannot tell", 1.0: "equal"}
+    verdicts = {0.4: "different", 0.95: "same", 0.7: "fits.both", 1.0: "equal"}
     for cosine, verdict in verdicts.items():
         assert ruler_reading(shown(cosine, calibration=sure)).key == f"ruler.{verdict}"
     assert "those for “python” were left out" in ruler_note(shown())
 
 
 @pytest.mark.parametrize(
-    ("cosine", "places"), [(0.3, "low low"), (0.5, "low usual"), (0.8, "usual high")]
+    ("cosine", "fit"), [(0.3, "below"), (0.5, "two"), (0.7, "both"), (0.8, "one"), (0.97, "above")]
 )
-def test_a_similarity_is_placed_in_both_ranges(cosine: float, places: str) -> None:
-    numbers = ruler_reading(shown(cosine)).numbers
-    assert [numbers["for_one"], numbers["for_two"]] == places.split()
+def test_a_similarity_is_placed_in_both_ranges(cosine: float, fit: str) -> None:
+    assert ruler_reading(shown(cosine)).key == f"ruler.fits.{fit}"
+
+
+def test_a_similarity_between_the_ranges_is_usual_for_neither() -> None:
+    apart = (Range(KINDS[EVERYDAY], 0.8, 0.9, 0.95, 9), Range(KINDS[TWO_SENSES], 0.2, 0.3, 0.4, 9))
+    assert ruler_reading(replace(shown(0.6), ranges=apart)).key == "ruler.fits.between"
+
+
+def test_above_095_is_not_usual_for_two_meanings_at_the_last_layer(ruler: Ruler) -> None:
+    for word in ruler.words.tolist()[::16]:
+        found = pair_on_ruler([word, word], 0.951, ruler, at=(6, "mean"), band=None)
+        assert found is not None
+        assert found.fit is Fit.ABOVE, word
 
 
 @pytest.mark.parametrize(("side", "verdict"), [(1, "above"), (0, "within"), (-1, "below")])

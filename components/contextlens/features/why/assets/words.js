@@ -50,9 +50,10 @@ class Words extends Linked {
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
     this.root.classList.toggle("many", n > FEW);
-    this.root.classList.toggle("large", !links.length && n <= FEW && sides.every(isShort));
+    const isBare = cells || !links.length;
+    this.root.classList.toggle("large", isBare && n <= FEW && sides.every(isShort));
     this.root.classList.toggle("pickable", this.data.pickable);
-    this.root.classList.toggle("bare", !links.length);
+    this.root.classList.toggle("bare", isBare);
     const below = make("div", "below");
     below.append(this.says, legend(says, end));
     this.root.replaceChildren(this.area, below);

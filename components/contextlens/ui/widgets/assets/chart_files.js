@@ -162,7 +162,8 @@ export async function asPng(svg) {
 // A page of its own that opens without a network: the chart as it is seen and still interactive, or
 // a drawing; claim, passport and a link back.
 export async function asHtml(plot, drawing, { ink, ground }, view) {
-  const { page, put } = newPage(titleOf(plot) || view.svg_title || view.title, STYLE(ink, ground));
+  const title = titleOf(plot) || view.svg_title || view.title;
+  const { page, put } = newPage(title, STYLE(ink, ground), { hasScript: !drawing });
   if (drawing) {
     const svg = parsed(drawing);
     measured(svg);
@@ -195,8 +196,14 @@ function figureOf({ data, layout, _transitionData }) {
   return figure;
 }
 
+// What a saved page may do: draw what is in it, and ask nobody for anything. Plotly makes functions
+// from text for charts in WebGL.
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+const SCRIPT_POLICY = "; script-src 'unsafe-inline' 'unsafe-eval'";
+
 // An empty HTML page, and a function that adds an element to a part of it.
-export function newPage(title, style) {
+export function newPage(title, style, { hasScript = false } = {}) {
   const page = document.implementation.createHTMLDocument(title);
   const put = (parent, name, text, attributes = {}) => {
     const element = page.createElement(name);
@@ -207,6 +214,10 @@ export function newPage(title, style) {
   };
   page.documentElement.lang = "en";
   put(page.head, "meta", "", { charset: "utf-8" });
+  put(page.head, "meta", "", {
+    "http-equiv": "Content-Security-Policy",
+    content: POLICY + (hasScript ? SCRIPT_POLICY : ""),
+  });
   put(page.head, "meta", "", { name: "viewport", content: "width=device-width" });
   put(page.head, "style", style);
   return { page, put };

@@ -37,13 +37,6 @@ class Chosen:
         """The number of its tokens."""
         return len(token_positions(self.encoding, self.span))
 
-    @property
-    def context(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tokens before and after it."""
-        positions = token_positions(self.encoding, self.span)
-        tokens = self.encoding.tokens
-        return tokens[: positions[0]], tokens[positions[-1] + 1 :]
-
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
@@ -137,7 +130,12 @@ def meaning_of(
             problems.append(f"{_item(view, i).label or 'A reference'}: {exc}")
         else:
             ids = tuple(encoding.token_ids[positions].tolist())
-            item = replace(_item(view, i), token_ids=ids, unknown=set(ids) == {unknown_id})
+            item = replace(
+                _item(view, i),
+                token_ids=ids,
+                unknown=set(ids) == {unknown_id},
+                has_context=bool((encoding.special_tokens_mask == 0).sum() > len(ids)),
+            )
             chosen.append(Chosen(item, span or (0, 0), encoding))
     items = [_item(view, i) for i in usable]
     names = [item.label or quoted(item.word) for item in items]

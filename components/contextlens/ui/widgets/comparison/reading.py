@@ -111,7 +111,7 @@ def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list
 
 def visible_claims(claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims below the picture: the references that tell words apart, or the first."""
-    closer = [c for c in claims if c.key == "meaning.reference.closer"]
+    closer = [c for c in claims if c.key.startswith("meaning.reference.closer.")]
     return closer or list(claims[:1])
 
 
@@ -153,7 +153,7 @@ def _many_pairs(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Clai
         layer=layer,
         low=low,
         high=high,
-        measure=measure,
+        measure=_measure(comparison, short=True),
     )
 
 
@@ -213,19 +213,42 @@ def _nearness(high: float, low: float) -> str:
 
 def _of_reference(comparison: Comparison, row: int, leaning: Leaning, band: BandOf) -> Claim:
     reference = quoted(comparison.items[leaning.reference].word)
-    near, far = (_item(comparison.items[i]) for i in (leaning.near, leaning.far))
     if leaning.verdict == "unknown":
         in_sentences = [item for item in comparison.items if item.role == "sentence"]
         involved = [comparison.items[leaning.reference], *in_sentences]
         words = several([_item(item) for item in involved if item.unknown])
         return claim("meaning.reference.unknown", reference=reference, words=words)
     if leaning.verdict == "single":
-        names = {"first": near, "second": reference, "layer": comparison.layers[row]}
-        random = band(Pair(leaning.near, leaning.reference))
-        return similarity(leaning.high, random, row, measure=_measure(comparison), **names)
+        return similarity(
+            leaning.high,
+            band(Pair(leaning.near, leaning.reference)),
+            row,
+            measure=_measure(comparison),
+            first=_item(comparison.items[leaning.near]),
+            second=reference,
+            layer=comparison.layers[row],
+        )
+    if leaning.verdict == "closer":
+        return closer_claim(comparison, leaning)
     ends = {"high": leaning.high, "low": leaning.low}
+    n = sum(item.role == "sentence" for item in comparison.items)
+    number = "both" if n == 2 else "all"
+    return claim(f"meaning.reference.{leaning.verdict}.{number}", reference=reference, n=n, **ends)
+
+
+def closer_claim(comparison: Comparison, leaning: Leaning) -> Claim:
+    """Return the word that a reference is closer to, and the one that it is less close to."""
+    near, far = (comparison.items[i] for i in (leaning.near, leaning.far))
+    pair = Pair(*sorted((leaning.near, leaning.far)))
     return claim(
-        f"meaning.reference.{leaning.verdict}", reference=reference, near=near, far=far, **ends
+        f"meaning.reference.closer.{'uses' if comparison.is_one_word(pair) else 'words'}",
+        reference=quoted(comparison.items[leaning.reference].word),
+        near=quoted(near.word),
+        far=quoted(far.word),
+        a=near.label,
+        b=far.label,
+        high=leaning.high,
+        low=leaning.low,
     )
 
 
@@ -291,5 +314,6 @@ def _names(comparison: Comparison, pair: Pair) -> dict[str, str]:
     return {"first": first, "second": second}
 
 
-def _measure(comparison: Comparison) -> str:
-    return say("similarity.centred" if comparison.centred else "similarity.plain")
+def _measure(comparison: Comparison, *, short: bool = False) -> str:
+    plain = "similarity.short" if short else "similarity.plain"
+    return say("similarity.centred" if comparison.centred else plain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -21,8 +22,32 @@ from contextlens.analysis.ruler import (
 from contextlens.analysis.words import Pooling
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import listed_names, percent, quoted
+from contextlens.core.words import folded
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import EQUAL, side_of
+
+
+class Fit(Enum):
+    """The kinds of labelled pairs among which a cosine is usual."""
+
+    BOTH = "both"
+    ONE_MEANING = "one"
+    TWO_MEANINGS = "two"
+    ABOVE = "above"
+    BELOW = "below"
+    BETWEEN = "between"
+
+
+_FITS = {
+    (0, 0): Fit.BOTH,
+    (0, 1): Fit.ONE_MEANING,
+    (0, -1): Fit.ONE_MEANING,
+    (1, 0): Fit.TWO_MEANINGS,
+    (-1, 0): Fit.TWO_MEANINGS,
+    (1, 1): Fit.ABOVE,
+    (-1, -1): Fit.BELOW,
+}
+"""By the side of the range of one meaning, and of two: 1 above it, -1 below, 0 within."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +57,7 @@ class RulerShown:
     Attributes:
         cosine: the pair's cosine at the current layer.
         ranges: the range of random pairs of words, if known, then those of labelled pairs.
-        same_word: True if both are one word, ignoring case.
+        same_word: True if both are one word with the same tokens, ignoring case.
         calibration: the cosines that settle the meaning of two uses of a word.
         side: 1 if the pair is more similar than random pairs of words, -1 if less, 0 if it is
             within their range; None if that is unknown.
@@ -53,6 +78,22 @@ class RulerShown:
         """The conclusion on whether two uses of one word have the same meaning."""
         return self.calibration.verdict(self.cosine)
 
+    @property
+    def fit(self) -> Fit | None:
+        """The place of the cosine among those of one and of two meanings; None if unmeasured.
+
+        It is taken from the digits that readers see.
+        """
+        one, two = (self.range_of(kind) for kind in (EVERYDAY, TWO_SENSES))
+        if one is None or two is None:
+            return None
+        sides = [_side(self.cosine, usual) for usual in (one, two)]
+        return _FITS.get((sides[0], sides[1]), Fit.BETWEEN)
+
+    def range_of(self, kind: int) -> Range | None:
+        """Return the range of a kind of labelled pairs; None if too few were measured."""
+        return next((usual for usual in self.ranges if usual.kind == KINDS[kind]), None)
+
 
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
     """Return the first two sentences' words on the ruler, or None.
@@ -71,6 +112,7 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
         band=meaning.band(pairs[0]),
         centred=comparison.centred,
         measure=comparison.measure,
+        same_word=comparison.is_one_word(pairs[0]),
     )
 
 
@@ -83,6 +125,7 @@ def pair_on_ruler(
     band: Band | None,
     centred: bool = False,
     measure: str = "cosine",
+    same_word: bool | None = None,
 ) -> RulerShown | None:
     """Return two words' cosine at a layer and pooling on the ruler; None without Latin script.
 
@@ -94,6 +137,7 @@ def pair_on_ruler(
         band: random pairs of words of the same kind, at each layer.
         centred: True if the cosine is a centred one.
         measure: the name of the cosine.
+        same_word: True if both are one word; None if their spelling decides.
     """
     if not all(map(is_in_sample_script, words)):
         return None
@@ -105,7 +149,7 @@ def pair_on_ruler(
     return RulerShown(
         cosine=cosine,
         ranges=ranges,
-        same_word=words[0].casefold() == words[1].casefold(),
+        same_word=folded(words[0]) == folded(words[1]) if same_word is None else same_word,
         calibration=_calibration(ruler, *at, centred, excluded),
         side=None if band is None else side_of(cosine, band, at[0]),
         left_out=excluded,
@@ -127,27 +171,19 @@ def ruler_reading(pair: RulerShown) -> Claim:
         return claim("ruler.equal", **numbers)
     if not pair.same_word:
         return _of_two_words(pair, numbers)
-    one, two = (_range(pair, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
-    if one is None or two is None:
+    one, two = (pair.range_of(kind) for kind in (EVERYDAY, TWO_SENSES))
+    if one is None or two is None or pair.fit is None:
         return claim("ruler.unknown", **numbers)
-    return claim(
-        f"ruler.{pair.verdict.value}",
-        **numbers,
-        one_low=one.low,
-        one_high=one.high,
-        for_one=_place(pair.cosine, one),
-        two_low=two.low,
-        two_high=two.high,
-        for_two=_place(pair.cosine, two),
-        right=percent(RIGHT),
-        n_words=pair.calibration.n_words,
-    )
+    if pair.verdict is Verdict.CANNOT_TELL:
+        ends = {"one_low": one.low, "one_high": one.high, "two_low": two.low, "two_high": two.high}
+        return claim(f"ruler.fits.{pair.fit.value}", cosine=pair.cosine, **ends)
+    sure = {"right": percent(RIGHT), "n_words": pair.calibration.n_words}
+    return claim(f"ruler.{pair.verdict.value}", **numbers, **sure)
 
 
-def _place(cosine: float, of_kind: Range) -> str:
-    """Return the place of a cosine in a range, by the digits that readers see."""
-    low, value, high = (round(end, 2) for end in (of_kind.low, cosine, of_kind.high))
-    return say(f"ruler.place.{'low' if value < low else 'high' if value > high else 'usual'}")
+def _side(cosine: float, usual: Range) -> int:
+    low, value, high = (round(end, 2) for end in (usual.low, cosine, usual.high))
+    return int(value > high) - int(value < low)
 
 
 def ruler_note(pair: RulerShown) -> str:
@@ -162,10 +198,6 @@ def _of_two_words(pair: RulerShown, numbers: dict[str, Any]) -> Claim:
     random = pair.ranges[0]
     case = {1: "above", 0: "within", -1: "below"}[pair.side]
     return claim(f"ruler.{case}", **numbers, low=random.low, high=random.high)
-
-
-def _range(pair: RulerShown, kind: str) -> Range | None:
-    return next((usual for usual in pair.ranges if usual.kind == kind), None)
 
 
 def _measure(pair: RulerShown) -> str:
