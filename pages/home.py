@@ -43,8 +43,9 @@ with story, errors.boundary():
         drawing.missing_words()
         page.open_meaning(view)
     else:
-        page.headline(headline, portrait, ruler)
-        page.story(view, portrait, card, ruler)
+        uses = drawing.uses_of(portrait, card, baseline)
+        drawing.headline(headline, portrait, card, uses)
+        page.story(view, portrait, card, ruler, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, place, snippets(portrait, card), numbers)
 

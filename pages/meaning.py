@@ -1,11 +1,14 @@
 """Meaning in context: the same word in several sentences, compared at every layer."""
 
+import streamlit as st
+
 from contextlens.features.meaning import page
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.comparison.senses import covered_word
 
 view = session.current()
 downloads = shell.header("meaning", view)
@@ -19,12 +22,14 @@ with kit.placeholder("meaning", height=480):
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 
 drawing.problems(view, meaning)
+headline = st.container(key="headline")
 portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()
 else:
-    page.picture(view, portrait, ruler)
+    uses = drawing.uses_of(portrait, card, baseline)
+    drawing.headline(headline, portrait, card, uses)
+    page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
     page.downloads(view, portrait, card, downloads)
-    if ruler is None:
-        runtime.await_measures(card)
+    runtime.await_measures(card, covered_word(portrait.comparison))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from contextlens.analysis.baseline import Baseline
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
+from contextlens.core import ModelCard
 from contextlens.figures.ruler import ruler_figure
 from contextlens.figures.theme import color_of
+from contextlens.ui.models import runtime
 from contextlens.ui.state.view import Sentence, ViewState, letter
 from contextlens.ui.widgets import kit, sentences
 from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
@@ -26,6 +31,7 @@ from contextlens.ui.widgets.comparison.reading import (
     visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
+from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word, named_uses
 
 
 def chips(view: ViewState) -> None:
@@ -90,9 +96,34 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
     kit.chart(figure, key=key, alt=alt)
 
 
-def words(portrait: Portrait) -> None:
-    """Draw which references tell the words apart, or else the main claim; all others folded."""
+def uses_of(portrait: Portrait, card: ModelCard, baseline: Baseline | None) -> NamedUses | None:
+    """Return the senses of the sentences' words; None without any, or until they are there."""
+    word = covered_word(portrait.comparison)
+    return named_uses(portrait, runtime.sense_names(card, baseline, word))
+
+
+def answer_of(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> Answer | None:
+    """Return the answer to the page's question; None for a single sentence."""
+    if not portrait.comparison.pairs("sentences"):
+        return None
+    word = covered_word(portrait.comparison)
+    is_pending = uses is None and runtime.are_senses_pending(card, word)
+    return answer(portrait, uses, is_pending=is_pending)
+
+
+def headline(
+    container: DeltaGenerator, portrait: Portrait, card: ModelCard, uses: NamedUses | None
+) -> None:
+    """Draw the answer in its place; nothing for a single sentence."""
+    found = answer_of(portrait, card, uses)
+    if found is not None:
+        container.header(escape(str(found)), anchor=False)
+
+
+def words(portrait: Portrait, uses: NamedUses | None = None) -> None:
+    """Draw the numbers behind the answer, or else the main claim; all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
     claims = meaning_in_context(*of)
-    visible = visible_claims(claims)
+    has_pair = bool(portrait.comparison.pairs("sentences"))
+    visible = (evidence(portrait, uses) if has_pair else []) or visible_claims(claims)
     kit.claims(visible, sure=[*(c for c in claims if c not in visible), *meaning_sure(*of)])
