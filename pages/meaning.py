@@ -1,7 +1,5 @@
 """Meaning in context: the same word in several sentences, compared at every layer."""
 
-import streamlit as st
-
 from contextlens.features.meaning import page
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
@@ -9,9 +7,11 @@ from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
 from contextlens.ui.widgets.comparison.senses import covered_word
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 downloads = shell.header("meaning", view)
+subject_bar(view, "meaning", words=True)
 with kit.box():
     page.toolbar(view)
 
@@ -22,13 +22,12 @@ with kit.placeholder("meaning", height=480):
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 
 drawing.problems(view, meaning)
-headline = st.container(key="headline")
 portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()
 else:
     uses = drawing.uses_of(portrait, card, baseline)
-    drawing.headline(headline, portrait, card, uses)
+    drawing.headline(portrait, card, uses)
     page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
     page.downloads(view, portrait, card, downloads)

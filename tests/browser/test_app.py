@@ -100,10 +100,9 @@ def test_the_keyboard_alone_changes_the_word_the_address_and_the_reading(
 
 def test_html_is_text_everywhere(similarity: Visit) -> None:
     here = similarity
-    here.type("Sentence A", HOSTILE)
+    here.retype("sentence A", HOSTILE)
     here.pick("sentence A", "script")
-    references = here.menu("References")
-    here.type("Reference 1", HOSTILE, within=references)
+    here.retype("reference 1", HOSTILE)
     here.leave_menu()
     assert here.rows[0] == here.rows[2] == HOSTILE
     assert "“script” (A, 0.66)" in here.reading
@@ -154,7 +153,7 @@ def test_a_whole_visit_is_quiet_and_stays_on_this_machine(visit: Callable) -> No
     here.side.get_by_role("button", name="included, files verified").click()
     expect(here.page.get_by_role("dialog")).to_contain_text("22,713,216")
     here.leave_menu()
-    here.side.get_by_role("button", name="Examples").click()
+    here.main.get_by_role("button", name="Examples").click()
     here.page.get_by_role("dialog").get_by_role("link", name="Good and not good").click()
     here.wait()
     assert here.rows[1] == "The food was not good"

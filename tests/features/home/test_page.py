@@ -36,6 +36,7 @@ from tests.support.pages import (
     sentence,
     shown_view,
     type_in,
+    typed,
     view_of,
 )
 from tests.support.tiny_models import build
@@ -129,10 +130,10 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
 
 
 def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
-    app = type_in(home(), "The grassy bank of a river", where="side_sentences")
+    app = type_in(home(), "The grassy bank of a river")
     assert shown_view(app).sentences[0].word is None
     assert shown_view(app).references == DEFAULT.references
-    app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
+    app = type_in(app, "A bank lent us money", row=1)
     assert shown_view(app) == view_of(
         sentence("The grassy bank of a river", "bank"), sentence("A bank lent us money", "bank")
     )
@@ -140,10 +141,10 @@ def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one()
 
 @pytest.mark.parametrize("text", ["", "my pyt\x00hon", "<b>x</b>", "python " * 600])
 def test_no_text_breaks_the_story(text: str) -> None:
-    app = type_in(home(), text, where="side_sentences")
+    app = type_in(home(), text)
     assert not app.exception
     assert not app.error
-    assert field(app.text_input, "side_sentences_0").value == text
+    assert typed(app) == text
 
 
 def test_where_the_number_cannot_decide_two_fields_ask_for_a_word_for_each_meaning() -> None:

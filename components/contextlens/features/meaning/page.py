@@ -23,7 +23,7 @@ from contextlens.features.meaning.figures import cosine_heatmap
 from contextlens.features.meaning.snippet import PICTURE, SnippetWord, cosine_snippet
 from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
@@ -36,23 +36,11 @@ _FILE = "meaning-in-context"
 
 
 def toolbar(view: ViewState) -> None:
-    """The words to choose from, and beside them text editors and the options."""
-    with st.container(horizontal=True, gap="small", key="meaning_words"):
-        drawing.chips(view)
-        _menus(view)
-
-
-def _menus(view: ViewState) -> None:
-    with st.container(horizontal=True, gap="small", width="content", key="meaning_menus"):
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-        with st.popover("References", icon=":material/flag:", type="tertiary"):
-            st.caption(say("meaning.references"))
-            sentences.sentence_editor(view, "references", where="page")
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            inputs.choice(view, POOLING)
-            inputs.choice(view, LINES)
-            inputs.switch(view, CENTRED)
+    """Draw the options."""
+    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        inputs.choice(view, POOLING)
+        inputs.choice(view, LINES)
+        inputs.switch(view, CENTRED)
 
 
 def picture(

@@ -213,7 +213,7 @@ def _vectors(
     inside = (starts < span[1]) & (ends > span[0]) & (encoding.text_ids == 0)
     if not inside.any():
         raise RequestError(say("senses.missing.beyond_model"))
-    vectors = encoding.hidden[:, inside].mean(axis=1)
+    vectors: FloatArray = encoding.hidden[:, inside].mean(axis=1)
     if vectors.shape[1] != corpus.n_dims:
         raise RequestError(
             say("senses.missing.other_dims", n=vectors.shape[1], other=corpus.n_dims)

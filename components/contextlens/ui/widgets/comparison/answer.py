@@ -13,7 +13,7 @@ from contextlens.analysis.ruler import Verdict
 from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, centred_cosine
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import isolated, listed_names, percent, shortened
+from contextlens.content.wording import escape, isolated, listed_names, percent, shortened
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import (
     EQUAL,
@@ -31,7 +31,7 @@ _WORD = 16  # characters of a word in a headline
 
 @dataclass(frozen=True)
 class Answer:
-    """The headline of a comparison.
+    """The headline of a comparison; Markdown.
 
     Attributes:
         claims: whole sentences; the first one has the verdict.
@@ -53,7 +53,7 @@ class Answer:
 
 
 def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = False) -> Answer:
-    """Return the answer for two or more sentences, in everyday words; plain text.
+    """Return the answer for two or more sentences, in everyday words.
 
     Args:
         portrait: the comparison.
@@ -229,4 +229,4 @@ def _names(comparison: Comparison, pair: Pair) -> dict[str, str]:
 
 
 def _named_item(item: Item) -> str:
-    return isolated(shortened(item.word, _WORD))
+    return isolated(escape(shortened(item.word, _WORD)))

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.baseline import Baseline
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
 from contextlens.core import ModelCard
 from contextlens.figures.ruler import ruler_figure
-from contextlens.figures.theme import color_of
 from contextlens.ui.models import runtime
-from contextlens.ui.state.view import Sentence, ViewState, letter
-from contextlens.ui.widgets import kit, sentences
-from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
-    chosen_span,
-    counted_span,
-    missing,
 )
 from contextlens.ui.widgets.comparison.figures import portrait_lines
 from contextlens.ui.widgets.comparison.reading import (
@@ -32,33 +26,6 @@ from contextlens.ui.widgets.comparison.reading import (
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
 from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word, named_uses
-
-
-def chips(view: ViewState) -> None:
-    """Draw the sentences and references, with chips to choose words and fields to edit texts."""
-    rows = [_sentence_row(i, sentence) for i, sentence in enumerate(view.sentences)]
-    n = len(rows)
-    references = [
-        _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
-    ]
-    word_chips(
-        [*rows, *references],
-        key="chips",
-        on_pick=sentences.pick_word,
-        on_edit=sentences.retype_row,
-        flows=True,
-    )
-
-
-def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
-    note = missing(sentence, "sentence")
-    name, color = letter(index), color_of(index)
-    return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
-
-
-def _reference_row(index: int, reference: Sentence) -> ChipRow:
-    note, span = missing(reference, "reference"), counted_span(reference)
-    return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
 
 
 def problems(view: ViewState, meaning: Meaning) -> None:
@@ -111,13 +78,11 @@ def answer_of(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> An
     return answer(portrait, uses, is_pending=is_pending)
 
 
-def headline(
-    container: DeltaGenerator, portrait: Portrait, card: ModelCard, uses: NamedUses | None
-) -> None:
-    """Draw the answer in its place; nothing for a single sentence."""
+def headline(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> None:
+    """Draw the answer; nothing for a single sentence."""
     found = answer_of(portrait, card, uses)
     if found is not None:
-        container.header(escape(str(found)), anchor=False)
+        kit.headline(found)
 
 
 def words(portrait: Portrait, uses: NamedUses | None = None) -> None:
