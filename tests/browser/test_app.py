@@ -29,7 +29,7 @@ def test_start_here_is_live_and_its_examples_run_in_place(visit: Callable) -> No
     expect(here.main.get_by_role("heading", level=1)).to_have_text("Start here")
     assert here.chosen[:2] == OPENING
     expect(here.figure).to_be_visible()
-    headline = here.main.get_by_role("heading", level=2).first
+    headline = here.main.locator(".st-key-headline p.said")
     expect(headline).to_have_text("A: the animal. B: the language.")
     before = here.main.locator(".st-key-answers").inner_text()
     assert "Why?" in before
