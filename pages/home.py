@@ -30,7 +30,7 @@ if not runtime.is_loaded(view.model):
 
 card = None
 with story, errors.boundary():
-    headline = st.container(key="headline")
+    headline = st.container(key="place_of_headline")
     if len(view.sentences) > 1:
         headline.empty()  # so that its room is there
     card = runtime.load(view.model, height=600)
@@ -44,8 +44,10 @@ with story, errors.boundary():
         drawing.missing_words()
         page.open_meaning(view)
     else:
-        page.headline(headline, portrait, ruler)
-        page.story(view, portrait, card, ruler)
+        uses = drawing.uses_of(portrait, card, baseline)
+        with headline:
+            drawing.headline(portrait, card, uses)
+        page.story(view, portrait, card, ruler, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, place, snippets(portrait, card), numbers)
 

@@ -28,6 +28,7 @@ from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
+from contextlens.ui.widgets.comparison.senses import NamedUses
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 CHART = "meaning_chart"
@@ -42,14 +43,16 @@ def toolbar(view: ViewState) -> None:
         inputs.switch(view, CENTRED)
 
 
-def picture(view: ViewState, portrait: Portrait, ruler: Ruler | None) -> None:
+def picture(
+    view: ViewState, portrait: Portrait, ruler: Ruler | None, uses: NamedUses | None
+) -> None:
     """The lines over all layers and their reading; beside them the matrices and the ruler."""
     comparison, on_ruler = portrait.comparison, ruler_of(portrait, ruler)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         drawing.lines(portrait, key=CHART, height=330)
         layer_bar(view, comparison.layers)
-        drawing.words(portrait)
+        drawing.words(portrait, uses)
     with right:
         kit.one_of(
             {
@@ -60,7 +63,7 @@ def picture(view: ViewState, portrait: Portrait, ruler: Ruler | None) -> None:
             },
             key="meaning_matrices",
         )
-        if on_ruler is not None:
+        if on_ruler is not None and uses is None:
             drawing.ruler(on_ruler, scale=portrait.scale, key="meaning_ruler", height=160)
             st.caption(str(ruler_reading(on_ruler)), help=ruler_note(on_ruler))
 

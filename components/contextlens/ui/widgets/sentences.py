@@ -39,8 +39,14 @@ def examples(view: ViewState, page: str) -> None:
             navigation.link(navigation.row(page), opened, label=example.title, icon=example.icon)
 
 
-def meaning_fields(view: ViewState, *, where: str) -> None:
-    """Draw two text fields for references, one for each meaning of a word."""
+def meaning_fields(view: ViewState, suggestions: Sequence[str], *, where: str) -> None:
+    """Draw two text fields for references, one for each meaning of a word.
+
+    Args:
+        view: the current view.
+        suggestions: a word for each meaning, shown in empty fields; none if nothing is known.
+        where: the place on the page.
+    """
     with st.container(horizontal=True, gap="small", key=f"{where}_meanings"):
         for i, name in enumerate(("one", "other")):
             text = view.references[i].text if i < len(view.references) else ""
@@ -49,7 +55,7 @@ def meaning_fields(view: ViewState, *, where: str) -> None:
                 say(f"frame.meanings.{name}"),
                 text,
                 key=field,
-                placeholder=say(f"frame.example.{name}"),
+                placeholder=suggestions[i] if i < len(suggestions) else "",
                 on_change=_type_meaning,
                 args=(i, field),
             )
