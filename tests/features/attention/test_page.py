@@ -107,7 +107,7 @@ def test_another_head_is_chosen_in_the_navigator(service: EncoderService) -> Non
     assert component(app, "contextlens_heads")["chosen"] == [[5, 1]]
     first = component(app, "contextlens_heads")["listed"][0]
     app = send_pick(app, "attention_heads", layer=first["layer"], head=first["head"])
-    assert PAGE not in shown_view(app).controls  # the first head follows the words again
+    assert HEAD.of(shown_view(app)) == ""  # the first head follows the words again
 
 
 def test_a_click_on_one_side_leaves_the_choice_on_the_other() -> None:

@@ -156,27 +156,37 @@ def _navigator(attention: AttentionView) -> None:
         chosen=[] if len(selected) == len(navigator.order) else selected,
         listed=navigator.listed(),
         caption=say("attention.page.heads_hint"),
-        on_pick=_head_picker(navigator.order[0]),
+        on_pick=_head_picker(attention),
     )
 
 
-def _head_picker(first: tuple[int, int]) -> Callable[[int, int], None]:
-    """Return what chooses a head. The first one is the default, which follows the words."""
+def _head_picker(attention: AttentionView) -> Callable[[int, int], None]:
+    """Return what chooses a head and keeps the words. The first one, the default, follows them."""
+    first, row = attention.navigator.order[0], _positions(attention)["from"]
+    column = _positions(attention)["to"]
 
     def pick_head(layer: int, head: int) -> None:
         view = SHOW.put(session.current(), SHOW.default)
+        if TOKEN.of(view) == TOKEN.default:
+            view = OTHER.put(TOKEN.put(view, row), column)
         session.write(HEAD.put(view, "" if (layer, head) == first else f"{layer}.{head}"))
 
     return pick_head
 
 
+def _positions(attention: AttentionView) -> dict[str, int]:
+    """The position of the chosen token on each side."""
+    grid, pick = attention.grid, attention.pick
+    return {
+        "from": grid.rows[pick.row].positions[0],
+        "to": grid.columns[pick.column].positions[0],
+    }
+
+
 def _picker(attention: AttentionView) -> Callable[[str, int], None]:
     """Return what chooses a token on one side and keeps that of the other."""
-    grid, pick = attention.grid, attention.pick
-    others = {
-        "from": grid.columns[pick.column].positions[0],
-        "to": grid.rows[pick.row].positions[0],
-    }
+    chosen = _positions(attention)
+    others = {"from": chosen["to"], "to": chosen["from"]}
 
     def pick_token(side: str, position: int) -> None:
         view = OTHER.put(session.current(), others[side])

@@ -420,6 +420,7 @@ def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
         "zmin": -end,
         "zmax": end,
         **SIGNED,
+        "reversescale": True,  # orange raises the similarity: without it, the similarity falls
         "xgap": 1,
         "ygap": 1,
         "customdata": [

@@ -74,7 +74,8 @@ class Heads {
     const chosen = event.target.closest(".tile, .item");
     if (!chosen) return;
     const name = chosen.dataset.head;
-    for (const other of [...this.tiles, ...this.list.children]) ring(other, other.dataset.head === name);
+    for (const other of [...this.tiles, ...this.list.children])
+      ring(other, other.dataset.head === name);
     if (chosen.classList.contains("tile")) stopAt(this.tiles, chosen);
     const [layer, head] = name.split(" ").map(Number);
     this.send({ layer, head });

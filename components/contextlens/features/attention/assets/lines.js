@@ -118,7 +118,8 @@ class Lines extends Linked {
       if (weight >= LEAST && i !== partner) paths.push(line(row, column, weight, "own"));
     });
     if (partner >= 0) {
-      const [row, column] = active.side === "from" ? [active.index, partner] : [partner, active.index];
+      const [row, column] =
+        active.side === "from" ? [active.index, partner] : [partner, active.index];
       paths.push(line(row, column, values[partner], "joined"));
     }
     this.svg.replaceChildren(...paths);
