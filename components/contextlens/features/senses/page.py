@@ -61,7 +61,8 @@ from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison.senses import covered
 from contextlens.ui.widgets.layer_bar import layer_bar
-from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure
+from contextlens.ui.widgets.passages import passages
+from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, sorted_claim
 
 HEIGHT = 500
 """The height of the picture, in pixels."""
@@ -384,7 +385,10 @@ _MAP_CONFIG = {
 
 
 def picture(senses: Senses) -> None:
-    """The map, with its claim and the curve of the layers beside it."""
+    """The finding, and the map, with the uses that it sorts wrong and the curve beside it."""
+    uses = senses.uses
+    with st.container(key="headline"):
+        kit.claims([sorted_claim(uses.word, senses.separation, uses.trial)])
     left, right = st.columns([13, 7], gap="medium")
     with left:
         _word_map(senses, key=_CHART, rows=senses.rows, selected=senses.selected)
@@ -437,17 +441,20 @@ def _word_map(
 
 
 def _separation(senses: Senses) -> None:
-    """Draw the reading, in small type the notes, and the curve."""
+    """Draw the uses that are sorted wrong, the curve, the test behind both, and notes."""
     uses, curve = senses.uses, senses.by_layer.curve
-    claims = senses_claim(uses.word, curve, uses.trial, senses.layer)
-    if curve:
-        kit.claims(claims, sure=[uses.count_claim(), *senses_sure(curve, uses.trial)])
-    else:
-        kit.claims([uses.count_claim(), *claims])
-    for note in senses.notes():
-        st.caption(escape(note))
+    strays = senses.strays()
+    if strays:
+        title = say("senses.strays.title", n=senses.n_strays)
+        more = senses.n_strays - len(strays)
+        passages(title, strays, more=say("senses.strays.more", n=more) if more else "")
     if senses.curve is not None:
         kit.chart(senses.curve.figure(), key="senses_curve", alt=senses.curve.alt())
+    claims = senses_claim(uses.word, curve, uses.trial, senses.layer)
+    tests = senses_sure(curve, uses.trial)
+    kit.claims([], sure=[uses.count_claim(), *claims, *tests], key="reading_tests")
+    for note in senses.notes():
+        st.caption(escape(note))
 
 
 def show_groups(senses: Senses) -> None:

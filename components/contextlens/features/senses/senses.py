@@ -27,6 +27,7 @@ from contextlens.features.senses.controls import (
     COLOR,
     CORPUS,
     GROUPS,
+    MAX_LISTED_STRAYS,
     ONLY,
     OWN,
     ROWS,
@@ -43,6 +44,7 @@ from contextlens.features.senses.separation_curve import SeparationCurve
 from contextlens.features.senses.word_map import WordMap, word_map_of
 from contextlens.jobs import JobKind, Report, Task
 from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets.passages import Passage
 
 WORDS = JobKind(
     "words at every layer",
@@ -51,6 +53,7 @@ WORDS = JobKind(
     forgotten_seconds=30.0,
     first_words="Reading the word",
 )
+_STRAY_WIDTH = 90  # characters on each side of the word
 _MAX_AT_ONCE = 4_000
 """Up to this product of occurrences and layers, no job is needed: some tenths of a second."""
 _LAYERS_SHARE = 0.5
@@ -139,6 +142,24 @@ class Senses:
     def chosen_row(self) -> int | None:
         """The identifier of the chosen occurrence; None for none."""
         return None if self.chosen is None else self.rows[self.chosen]
+
+    @property
+    def n_strays(self) -> int:
+        """The number of uses that the test at this layer gives another sense than their own."""
+        return 0 if self.separation is None else self.separation.n - self.separation.right
+
+    def strays(self) -> list[Passage]:
+        """The first of these uses, each with its sense and the one that it is taken for."""
+        test, trial = self.separation, self.uses.trial
+        if test is None:
+            return []
+        passages = []
+        for index in test.strays(trial).tolist()[:MAX_LISTED_STRAYS]:
+            own, other = trial.senses[trial.codes[index]], trial.senses[test.predicted[index]]
+            color = self.word_map.color(index) if self.word_map.by == "sense" else ""
+            note = say("senses.strays.taken", own=own, other=other)
+            passages.append(Passage(self.uses.around(index, _STRAY_WIDTH), note, color))
+        return passages
 
     def notes(self) -> Iterator[str]:
         """Yield further notes, each one plain sentence."""
