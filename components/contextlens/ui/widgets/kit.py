@@ -171,13 +171,13 @@ def chart(
         keys.append(key)
 
 
-def headline(*sentences: object, sure: Sequence[object] = (), key: str = "reading") -> None:
+def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
     """Write a page's finding above its picture, the largest text after the title.
 
     Args:
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
-        key: as of `claims`.
+        key: the key; "reading" on a page that has no other reading.
     """
     finding, *others = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
