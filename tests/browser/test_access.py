@@ -84,7 +84,7 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     assert viewer.url == wanted
     side = viewer.get_by_test_id("stSidebar")
     expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(OWN)
-    side.get_by_role("link", name="Corpora").click()
+    side.get_by_role("link", name="Texts").click()
     expect(viewer.get_by_role("button", name="Add your own texts")).to_be_disabled()
 
     uploader = tab()

@@ -53,6 +53,7 @@ PAGES = (
     PageRow("meaning", ":material/compare_arrows:", "Meaning"),
     PageRow("why", ":material/help_center:", "Meaning"),
     PageRow("senses", ":material/forum:", "Meaning"),
+    PageRow("search", ":material/search:", "Meaning"),
     PageRow("pairs", ":material/join_inner:", "Meaning"),
     PageRow("sentences", ":material/short_text:", "Meaning"),
     PageRow("probe", ":material/labs:", "Meaning"),
