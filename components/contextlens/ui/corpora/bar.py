@@ -46,7 +46,7 @@ def texts_bar(
         example: the title of a ready example that only this page has; it comes first.
         then: what else changes in the view with the collection.
     """
-    with kit.box(), kit.controls("texts"):
+    with kit.box(border=True), kit.controls("texts"):
         name = collection_of(view, page) if shown is None else shown
         _collection(view, page, name, example, then)
         yield
