@@ -77,9 +77,9 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) -> None:
     app = settled(run(DEFAULT, PAGE))
     assert_whole(app)
-    assert "separates the senses of" in reading(app)
-    title = chart(app, "senses_chart")["layout"]["title"]["text"]
-    assert title == "32 uses of “python” at layer 6: close points are alike"
+    assert "Each dot is a sentence with" in reading(app)
+    assert "30 of 32" in reading(app)
+    assert "Python</mark> loose on tram" in "".join(html.body for html in app.get("html"))
     assert "“python” occurs **32** times" in plainly_said(app)
     assert len(lines(app)) == PAGE_SIZE
     assert [trace.get("name") for trace in chart(app, "senses_curve")["data"]] == [
@@ -129,7 +129,7 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     app = press(app, "senses_let_go")
     assert given(app, "senses_concordance")["chosen"] is None
     app = to_layer(app, 1)
-    assert "At layer 1, **" in reading(app)
+    assert "28 of 32" in reading(app)
     assert_whole(app)
 
 

@@ -16,7 +16,6 @@ from contextlens.features.attention.controls import (
     MAX_TABLE_COLUMNS,
     OTHER,
     PAD,
-    SENTENCE,
     SHOW,
     SIDE,
     SORT,
@@ -30,9 +29,8 @@ from contextlens.features.attention.heatmap import heatmap_script
 from contextlens.features.attention.rollout import FORMULA as ROLLOUT_FORMULA
 from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _FILE = "attention"
@@ -40,9 +38,8 @@ _CHART = "attention_heatmap"
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """Draw the controls: the sentence, the heads, the editor and the display options."""
+    """Draw the choice of the heads, and the display options."""
     with kit.controls("attention"):
-        inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
         with st.container(horizontal=True, gap="small", width="content"):
             _menus(view, attention)
@@ -134,10 +131,6 @@ def downloads(
 
 
 def _menus(view: ViewState, attention: AttentionView) -> None:
-    with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
-        if view.sentences:
-            sentences.pair_field(view, sentence_index(view, SENTENCE), key="page_pair")
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
         inputs.choice(view, SPECIAL)
         inputs.choice(view, UNIT)

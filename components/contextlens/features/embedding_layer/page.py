@@ -18,7 +18,6 @@ from contextlens.features.embedding_layer.controls import (
     OTHER,
     POSITIONS,
     SECTION,
-    SENTENCE,
     SHOW,
     TOKEN,
     WORD,
@@ -34,22 +33,18 @@ from contextlens.features.embedding_layer.segments import segment_table, segment
 from contextlens.features.embedding_layer.starts import starts_of
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 
 _CHART = "embedding_sum"
 _FILE = "embedding-layer"
 
 
 def toolbar(view: ViewState, embedding: EmbeddingSum) -> None:
-    """Draw the choice of the sentence and of the token to follow; the texts in a popover."""
+    """Draw the choice of the token to follow and of the picture."""
     with kit.controls():
-        inputs.sentence(view, SENTENCE)
         with st.container(width=132):
             inputs.select(view, embedding.following)
         inputs.choice(view, SHOW)
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-            sentences.pair_field(view, embedding.index, key="page_pair")
 
 
 def picture(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:

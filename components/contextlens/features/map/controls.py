@@ -44,7 +44,9 @@ N_NEAREST_POINTS = 10
 MAX_TYPICAL_WORDS = 3
 """Words listed as typical of a selection."""
 MAX_GROUP_LABELS = 12
-"""Groups with their name on the map, the largest first."""
+"""Groups that can be named, and names in a map in space, the largest first."""
+MAX_LISTED_STRAYS = 3
+"""Points that the test of a word's senses sorts wrong whose sentences stand beside the map."""
 MAX_GROUP_NAME_CHARACTERS = 24
 MAX_FILE_CHARACTERS = 50_000_000
 """Maximum characters of texts in one table or array; beyond it, texts are cut. A table repeats a

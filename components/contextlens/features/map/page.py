@@ -53,9 +53,13 @@ from contextlens.features.map.widgets import (
     has_webgl,
     kept_panel,
     map_chart,
+    map_names,
     mark,
+    named,
     open_point,
     points_table,
+    shown_names,
+    stray_passages,
 )
 from contextlens.jobs import Job
 from contextlens.maps.plan import Plan
@@ -70,9 +74,11 @@ from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
+from contextlens.ui.widgets.passages import passages
+from contextlens.ui.widgets.subject import subject_bar
 
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
@@ -83,6 +89,8 @@ _FILE = "map"
 
 def toolbar(view: ViewState, requested: RequestedMap) -> None:
     """The controls of the page."""
+    if controls.SOURCE.of(view) == "sentences":
+        subject_bar(view, controls.PAGE)
     with kit.controls("map"):
         inputs.select(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "kept":
@@ -99,8 +107,6 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of texts and of their words."""
     source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
-    if source == "sentences":
-        sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
     if source == "file":
         OWN_FILE.column_choice(view)
     if unit != "sentences" and not by_chosen_words(view):
@@ -175,8 +181,7 @@ def _drawn(
 
 
 def _say_stale(is_under_way: bool) -> None:
-    note = say(f"map.waiting.{'drawing' if is_under_way else 'old'}")
-    st.warning(note, icon=":material/history:")
+    st.caption(say(f"map.waiting.{'drawing' if is_under_way else 'old'}"))
 
 
 def _cost(plan: Plan) -> str:
@@ -241,6 +246,7 @@ def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> None:
     """The map with its claims and panel, or beside another one with both below."""
+    _headline(display)
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
@@ -249,16 +255,17 @@ def one_or_two(
         check_webgl(display)
         _panel(view, display, card)
         return
-    left, right = st.columns([2, 1], gap="medium")
+    left, right = st.columns([7, 3], gap="medium")
     with left:
         map_chart(display)
+        map_names(display)
         _layer_control(view, display, card)
         st.caption(notes_of(display))
         group_fields(display)
         check_webgl(display)
     with right, st.container(key="map_closer"):
-        _claims(display)
         _panel(view, display, card)
+        _claims(display)
 
 
 def _two(
@@ -354,14 +361,24 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
 
 
+def _headline(display: MapDisplay) -> None:
+    """The finding on the shown layer, or what a map of all layers at once shows."""
+    finding, layers = display.finding, display.result.layers
+    said: Sequence[str] = finding.claims
+    if finding.every_layer:
+        said = [say("map.every_layer", first=layers[0], last=layers[-1])]
+    with st.container(key="headline"):
+        kit.claims(said)
+
+
 def _claims(display: MapDisplay) -> None:
-    """The finding behind the title, and how layers belong together, folded."""
+    """The test behind the finding, and how layers belong together, folded."""
     finding, drawn = display.finding, display.result.map
-    sure = [" ".join(finding.claims), *finding.sure]
+    sure = list(finding.sure)
     layers = layers_claims(drawn.moved, display.result.layers, drawn.method)
     if layers and display.points.n_points > 1 and not finding.every_layer:
         sure.append(" ".join(map(str, layers)))
-    kit.claims([], sure=sure)
+    kit.claims([], sure=sure, key="reading_sure")
 
 
 # --- The panels beside the map
@@ -463,14 +480,29 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
         case = "found" if n else "not_found"
         st.caption(say(f"map.selection_panel.{case}", n=n))
     elif selection is None:
-        st.caption(say("map.selection_panel.empty"))
+        _strays(display)
+        has_names = bool(shown_names(display))
+        st.caption(say(f"map.selection_panel.{'names' if has_names else 'empty'}"))
     if selection is not None:
         matching = set(rows)
         rows = [row for row in selection.points if row in matching]
-        kit.claims(display.selected_in_words(), key="reading_selection")
+        if selection.name:
+            st.markdown(named(display, selection))
+        else:
+            kit.claims(display.selected_in_words(), key="reading_selection")
     card_list(display, rows)
     if selection is not None:
         _selection_buttons(display, selection.points)
+
+
+def _strays(display: MapDisplay) -> None:
+    """The first points that the test of a word's senses sorts wrong."""
+    strays = stray_passages(display)
+    if strays:
+        n = len(display.finding.strays[display.row])
+        more = n - len(strays)
+        title = say("senses.strays.title", n=n)
+        passages(title, strays, more=say("senses.strays.more", n=more) if more else "")
 
 
 def _table_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:

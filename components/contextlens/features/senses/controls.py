@@ -17,6 +17,8 @@ MAX_WORD_CHARACTERS = 64
 MAX_SENTENCE_CHARACTERS = 2_000
 MAX_GROUPS = 12
 PAGE_SIZE = 25
+MAX_LISTED_STRAYS = 3
+"""Uses that the test sorts wrong whose sentences stand beside the map."""
 """Lines on one page of the concordance."""
 N_NEAREST_USES = 10
 """Uses listed under the visitor's sentence, nearest first."""

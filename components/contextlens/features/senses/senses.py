@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.analysis.separation import Separation, cosines_to
 from contextlens.content.language import say
 from contextlens.core import EncoderService
@@ -26,6 +27,7 @@ from contextlens.features.senses.controls import (
     COLOR,
     CORPUS,
     GROUPS,
+    MAX_LISTED_STRAYS,
     ONLY,
     OWN,
     ROWS,
@@ -42,6 +44,7 @@ from contextlens.features.senses.separation_curve import SeparationCurve
 from contextlens.features.senses.word_map import WordMap, word_map_of
 from contextlens.jobs import JobKind, Report, Task
 from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets.passages import Passage
 
 WORDS = JobKind(
     "words at every layer",
@@ -50,6 +53,7 @@ WORDS = JobKind(
     forgotten_seconds=30.0,
     first_words="Reading the word",
 )
+_STRAY_WIDTH = 90  # characters on each side of the word
 _MAX_AT_ONCE = 4_000
 """Up to this product of occurrences and layers, no job is needed: some tenths of a second."""
 _LAYERS_SHARE = 0.5
@@ -139,6 +143,24 @@ class Senses:
         """The identifier of the chosen occurrence; None for none."""
         return None if self.chosen is None else self.rows[self.chosen]
 
+    @property
+    def n_strays(self) -> int:
+        """The number of uses that the test at this layer gives another sense than their own."""
+        return 0 if self.separation is None else self.separation.n - self.separation.right
+
+    def strays(self) -> list[Passage]:
+        """The first of these uses, each with its sense and the one that it is taken for."""
+        test, trial = self.separation, self.uses.trial
+        if test is None:
+            return []
+        passages = []
+        for index in test.strays(trial).tolist()[:MAX_LISTED_STRAYS]:
+            own, other = trial.senses[trial.codes[index]], trial.senses[test.predicted[index]]
+            color = self.word_map.color(index) if self.word_map.by == "sense" else ""
+            note = say("senses.strays.taken", own=own, other=other)
+            passages.append(Passage(self.uses.around(index, _STRAY_WIDTH), note, color))
+        return passages
+
     def notes(self) -> Iterator[str]:
         """Yield further notes, each one plain sentence."""
         occurrences, trial = self.uses.occurrences, self.uses.trial
@@ -212,7 +234,11 @@ def senses_of(view: ViewState, service: EncoderService) -> Senses | MissingWord:
 
 
 def senses_in(
-    corpus: SearchableCorpus, view: ViewState, service: EncoderService, drawn: Drawn | None = None
+    corpus: SearchableCorpus,
+    view: ViewState,
+    service: EncoderService,
+    drawn: Drawn | None = None,
+    names: SenseNames | None = None,
 ) -> Senses | MissingWord:
     """The senses that a view shows in an open corpus, or the reason why its word has none.
 
@@ -221,6 +247,7 @@ def senses_in(
         view: the current view.
         service: encodes texts of a live corpus, and the visitor's sentence.
         drawn: the selection on a map, which counts if the map is that of this word.
+        names: the names of the word's senses, if it is one of the ready corpus.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -241,6 +268,7 @@ def senses_in(
         layer=layer,
         units=units,
         groups=grouping.groups,
+        names=names,
     )
     chosen = uses.index_of(CHOSEN.of(view))
     cosines: FloatArray | None = None
