@@ -27,7 +27,7 @@ def test_the_matrices_are_seen_at_once_and_a_search_lights_the_words(
     here.page.wait_for_selector(MATRIX, timeout=SECONDS * 1000)
     here.settle()
     assert here.reading.startswith("Averaging all tokens finds the right partner for 4 of 4")
-    assert box(here.main.locator(MATRIX))["y"] <= 330
+    assert box(here.main.locator(MATRIX))["y"] <= 430
     here.choose("search")
     cards = here.main.locator("[class*='st-key-sentences_model_']")
     expect(cards).to_have_count(5, timeout=SECONDS * 1000)
