@@ -12,9 +12,11 @@ from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 place = shell.header("home", view)
+subject_bar(view, "home", words=True)
 left, right = st.columns([3, 2], gap="medium")
 story = left.container(border=True, gap="xsmall", key="story")
 
@@ -28,10 +30,9 @@ if not runtime.is_loaded(view.model):
 
 card = None
 with story, errors.boundary():
-    headline = st.container(key="headline")
+    headline = st.container(key="place_of_headline")
     if len(view.sentences) > 1:
         headline.empty()  # so that its room is there
-    drawing.chips(view)
     card = runtime.load(view.model, height=600)
     with kit.placeholder("home", height=600):
         baseline = runtime.baseline(card)
@@ -43,12 +44,15 @@ with story, errors.boundary():
         drawing.missing_words()
         page.open_meaning(view)
     else:
-        page.headline(headline, portrait, ruler)
-        page.story(view, portrait, card, ruler)
+        uses = drawing.uses_of(portrait, card, baseline)
+        with headline:
+            drawing.headline(portrait, card, uses)
+        page.story(view, portrait, card, ruler, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, place, snippets(portrait, card), numbers)
 
 if card is not None:
     with examples.container():
         page.gallery(view, card)
+kit.next_page()
 page.basics()

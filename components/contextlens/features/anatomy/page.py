@@ -102,8 +102,7 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
 
 def picture(view: ViewState, anatomy: AnatomyView) -> None:
     """The headline; the map, and beside it the chosen part."""
-    with st.container(key="headline"):
-        kit.claims([anatomy_title(anatomy.tree, anatomy.chosen)])
+    kit.headline(anatomy_title(anatomy.tree, anatomy.chosen), key="reading")
     left, right = st.columns([3, 1], gap="medium")
     with left, st.container(key=_CHART):
         _map(view, anatomy)

@@ -25,8 +25,10 @@ from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
 from contextlens.ui.widgets.comparison import drawing
+from contextlens.ui.widgets.comparison.answer import evidence
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
+from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _PARTING = "home_parting"
@@ -118,41 +120,48 @@ def _open(key: str) -> None:
 # --- The words of the view
 
 
-def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
+def story(
+    view: ViewState,
+    portrait: Portrait,
+    card: ModelCard,
+    ruler: Ruler | None,
+    uses: NamedUses | None,
+) -> None:
     """Draw the picture, and an answer to each question that a first look raises."""
     has_pair = bool(portrait.comparison.pairs("sentences"))
     _picture(view, portrait)
     if has_pair:
-        _answers(view, portrait, ruler_of(portrait, ruler))
-        if ruler is None:
-            runtime.await_measures(card)
+        _answers(view, portrait, ruler_of(portrait, ruler), uses, card)
+        runtime.await_measures(card, covered_word(portrait.comparison))
     else:
         drawing.words(portrait)
     open_meaning(view)
 
 
-def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None) -> None:
-    """Draw the finding in its place; nothing for a single sentence."""
-    if portrait.comparison.pairs("sentences"):
-        sentence = str(reading.headline(portrait, ruler_of(portrait, ruler)))
-        container.header(sentence, anchor=False)
-
-
-def _answers(view: ViewState, portrait: Portrait, on_ruler: RulerShown | None) -> None:
+def _answers(
+    view: ViewState,
+    portrait: Portrait,
+    on_ruler: RulerShown | None,
+    uses: NamedUses | None,
+    card: ModelCard,
+) -> None:
     pair, *others = portrait.comparison.pairs("sentences")
-    if reading.headline(portrait, on_ruler).key in reading.ASKS_FOR_REFERENCES:
-        sentences.meaning_fields(view, where="home")
+    answer = drawing.answer_of(portrait, card, uses)
+    if answer is not None and answer.asks:
+        sentences.meaning_fields(view, answer.suggestions, where="home")
     kind = "of_two" if others else "of_one"
     names = {"a": portrait.comparison.items[pair.first].label}
     names["b"] = portrait.comparison.items[pair.second].label
     why = say(f"home.questions.why.{kind}", **names)
     much = say(f"home.questions.how_much.{kind}", cosine=portrait.cosine(pair), **names)
     with st.container(key="answers", gap="xsmall"):
-        if evidence := reading.evidence(portrait):
-            st.caption(" ".join(map(str, evidence)))
+        if numbers := evidence(portrait, uses):
+            st.caption(" ".join(map(str, numbers)))
         if portrait.comparison.has_unknown(pair):
             return  # its similarity says nothing, so there is nothing to explain
         st.markdown(f"**{why}** {reading.why(portrait, pair)}")
+        if uses is not None and answer is not None and not answer.asks:
+            return  # the senses say more than the number
         st.markdown(
             f"**{much}** {reading.how_much(portrait, pair, on_ruler)}",
             help=None if on_ruler is None else ruler_note(on_ruler),

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say
+from contextlens.content.language import claim, say
 from contextlens.core import EncoderService, ModelCard
 from contextlens.features.masks.batch_grid import batch_grid
-from contextlens.features.masks.controls import ALL, AVERAGE, MASK, REAL, SENTENCE
+from contextlens.features.masks.controls import ALL, AVERAGE, MASK, REAL
 from contextlens.features.masks.four_cases import four_cases
 from contextlens.features.masks.over_layers import over_layers
 from contextlens.features.masks.padded_batch import (
@@ -27,7 +27,7 @@ from contextlens.features.masks.sorting import sorting
 from contextlens.features.masks.token_limit import repetition, token_limit
 from contextlens.ui.state import session
 from contextlens.ui.state.view import Sentence, ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.unread import unread
 
@@ -38,34 +38,20 @@ _FILE = "padding-and-masks"
 # --- Toolbar and notes
 
 
-def toolbar(view: ViewState) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw the controls; return the containers for length and sentence, which need the model."""
-    with kit.box():
-        with kit.controls("masks"):
-            inputs.switch(view, MASK)
-            inputs.choice(view, AVERAGE)
-            length = st.container(width=112, key="masks_length")
-            sentence = st.container(width="content", key="masks_lit")
-            length.empty()  # reserves its space
-            sentence.empty()
-            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-                sentences.sentence_editor(view, "sentences", where="page", least=1)
-                st.caption(say("masks.page.pair"))
-                for i in range(len(view.sentences)):
-                    sentences.pair_field(view, i, key=f"masks_pair_{i}")
-        st.caption(say("masks.watch"))
-    return length, sentence
+def toolbar(view: ViewState) -> DeltaGenerator:
+    """Draw the controls; return the container for the length, which needs the model."""
+    with kit.box(), kit.controls("masks"):
+        inputs.two_buttons(view, MASK, say("masks.mask_on"), say("masks.mask_off"))
+        inputs.choice(view, AVERAGE)
+        length = st.container(width=152, key="masks_length")
+        length.empty()  # reserves its space
+    return length
 
 
-def choose_text(
-    masks: Masks, view: ViewState, length: DeltaGenerator, sentence: DeltaGenerator
-) -> None:
-    """Draw the controls for the padded length and, lit, for the sentence of the numbers."""
-    with length:
+def choose_length(masks: Masks, view: ViewState, container: DeltaGenerator) -> None:
+    """Draw the control for the padded length."""
+    with container:
         inputs.select(view, masks.padding)
-    with sentence:
-        described = masks.row.label if masks.batches else masks.chosen
-        inputs.sentence(SENTENCE.put(view, described), SENTENCE)
 
 
 def problems(masks: Masks, service: EncoderService, card: ModelCard) -> None:
@@ -83,21 +69,21 @@ def nothing() -> None:
 
 
 def picture(masks: Masks, view: ViewState) -> None:
-    """Draw the batch, beside it the four cases of a text, the layer bar and the reading."""
+    """Draw the finding, the batch and the layer bar."""
     grid, cases = batch_grid(masks), four_cases(masks)
-    left, right = st.columns([11, 9], gap="medium")
-    with right:  # first, as it is above the batch on a phone
-        if cases is not None:
-            figure, alt = cases.figure(), cases.alt()
-            kit.chart(figure, key=_CASES, alt=alt, on_select=_choose_case)
-    with left:
-        kit.chart(grid.figure(), key=_CHART, alt=grid.alt())
-        if masks.example:
-            n = len(view.sentences) - len(masks.left_out)
-            st.caption(say("masks.problem.example", example=masks.example, n=n))
+    kit.claims([grid.title() if cases is None else cases.headline()])
+    kit.claims(
+        grid.claims() if cases is None else [*cases.claims(), *grid.most()], key="reading_share"
+    )
+    kit.chart(grid.figure(), key=_CHART, alt=grid.alt())
+    notes = grid.notes()
+    if masks.example:
+        n = len(view.sentences) - len(masks.left_out)
+        notes.append(claim("masks.problem.example", example=masks.example, n=n))
+    st.caption(" ".join(map(str, notes)))
     layer_bar(view, masks.batch.layers)
-    kit.claims((cases or grid).claims(), sure=grid.sure())
-    kit.notes(grid.notes())
+    sure = [] if cases is None else cases.sure()
+    kit.claims([], sure=[*sure, *grid.sure()], key="reading_sure")
 
 
 def _choose_case() -> None:
@@ -110,8 +96,8 @@ def _choose_case() -> None:
 
 
 def layers(masks: Masks, card: ModelCard) -> None:
-    """Draw the described text over the layers: its means and tokens, as lines or as a heatmap."""
-    result = over_layers(masks, card)
+    """Draw the described text over the layers, as lines or as a heatmap, and its four cases."""
+    result, cases = over_layers(masks, card), four_cases(masks)
     charts = {
         say("masks.page.lines"): lambda: kit.chart(
             result.figure(), key="masks_layers", alt=result.alt()
@@ -120,6 +106,10 @@ def layers(masks: Masks, card: ModelCard) -> None:
             result.heatmap(), key="masks_tokens", alt=result.heatmap_alt()
         ),
     }
+    if cases is not None:
+        charts[say("masks.page.cases")] = lambda: kit.chart(
+            cases.figure(), key=_CASES, alt=cases.alt(), on_select=_choose_case
+        )
     kit.one_of(charts, key="masks_looks")
 
 

@@ -137,8 +137,7 @@ def result_of(view: ViewState, card: ModelCard) -> ProofResult | None:
 def picture(result: ProofResult) -> None:
     """The finding, and the checks as a chart: those that were run, if any was."""
     claims = proof_claims(result.checks)
-    with st.container(key="headline"):
-        kit.claims(claims)
+    kit.headline(" ".join(map(str, claims)), key="reading")
     run = [check for check in result.checks if check.difference is not None]
     title = unmarked(" ".join(map(str, claims)))
     with st.container(key=_CHART):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,6 @@ from contextlens.features.sentences.controls import (
     SHOW,
     TEST,
     TESTS,
-    YOURS,
     corpus_among,
     corpus_name,
     source_of,
@@ -62,12 +61,13 @@ from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.page import errors
+from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 
-HEIGHT = 2 * matrix_height(6)
+HEIGHT = matrix_height(6)
 _FILE = "sentence-vectors"
 _EVICTED = "These vectors had to make room for others. Look at the page again, then download them."
 ResultOf = Callable[[Task, str], Any]
@@ -89,9 +89,6 @@ def toolbar(view: ViewState) -> DeltaGenerator | None:
         source = inputs.choice(view, source_of(view))
         if source == DRAWN:
             inputs.select(view, _corpora(view))
-        elif source == YOURS:
-            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-                sentences.sentence_editor(view, "sentences", where="page", least=1)
     return None
 
 
@@ -174,20 +171,34 @@ def _restored(view: ViewState) -> Comparison:
 
 
 def _picture(result: Comparison) -> None:
-    """Draw the sentences, the reading and the pair to read, beside a matrix for each way."""
-    left, right = st.columns([4, 7], gap="medium")
+    """Draw the finding, the matrices of two ways, and the sentences with the pair to read."""
+    kit.claims(result.claims())
+    left, right = st.columns([7, 4], gap="medium")
     with left:
+        _matrices(result, result.main_ways, key="sentences_matrices")
+        st.caption(say("sentences.framed", first=result.pair_to_read.names[0],
+                       second=result.pair_to_read.names[1]))  # fmt: skip
+    with right:
         if result.drawn is None:
             st.markdown(result.lines(range(len(result.sentences))))
         else:
             st.markdown(result.drawn.line())
-        kit.claims(result.claims(), sure=result.sure())
         _pair(result)
-    with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
-        for at, pooling in enumerate(result.poolings):
+    kit.claims([], sure=result.sure(), key="reading_sure")
+    others = [way for way in result.poolings if way not in result.main_ways]
+    if others and not session.is_presented():
+        with st.expander(say("sentences.others")):
+            _matrices(result, others, key="sentences_other_matrices")
+
+
+def _matrices(result: Comparison, poolings: Sequence[str], *, key: str) -> None:
+    """Draw a matrix for each of some ways."""
+    with st.container(horizontal=True, gap="small", key=key):
+        for pooling in poolings:
             with st.container(width=MATRIX_WIDTH):
                 alt = say("sentences.alt", title=result.title(pooling))
-                kit.chart(result.matrix(at), key=f"sentences_matrix_{pooling}", alt=alt)
+                figure = result.matrix(result.poolings.index(pooling))
+                kit.chart(figure, key=f"sentences_matrix_{pooling}", alt=alt)
 
 
 def _pair(result: Comparison) -> None:
