@@ -17,14 +17,13 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.features.senses import senses
 from contextlens.features.senses.controls import (
     CHOSEN,
-    CORPUS,
     ONLY,
     PAGE,
     PAGE_SIZE,
     ROWS,
     SORT,
-    WORD,
 )
+from contextlens.ui.corpora.controls import WORD
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed
@@ -184,7 +183,7 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     app = settled(press(app, "senses_instead_python"))
     assert WORD.of(shown_view(app)) == "python"
     assert_whole(app)
-    app = settled(field(app.selectbox, CORPUS.key).set_value("sentiment").run())
+    app = settled(field(app.selectbox, "senses_collection").set_value("sentiment").run())
     assert WORD.of(shown_view(app)) == ""
     assert "in the corpus “Sentiment”" in plainly_said(app)
     assert_whole(app)
@@ -211,7 +210,7 @@ def test_odd_words_and_corpora_have_a_page(view: ViewState, words: str) -> None:
 def test_a_corpus_that_is_not_here_says_so_and_another_can_be_chosen() -> None:
     app = opened(senses_view(corpus="Zm9vYmFyYmF6cXV4"))
     assert "There is no such corpus here" in plainly_said(app)
-    app = settled(field(app.selectbox, CORPUS.key).set_value("ambiguous").run())
+    app = settled(field(app.selectbox, "senses_collection").set_value("ambiguous").run())
     assert_whole(app)
 
 

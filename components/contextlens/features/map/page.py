@@ -44,14 +44,12 @@ from contextlens.features.map.vectors import vectors_snippet
 from contextlens.features.map.widgets import (
     CHART,
     OTHER_CHART,
-    OWN_FILE,
     SELECTION,
     card_list,
     check_webgl,
     clear_selection,
     group_fields,
     has_webgl,
-    kept_panel,
     map_chart,
     map_names,
     mark,
@@ -66,7 +64,10 @@ from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
-from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora import bar
+from contextlens.ui.corpora.bar import texts_bar
+from contextlens.ui.corpora.controls import LABEL, SENTENCES
+from contextlens.ui.corpora.texts import label_naming
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.models.waiting import Latest, WaitingTexts
@@ -89,26 +90,28 @@ _FILE = "map"
 
 def toolbar(view: ViewState, requested: RequestedMap) -> None:
     """The controls of the page."""
-    if controls.SOURCE.of(view) == "sentences":
+    if requested.request is not None and requested.request.source == SENTENCES:
         subject_bar(view, controls.PAGE)
-    with kit.controls("map"):
-        inputs.select(view, controls.SOURCE)
-        if controls.SOURCE.of(view) == "kept":
-            inputs.select(view, controls.kept_among(titles(view, controls.KEPT.asked(view) or "")))
+    with texts_bar(view, controls.PAGE):
+        columns = () if requested.corpus is None else tuple(requested.corpus.labels)
+        inputs.select(view, requested.color, partial(_with_label, columns))
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
-        inputs.select(view, requested.color)
-        with st.popover("Texts", type="tertiary"):
+        with st.popover(say("map.points"), type="tertiary"):
             _texts(view, requested)
-        with st.popover("Settings", type="tertiary"):
+        with st.popover(say("map.settings"), type="tertiary"):
             _settings(view, requested)
 
 
+def _with_label(columns: Sequence[str], view: ViewState) -> ViewState:
+    """The view with the column that colours the map as the label on the other pages, too."""
+    title = controls.COLOR.asked(view) or ""
+    return LABEL.put(view, label_naming(columns, title)) if title in columns else view
+
+
 def _texts(view: ViewState, requested: RequestedMap) -> None:
-    """The choice of texts and of their words."""
-    source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
-    if source == "file":
-        OWN_FILE.column_choice(view)
+    """The choice of the points: their kind, their words and their number."""
+    unit = cast("Unit", inputs.choice(view, controls.UNIT))
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
     if unit == "words" and requested.corpus is not None and requested.corpus.spans is not None:
@@ -210,10 +213,7 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     """The page's map as shown, or None if there is none yet."""
     if requested.problem:
         st.error(escape(requested.problem), icon=":material/error:")
-    if controls.SOURCE.of(view) == "file":
-        OWN_FILE.panel(view, requested.corpus)
-    if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
-        kept_panel(view)
+    bar.panel(view, controls.PAGE, requested.corpus)
     latest = _drawn(
         requested.request,
         requested.corpus,
@@ -611,7 +611,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
     passport, again = display.result.passport, _map_again(display)
     view, source = session.current(), display.result.request.source
     by_words = by_chosen_words(view)
-    texts = None if source == "sentences" else controls.SOURCE.options[source]
+    texts = None if source == SENTENCES else display.result.corpus.name
     if texts and by_words:
         texts = f"{texts}: {controls.word_of().of(view)}"
     with kit.downloads(
@@ -619,7 +619,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
         export.caption(passport),
         page="map",
         texts=texts,
-        unused=["only"] if by_words else ["word"],
+        unused=["word", "only"] if by_words else ["word"],
         chart=CHART,
         name=_FILE,
         snippets=[*_snippets(display, card), ("", PICTURE)],

@@ -20,15 +20,9 @@ from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
 from contextlens.features.map.controls import (
     CARDS_PAGE_SIZE,
-    FILE,
-    FILE_NAME,
-    LABELS,
     MAX_GROUP_LABELS,
     MAX_GROUP_NAME_CHARACTERS,
     MAX_LISTED_STRAYS,
-    SOURCE,
-    TEXT,
-    UNIT,
 )
 from contextlens.features.map.display import MapDisplay, with_marks
 from contextlens.features.map.groups import GroupName, pack, renamed, unpack
@@ -38,12 +32,9 @@ from contextlens.features.map.scatter import MAX_SVG, selected_points
 from contextlens.features.map.selection import NAMES, TABLE, PointSelection, table_selection
 from contextlens.figures.side_names import SideName
 from contextlens.maps.points import context
-from contextlens.ui.corpora.catalogue import titles
-from contextlens.ui.corpora.own_file import OwnFile
-from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Number
-from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS
 from contextlens.ui.widgets import inputs, kit
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component, css_class
@@ -55,29 +46,6 @@ SELECTION = "map_selection"
 """The session key for the selected points."""
 _TABLE_TURN = "map_table_turn"
 """The session key for the number of the table's widget; a new one has no selected rows."""
-
-# --- The choice of texts
-
-
-def _as_sentences(view: ViewState) -> ViewState:
-    """The view with a point for each row of a file, unless the visitor chooses otherwise."""
-    return UNIT.put(view, UNIT.among(UNIT.options, default="sentences").of(view))
-
-
-OWN_FILE = OwnFile(
-    source=SOURCE, file=FILE, name=FILE_NAME, text=TEXT, labels=LABELS, first=_as_sentences
-)
-
-
-def kept_panel(view: ViewState) -> None:
-    """Links to choose a corpus, or to add one."""
-    with st.container(border=True, key="map_choose_kept"):
-        if titles(view):
-            st.markdown(say("map.kept.choose"))
-        else:
-            st.markdown(say("map.kept.none"))
-        navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))
-
 
 # --- The marks of points
 

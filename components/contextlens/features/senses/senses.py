@@ -25,15 +25,12 @@ from contextlens.features.senses.concordance import Concordance, concordance
 from contextlens.features.senses.controls import (
     CHOSEN,
     COLOR,
-    CORPUS,
     GROUPS,
     MAX_LISTED_STRAYS,
     ONLY,
     OWN,
     ROWS,
-    SENTENCES,
     SORT,
-    WORD,
 )
 from contextlens.features.senses.corpora import corpus_of, first_word
 from contextlens.features.senses.groups import Grouping, grouping_of
@@ -43,6 +40,7 @@ from contextlens.features.senses.own_sentence import OwnSentence, sentence_of
 from contextlens.features.senses.separation_curve import SeparationCurve
 from contextlens.features.senses.word_map import WordMap, word_map_of
 from contextlens.jobs import JobKind, Report, Task
+from contextlens.ui.corpora.controls import ALL_WORDS, COLLECTION, SENTENCES, WORD
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.passages import Passage
 
@@ -174,7 +172,7 @@ class Senses:
             yield say("senses.notes.single", n=len(trial.left_out))
         if trial.has_split and trial.how == "folds":
             yield say("senses.no_split")
-        if CORPUS.of(self.view) == SENTENCES and any(s.pair for s in self.view.sentences):
+        if COLLECTION.of(self.view) == SENTENCES and any(s.pair for s in self.view.sentences):
             yield say("meaning.second_text")
 
     def passport(self, service: EncoderService) -> Passport:
@@ -322,8 +320,9 @@ def reading_task(corpus: SearchableCorpus, view: ViewState) -> Task | None:
 
 def uses_in(corpus: SearchableCorpus, view: ViewState) -> WordUses | MissingWord:
     """The occurrences of the word that a view names, or else of the default word."""
-    typed = WORD.of(view).strip() or first_word(view, corpus)
-    return word_in(corpus, typed, column_of(view, corpus))
+    typed = WORD.of(view).strip()
+    word = first_word(view, corpus) if typed in {"", ALL_WORDS} else typed
+    return word_in(corpus, word, column_of(view, corpus))
 
 
 def senses_again(view: ViewState, service: EncoderService) -> Senses:

@@ -120,9 +120,9 @@ def placeholder(page: str, *, height: int) -> Iterator[None]:
     session.keep(_DRAWN, page)
 
 
-def box() -> DeltaGenerator:
-    """Return the place above a page's picture for its controls."""
-    return st.container(gap="small", key="box")
+def box(*, border: bool = False) -> DeltaGenerator:
+    """Return the place above a page's picture for its controls, or in a border for its subject."""
+    return st.container(border=border, gap="small", key="box")
 
 
 def controls(name: str = "") -> DeltaGenerator:
