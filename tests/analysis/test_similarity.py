@@ -155,6 +155,27 @@ def test_pairs_come_in_two_kinds(n_sentences: int, n_references: int) -> None:
     together = comparison.pairs()
     assert sorted(together, key=str) == sorted([*own, *across], key=str)
     assert together == sorted(together, key=lambda pair: (pair.first, pair.second))
+    main = comparison.main_pairs(0)
+    assert len(main) == len(set(main)) == min(3, len(together))
+    assert set(main) <= set(together)
+    assert main[:1] == (own or across)[:1]
+
+
+def test_the_main_pairs_are_the_words_and_the_nearest_reference_of_each() -> None:
+    cosines = np.zeros((2, 4, 4), np.float32)
+    cosines[1, 0, 2], cosines[1, 0, 3] = 0.5, 0.2
+    cosines[1, 1, 2], cosines[1, 1, 3] = 0.3, 0.4
+    cosines[0, 1, 2] = 0.9
+    comparison = Comparison(
+        items=tuple(items(2, 2)),
+        layers=(0, 1),
+        vectors=np.ones((4, 2, 2), np.float32),
+        cosines=cosines,
+        static=np.ones((4, 4), np.float32),
+        centred=False,
+    )
+    assert comparison.main_pairs(1) == [Pair(0, 1), Pair(0, 2), Pair(1, 3)]
+    assert comparison.main_pairs(0) == [Pair(0, 1), Pair(0, 2), Pair(1, 2)]
 
 
 # The table

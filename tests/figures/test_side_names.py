@@ -70,5 +70,5 @@ def test_long_names_are_cut_and_markup_stays_text() -> None:
     (note,) = side_names([evil], RANGES, height=HEIGHT)["annotations"]
     assert "<b>x" not in note["text"]
     assert len(note["text"]) < 90
-    assert 0 < margins([evil]) <= 190
+    assert 0 < margins([evil]) <= 200
     assert margins([]) == 0

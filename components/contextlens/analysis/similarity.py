@@ -13,7 +13,18 @@ from contextlens.analysis.baseline import Band
 from contextlens.core.schema import FloatArray
 from contextlens.core.words import folded
 
-__all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix", "pair_rows"]
+__all__ = [
+    "MAX_MAIN_PAIRS",
+    "Comparison",
+    "Item",
+    "Pair",
+    "compare",
+    "cosine_matrix",
+    "pair_rows",
+]
+
+MAX_MAIN_PAIRS = 3
+"""Pairs that a picture shows at first."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,26 @@ class Comparison:
             ):
                 pairs.append(Pair(i, j))
         return pairs
+
+    def main_pairs(self, row: int) -> list[Pair]:
+        """Return at most `MAX_MAIN_PAIRS`: the first two words, each with its nearest reference.
+
+        Where there are no references, the next sentence words follow.
+
+        Args:
+            row: the row of the layer at which references are near or far.
+        """
+        sentences, references = self.pairs("sentences"), self.pairs("references")
+        nearest = [
+            max(
+                (pair for pair in references if pair.first == word),
+                key=lambda pair: float(self.along(pair)[row]),
+                default=None,
+            )
+            for word in dict.fromkeys(pair.first for pair in references)
+        ]
+        main = [*sentences[:1], *(pair for pair in nearest if pair is not None)]
+        return list(dict.fromkeys([*main, *sentences, *references]))[:MAX_MAIN_PAIRS]
 
     def along(self, pair: Pair) -> FloatArray:
         """(n_layers,) a pair's cosine at each layer."""

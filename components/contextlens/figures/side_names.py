@@ -18,8 +18,8 @@ __all__ = ["NAME_STEP", "SideName", "margins", "placed", "side_names"]
 
 NAME_STEP = 21.0
 """Pixels from one name to the next below it."""
-MAX_NAME_CHARACTERS = 22
-_LETTER, _MARK, _WIDEST = 7.6, 30.0, 190.0  # pixels: a letter, the dot and the gaps, a margin
+MAX_NAME_CHARACTERS = 24
+_LETTER, _MARK, _WIDEST = 7.0, 30.0, 200.0  # pixels: a letter, the dot and the gaps, a margin
 _FAINT, _STRONG = 0.5, 0.95
 _LARGE, _FEW = 16, 6  # pixels of the text of at most so many names
 _EDGE = 0.45, 0.3  # of a line's width: how far it leaves the name, and meets the group, level

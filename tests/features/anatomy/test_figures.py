@@ -27,13 +27,13 @@ def tree(service: EncoderService) -> Node:
 
 def drawn(tree: Node, chosen: Node, matches: frozenset[str] | None = None) -> tuple[Any, Any]:
     """The map's trace, and its colours by part."""
-    trace = part_map(tree, kind="treemap", chosen=chosen, matches=matches, title="x").data[0]
+    trace = part_map(tree, kind="treemap", chosen=chosen, matches=matches).data[0]
     return trace, dict(zip(trace.ids, trace.marker.colors, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["treemap", "icicle"])
 def test_the_map_has_every_part_with_its_size(tree: Node, kind: Any) -> None:
-    trace = part_map(tree, kind=kind, chosen=tree, matches=None, title="x").data[0]
+    trace = part_map(tree, kind=kind, chosen=tree, matches=None).data[0]
     nodes = {node.path or ROOT: node for node in tree.walk()}
     assert trace.type == kind
     assert list(trace.ids) == list(nodes)
@@ -72,9 +72,8 @@ def test_what_a_search_did_not_find_is_faint(tree: Node) -> None:
 
 def test_no_html_of_a_models_title_is_in_effect(service: EncoderService) -> None:
     tree = build_tree(replace(service.architecture(BASE), title="<b>x</b>"))
-    figure = part_map(tree, kind="treemap", chosen=tree, matches=None, title="<i>t</i>")
+    figure = part_map(tree, kind="treemap", chosen=tree, matches=None)
     assert "<b>" not in figure.data[0].labels[0]
-    assert "<i>" not in figure.layout.title.text
     bars = model_bars(["<b>x</b>"], [{"Layers": 1}], title="t")
     assert "<b>" not in bars.layout.yaxis.ticktext[0]
     assert "<b>" not in bars.data[0].customdata[0]

@@ -152,10 +152,16 @@ def check_title(part: Node, tree: Node) -> Iterator[Claim]:
         assert (verdict, title.numbers["part"]) == ("part", short)
         assert share == reading.share_text(size_of(list(part.parameters)) / size)
         return
-    most = max(size_of(list(n.parameters)) for n in tree.walk() if not n.children) / size
+    words = tree.find("embeddings/word")
+    in_words = 0 if words is None else size_of(list(words.parameters)) / size
     layers = [p for p in tree.parameters if layer_of(p)]
-    assert verdict == ("largest" if most > 0.5 else "layers" if layers else "count")
-    assert share == pytest.approx(most if verdict == "largest" else size_of(layers) / size)
+    in_layers = size_of(layers) / size
+    if words is None or not layers:
+        assert verdict == ("layers" if layers else "count")
+    else:
+        assert verdict == ("words" if in_words > in_layers else "both")
+        assert title.numbers["words" if verdict == "both" else "share"] == pytest.approx(in_words)
+    assert share == pytest.approx(in_words if verdict == "words" else in_layers)
 
 
 def check_part(part: Node, tree: Node, card: ModelCard | None) -> Iterator[Claim]:
@@ -259,7 +265,8 @@ def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
     tree = build_tree(model)
     claims, _ = reading.anatomy_reading(tree, totals(model.parameters), model)
     assert [str(claim) for claim in [reading.anatomy_title(tree, tree), *claims]] == [
-        "The word table is 52% of the model",
+        "**52%** of this model is its word list: 384 numbers for each of 30,522 word pieces. The "
+        "layers: 47%.",
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
         "The word table holds **52%** of these learned numbers; all layers together hold **47%**.",
     ]

@@ -17,7 +17,7 @@ from contextlens.core import BUNDLED_ID
 from contextlens.core.schema import Passport
 from contextlens.features.proof.compute import ProofResult, as_json
 from contextlens.features.proof.controls import PAGE, WHAT
-from contextlens.features.proof.reading import proof_claims, proof_details, proof_title
+from contextlens.features.proof.reading import proof_claims, proof_details
 from contextlens.proof.checks import Check
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.state.view import DEFAULT
@@ -64,8 +64,7 @@ def test_the_installation_is_green_at_first_sight() -> None:
     assert not app.error
     claims = reading(app).replace("*", "")
     assert "9 of 9 checks agree. One more needs bert-base-uncased." in claims
-    title = chart(app, "proof_chart")["layout"]["title"]["text"]
-    assert title == "Published weights, transformers' numbers"
+    assert len(chart(app, "proof_chart")["data"][0]["y"]) == 9  # as many rows as are counted
     assert say("proof.base.away", megabytes=441) in [c.value for c in app.caption]
 
 
@@ -83,19 +82,19 @@ def test_a_file_in_another_format_is_refused_in_words_and_the_page_goes_on() -> 
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "title", "claims"),
+    ("verdicts", "claims"),
     [
-        (("a", "a", "n"), "both", ["agree", "bert_base"]),
-        (("n", "a", "n"), "computed", ["agree", "other", "bert_base"]),
-        (("a", "b", "n"), "blocked", ["agree", "blocked", "bert_base"]),
-        (("d", "a", "n"), "other_weights", ["differ", "bert_base"]),
-        (("a", "d", "a"), "differ", ["differ"]),
-        (("a", "n", "a"), "agree", ["agree", "other"]),
-        (("n", "n", "n"), "none", ["none"]),
+        (("a", "a", "n"), ["agree", "bert_base"]),
+        (("n", "a", "n"), ["agree", "other", "bert_base"]),
+        (("a", "b", "n"), ["agree", "blocked", "bert_base"]),
+        (("d", "a", "n"), ["differ", "bert_base"]),
+        (("a", "d", "a"), ["differ"]),
+        (("a", "n", "a"), ["agree", "other"]),
+        (("n", "n", "n"), ["none"]),
     ],
 )
-def test_the_title_says_what_the_checks_that_were_run_show(
-    verdicts: tuple[str, ...], title: str, claims: list[str]
+def test_the_headline_says_what_the_checks_that_were_run_show(
+    verdicts: tuple[str, ...], claims: list[str]
 ) -> None:
     """a: agrees, d: differs, n: does not apply to this model, b: could not be run here."""
     differences = {"a": 0.0, "d": 1.0, "n": None, "b": None}
@@ -103,13 +102,11 @@ def test_the_title_says_what_the_checks_that_were_run_show(
         Check(key, "", "", differences[verdict], is_blocked=verdict == "b")
         for key, verdict in zip(("weights", "transformers", "bert_base"), verdicts, strict=True)
     ]
-    assert proof_title(checks).key == f"proof.title.{title}"
     assert [claim.key for claim in proof_claims(checks)] == [f"proof.claim.{key}" for key in claims]
 
 
 def test_the_worst_check_is_named_first_and_a_number_that_is_none_differs() -> None:
     good, bad = Check("batch", "", "", 1e-7, 1e-5), Check("layer_0", "", "", np.nan, 1e-5)
-    assert str(proof_title([good, bad])) == "1 of 2 checks differs"
     assert "Layer 0 by hand** differs" in str(proof_claims([good, bad])[0])
     assert "**0.0000001** where 0.00001 is allowed" in str(proof_claims([good])[0])
     assert proof_details([good, replace(good, key="padding", difference=2e-7)])[1] == (

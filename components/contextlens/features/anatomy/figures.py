@@ -31,6 +31,8 @@ ROOT = "model"
 _BLUE, _ORANGE, _GREEN, _VERMILION, _PURPLE, _SKY = CATEGORICAL[:6]
 _WIDE_SHARE = 0.2
 """The smallest part of a model whose box has room for its size in the heading, too."""
+_NAMED_SHARE = 0.02
+"""The smallest part of a model whose box has room for its name."""
 _BAR_TINT = 0.7
 _TINT, _FRAME_TINT, _FAINT_TINT = 0.34, 0.12, 0.06
 """Opacities over the page's ground: of a part, of a frame around parts, and of what is faint."""
@@ -53,7 +55,6 @@ def part_map(
     kind: Literal["treemap", "icicle"],
     chosen: Node,
     matches: frozenset[str] | None,
-    title: str,
     height: int = HEIGHT,
 ) -> go.Figure:
     """A model's parts, each drawn in proportion to its parameters; a click on one zooms to it.
@@ -63,7 +64,6 @@ def part_map(
         kind: "treemap" for nested boxes, "icicle" for levels, from the whole to its small parts.
         chosen: the part that fills the picture; a leaf is highlighted among its neighbours.
         matches: names of the parameters that match a search; parts without any are faint.
-        title: the finding.
         height: in pixels.
     """
     nodes = list(tree.walk())
@@ -102,10 +102,23 @@ def part_map(
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
-        "margin": {"l": 0, "r": 0, "t": 66, "b": 0},  # 26 pixels of t hold the path bar
+        "margin": {"l": 0, "r": 0, "t": 30, "b": 0},  # 26 pixels of t hold the path bar
         "uniformtext": {"minsize": SMALLEST, "mode": "hide"},  # a name is readable or left out
     }
-    return figure([trace], layout, title=title, height=height)
+    return figure([trace], layout, title="", height=height)
+
+
+def tiny_parts(tree: Node, chosen: Node) -> list[Node]:
+    """The parts outside of layers whose boxes are too small for a name, where all are shown."""
+    if chosen.path:
+        return []
+    boxes = []
+    for node in tree.children:
+        if node.kind == "embeddings":
+            boxes += node.children
+        elif node.kind not in {"layer", "shared"}:
+            boxes.append(node)
+    return [box for box in boxes if 0 < box.share_of(tree) < _NAMED_SHARE]
 
 
 _TREEMAP: dict[str, Any] = {

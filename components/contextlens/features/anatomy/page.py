@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import say
 from contextlens.content.wording import escape
 from contextlens.core import EncoderService, ModelCard
@@ -40,6 +41,7 @@ from contextlens.features.anatomy.figures import (
     model_bars,
     part_map,
     singular_values,
+    tiny_parts,
     weight_histogram,
 )
 from contextlens.features.anatomy.measures import (
@@ -59,6 +61,7 @@ from contextlens.features.anatomy.reading import (
     padding_claims,
     part_claims,
     search_claim,
+    share_text,
     weights_reading,
 )
 from contextlens.features.anatomy.snippet import (
@@ -91,13 +94,15 @@ _PAGES = {
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """The choice of model and drawing, and the search field."""
     with kit.controls():
-        inputs.select(view, SUBJECT.among(subjects(view, service, card, runtime.own_models())))
         inputs.choice(view, DRAWING)
         inputs.text(view, SEARCH)
+        with st.popover(say("anatomy.another"), icon=":material/tune:"):
+            inputs.select(view, SUBJECT.among(subjects(view, service, card, runtime.own_models())))
 
 
 def picture(view: ViewState, anatomy: AnatomyView) -> None:
-    """The map, and beside it the chosen part."""
+    """The headline; the map, and beside it the chosen part."""
+    kit.headline(anatomy_title(anatomy.tree, anatomy.chosen), key="reading")
     left, right = st.columns([3, 1], gap="medium")
     with left, st.container(key=_CHART):
         _map(view, anatomy)
@@ -112,7 +117,7 @@ def words(anatomy: AnatomyView) -> None:
         kit.claims([search_claim(anatomy.query, tree, anatomy.matches)], key="reading_search")
     quoted = QUOTED_MILLIONS.get(architecture.id)
     claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted, anatomy.subject_card)
-    kit.claims(claims, sure=sure)
+    kit.claims([], sure=[*claims, *sure], key="reading_count")
     for claim in absent_claims(tree, architecture, anatomy.subject_card):
         st.caption(str(claim))
 
@@ -144,14 +149,21 @@ def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
 
 def _map(view: ViewState, anatomy: AnatomyView) -> None:
     kind, chosen = DRAWINGS[DRAWING.of(view)], anatomy.chosen
-    title = str(anatomy_title(anatomy.tree, chosen))
+    title = unmarked(str(anatomy_title(anatomy.tree, chosen)))
     key = f"{_CHART}_{kind}"
     kit.chart(
-        part_map(anatomy.tree, kind=kind, chosen=chosen, matches=anatomy.matches, title=title),
+        part_map(anatomy.tree, kind=kind, chosen=chosen, matches=anatomy.matches),
         key=key,
         on_select=lambda: _pick(key),
         alt=say("anatomy.alt", title=title),
     )
+    tiny = tiny_parts(anatomy.tree, chosen)
+    if tiny:
+        named = [
+            say("anatomy.tiny_part", name=part.name, share=share_text(part.share_of(anatomy.tree)))
+            for part in tiny
+        ]
+        st.caption(say("anatomy.tiny", parts=", ".join(named)))
 
 
 def _pick(key: str) -> None:

@@ -20,18 +20,20 @@ _SAME_WITHIN = 0.01  # relative difference below which two numbers count as the 
 
 
 def anatomy_title(tree: Node, chosen: Node) -> Claim:
-    """The page's title: the size of the chosen part, or where most parameters are."""
+    """The headline: the size of the chosen part, or where most parameters are, and why."""
     if chosen.path:
         title, share = _short_title(chosen, tree), share_text(chosen.share_of(tree))
         return claim("anatomy.title.part", part=title, share=share)
-    largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
-    if largest.share_of(tree) > 0.5:
-        part = largest.name.lower()
-        return claim("anatomy.title.largest", part=part, share=largest.share_of(tree))
-    layers = _layers(tree)
-    verdict = "layers" if layers else "count"
+    words, layers = tree.find("embeddings/word"), _layers(tree)
     in_layers = sum(layer.share_of(tree) for layer in layers)
-    return claim(f"anatomy.title.{verdict}", share=in_layers, n_values=tree.n_values)
+    if words is None or not words.parameters or not layers:
+        verdict = "layers" if layers else "count"
+        return claim(f"anatomy.title.{verdict}", share=in_layers, n_values=tree.n_values)
+    rows, dims = words.parameters[0].shape
+    share = words.share_of(tree)
+    if share > in_layers:
+        return claim("anatomy.title.words", share=share, rows=rows, dims=dims, layers=in_layers)
+    return claim("anatomy.title.both", share=in_layers, words=share)
 
 
 def anatomy_reading(

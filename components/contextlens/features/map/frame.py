@@ -91,7 +91,7 @@ def map_layout(
         "dragmode": "pan",
         "hovermode": "closest",
         "showlegend": True,
-        "legend": {**_LEGEND, **_headed(legend), **(_ON_TOP if narrow else {})},
+        "legend": {**_LEGEND, **(_ON_TOP if narrow else _headed(legend))},
         "margin": {"l": side, "r": side, "b": BELOW, "pad": 0},
     }
     if len(ranges) == 3:

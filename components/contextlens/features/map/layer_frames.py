@@ -114,7 +114,7 @@ def layers_scatter(
     traces += mark_traces(positions[row], marks, kind=kind, size=size, frame=ranges)
     has_strays = any(map(len, strays.values()))
     if has_strays:
-        traces += stray_trace(positions[row], strays.get(layer, ()), size=size)
+        traces += stray_trace(positions[row], strays.get(layer, ()), kind=kind, size=size)
     has_soft = points.n_points >= MIN_SOFT and kind == "scatter"
     if has_soft:
         traces.append(soft_trace(positions[row], color, marks.chosen))

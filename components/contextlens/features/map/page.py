@@ -367,8 +367,7 @@ def _headline(display: MapDisplay) -> None:
     said: Sequence[str] = finding.claims
     if finding.every_layer:
         said = [say("map.every_layer", first=layers[0], last=layers[-1])]
-    with st.container(key="headline"):
-        kit.claims(said)
+    kit.headline(" ".join(said), key="reading")
 
 
 def _claims(display: MapDisplay) -> None:

@@ -29,7 +29,16 @@ from contextlens.features.map.frame import (
 )
 from contextlens.features.map.hover import hover_texts
 from contextlens.figures.side_names import SideName, margins, side_names
-from contextlens.figures.theme import CATEGORICAL, INK, NEUTRAL, SEQUENTIAL, dot_size, figure, plain
+from contextlens.figures.theme import (
+    CATEGORICAL,
+    GROUND,
+    INK,
+    NEUTRAL,
+    SEQUENTIAL,
+    dot_size,
+    figure,
+    plain,
+)
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points
 
@@ -145,8 +154,9 @@ _FADED = 0.12
 _N_DATES = 4  # on a colour bar
 _OPACITIES = ((2_000, 0.85), (10_000, 0.7), (10**9, 0.6))
 """For each maximum number of points, their opacity."""
-MIN_SOFT, _SOFT_SIZE, _SOFT_OPACITY = 60, 30.0, 0.06
+MIN_SOFT, _SOFT_SIZE, _SOFT_OPACITY = 60, 27.0, 0.035
 """From this many points on, a soft disc behind each shows where many lie."""
+_EDGE = 0.6  # pixels of the ground's colour around each dot of a crowd
 
 
 def point_traces(
@@ -205,7 +215,8 @@ def point_size(n_points: int, n_axes: int = 2) -> float:
 
 
 def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:
-    marker: dict[str, Any] = {"size": size, "opacity": opacity, "line": {"width": 0}}
+    edge = {"width": _EDGE if len(group.rows) >= MIN_SOFT else 0, "color": GROUND}
+    marker: dict[str, Any] = {"size": size, "opacity": opacity, "line": edge}
     if group.numbers is None:
         return {**marker, "color": list(group.colors) or group.color}
     low, high = float(group.numbers.min()), float(group.numbers.max())
@@ -266,7 +277,7 @@ def map_scatter(
     shown_names = () if narrow else names
     traces = [trace | (_UNLISTED if shown_names else {}) for trace in traces]
     traces += mark_traces(positions, marks, kind=kind, size=size, frame=ranges)
-    traces += stray_trace(positions, strays, size=size) if len(strays) else []
+    traces += stray_trace(positions, strays, kind=kind, size=size) if len(strays) else []
     if len(positions) >= MIN_SOFT and kind == "scatter":
         traces.append(soft_trace(positions, color, marks.chosen))
     side = max(8, margins(shown_names))
@@ -289,13 +300,13 @@ _UNLISTED = {"showlegend": False}
 
 
 def stray_trace(
-    positions: FloatArray, strays: Sequence[int], *, size: float
+    positions: FloatArray, strays: Sequence[int], *, kind: str, size: float
 ) -> list[dict[str, Any]]:
     """Rings around points that the test of a word's senses sorts wrong."""
     ring = {"symbol": "circle-open", "size": size + 5, "color": INK, "line": {"width": 2}}
     return [
         {
-            "type": "scatter",
+            "type": kind,
             "mode": "markers",
             **axes_of(positions[np.asarray(strays, dtype=np.int64)]),
             "marker": ring,

@@ -114,7 +114,7 @@ def map_chart(
     kit.chart(
         chart.figure,
         key=key,
-        config=_CONFIG,
+        config={**_CONFIG, "displayModeBar": not is_phone},
         on_select=selected,
         selection_mode=("points", "box", "lasso"),
         alt=say("map.alt", title=display.title, n=n),

@@ -13,7 +13,7 @@ from contextlens.features.proof.reading import share
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, NEUTRAL, SMALLEST, figure, plain
 from contextlens.proof.checks import Check
 
-_ROW, _AROUND = 40, 116  # pixels of a row, and of what is above and below the rows
+_ROW, _AROUND = 40, 80  # pixels of a row, and of what is above and below the rows
 _LOWEST, _HIGHEST = -5.0, 1.0  # powers of ten, of multiples of what is allowed
 _MARKS = {"agrees": (CATEGORICAL[2], "circle"), "differs": (CATEGORICAL[3], "x")}
 _OTHER = (NEUTRAL, "circle-open")
@@ -25,7 +25,7 @@ def height_of(n_checks: int) -> int:
     return _AROUND + _ROW * n_checks
 
 
-def checks_figure(checks: Sequence[Check], *, title: str) -> go.Figure:
+def checks_figure(checks: Sequence[Check]) -> go.Figure:
     """Return one row for each check: its name, its difference on a fixed scale, its verdict."""
     colors, symbols = zip(*(_MARKS.get(c.verdict, _OTHER) for c in checks), strict=True)
     lines = [i + 0.22 for i in range(len(checks))]
@@ -44,14 +44,15 @@ def checks_figure(checks: Sequence[Check], *, title: str) -> go.Figure:
     layout = {
         "xaxis": {
             "range": [_LOWEST - 0.1, _HIGHEST + 0.1],
-            "tickvals": [_LOWEST, -2, 0, _HIGHEST],
-            "ticktext": ["0", "1/100", say("proof.allowed"), "10×"],
+            "tickvals": [_LOWEST, 0],
+            "ticktext": [say("proof.none"), say("proof.allowed")],
+            "ticklabelposition": "outside",
             "title": {"text": say("proof.axis")},
             "showgrid": False,
             "zeroline": False,
         },
         "yaxis": {"range": [len(checks) - 0.4, -0.6], "visible": False},
-        "margin": {"l": 16, "r": 16, "t": 44, "b": 66},
+        "margin": {"l": 24, "r": 16, "t": 8, "b": 66},
         "shapes": [
             *({**line, "x0": _LOWEST, "x1": _HIGHEST, "y0": y, "y1": y, "line": _TRACK}
               for y in lines),
@@ -59,7 +60,7 @@ def checks_figure(checks: Sequence[Check], *, title: str) -> go.Figure:
         ],
         "annotations": [note for i, check in enumerate(checks) for note in _notes(i, check)],
     }  # fmt: skip
-    return figure([dots], layout, title=title, height=height_of(len(checks)))
+    return figure([dots], layout, title="", height=height_of(len(checks)))
 
 
 def _place(check: Check) -> float:

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape, number
 from contextlens.core import ModelCard
@@ -18,7 +19,7 @@ from contextlens.features.proof import compute
 from contextlens.features.proof.compute import ProofResult
 from contextlens.features.proof.controls import READY, WHAT
 from contextlens.features.proof.figures import checks_figure, height_of
-from contextlens.features.proof.reading import proof_claims, proof_details, proof_title
+from contextlens.features.proof.reading import proof_claims, proof_details
 from contextlens.proof.benchmarks import BENCHMARKS, Benchmark, Rows, expected_figure, rows_from
 from contextlens.proof.checks import BERT_BASE, TEXTS, rows_of
 from contextlens.proof.plain import plain_script
@@ -134,16 +135,19 @@ def result_of(view: ViewState, card: ModelCard) -> ProofResult | None:
 
 
 def picture(result: ProofResult) -> None:
-    """The checks as a chart, and the reading."""
-    title = str(proof_title(result.checks))
+    """The finding, and the checks as a chart: those that were run, if any was."""
+    claims = proof_claims(result.checks)
+    kit.headline(" ".join(map(str, claims)), key="reading")
+    run = [check for check in result.checks if check.difference is not None]
+    title = unmarked(" ".join(map(str, claims)))
     with st.container(key=_CHART):
         kit.chart(
-            checks_figure(result.checks, title=title),
+            checks_figure(run or result.checks),
             key="proof_chart",
             alt=say("proof.alt", title=title),
         )
     sure = [escape(sentence) for sentence in proof_details(result.checks)]
-    kit.claims(proof_claims(result.checks), sure=sure)
+    kit.claims([], sure=sure, key="reading_details")
 
 
 def offer_bert_base(view: ViewState, card: ModelCard) -> None:

@@ -11,25 +11,6 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.proof.checks import Check
 
 
-def proof_title(checks: Sequence[Check]) -> Claim:
-    """The finding as a title."""
-    run = [check for check in checks if check.difference is not None]
-    wrong = [check.key for check in run if check.verdict == "differs"]
-    n_blocked = sum(check.is_blocked for check in checks)
-    agree = {check.key for check in run}.difference(wrong)
-    if wrong == ["weights"]:
-        return claim("proof.title.other_weights")
-    if wrong:
-        return claim("proof.title.differ", n=len(wrong), n_run=len(run))
-    if n_blocked and len(checks) > 1:
-        return claim("proof.title.blocked", n=n_blocked)
-    if {"weights", "transformers"} <= agree:
-        return claim("proof.title.both")
-    if "transformers" in agree:
-        return claim("proof.title.computed")
-    return claim("proof.title.agree", n=len(run)) if run else claim("proof.title.none")
-
-
 def proof_claims(checks: Sequence[Check]) -> list[Claim]:
     """The finding with its numbers, wrong checks first, then the checks that were not run."""
     run = [check for check in checks if check.difference is not None]

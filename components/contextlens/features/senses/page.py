@@ -396,8 +396,7 @@ _MAP_CONFIG = {
 def picture(senses: Senses) -> None:
     """The finding, and the map, with the uses that it sorts wrong and the curve beside it."""
     uses = senses.uses
-    with st.container(key="headline"):
-        kit.claims([sorted_claim(uses.word, senses.separation, uses.trial)])
+    kit.headline(sorted_claim(uses.word, senses.separation, uses.trial), key="reading")
     left, right = st.columns([13, 7], gap="medium")
     with left:
         _word_map(senses, key=_CHART, rows=senses.rows, selected=senses.selected)

@@ -316,7 +316,7 @@ def next_page() -> None:
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """Draw the three tabs under a picture, except in present mode. At first, the limits are open.
+    """Draw the three tabs under a picture, except in present mode. At first, Numbers is open.
 
     The content of the other two is computed when they are opened.
     """
@@ -324,7 +324,7 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
         return
     next_page()
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
-    first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
+    first, second, third = st.tabs(names, key="tabs", on_change="rerun")
     with third:
         st.markdown(limits)
     _fill({first: numbers, second: hood})

@@ -146,7 +146,7 @@ def test_a_group_keeps_the_name_that_a_visitor_gave_it() -> None:
     app = settled(field_of.set_value("Pets; <b>all</b> of them and more").run())
     assert_whole(app)
     notes = figure_of(app, "map_chart")["layout"]["annotations"]
-    assert "Pets, &lt;b&gt;all&lt;/b&gt; of them" in [note.get("text") for note in notes]
+    assert any("Pets, &lt;b&gt;all&lt;/b&gt; of them" in note["text"] for note in notes)
     packed = shown_view(app).controls[PAGE]["group_names"]
     assert len(packed) <= 200
     again = framed(shown_view(app))  # as a reload does
@@ -170,8 +170,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
     app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
     assert_whole(app)
     assert "mine.txt: **1,000** tokens · from " in plainly_said(app)
-    below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
-    assert re.fullmatch(r"from \d+ of 150 texts at random, to stay within [\d,]+ points", below)
+    assert re.search(r"from \d+ of 150 texts at random, to stay within", plainly_said(app))
 
 
 # How far to trust it

@@ -54,6 +54,7 @@ from tests.support.pages import (
     shown_view,
 )
 from tests.support.pages import chart as figure_of
+from tests.support.pages import send as pick_name
 from tests.support.tiny_models import build
 
 
@@ -343,3 +344,26 @@ def test_another_model_s_map_stands_beside_and_is_linked(
         assert "This model has no pooler, so there is no pooler output to map" in plainly_said(app)
         app = settled(field(app.selectbox, f"{PAGE}_sentences_pooling").set_value("cls").run())
         assert_whole(app)
+
+
+# The names beside the map
+
+
+def test_a_click_on_a_name_lists_its_texts_and_a_second_one_all() -> None:
+    app = framed()
+    names = {name["key"]: name for name in given(app, "map_names")["names"]}
+    assert [(name["text"], name["n"]) for name in names.values()] == [
+        ("animal", 16),
+        ("language", 16),
+    ]
+    app = settled(pick_name(app, "map_names", "python: language"))
+    assert_whole(app)
+    assert "**language** · 16 words" in plainly_said(app)
+    assert {card["label"] for card in given(app, "map_cards")["cards"]} == {"language"}
+    kept = [len(t["selectedpoints"]) for t in figure_of(app, "map_chart")["data"][:2]]
+    assert sorted(kept) == [0, 16]
+    assert given(app, "map_names")["chosen"] == "python: language"
+    app = settled(pick_name(app, "map_names", "python: language"))
+    assert given(app, "map_names")["chosen"] == ""
+    app = settled(pick_name(app, "map_names", "no such name"))
+    assert_whole(app)

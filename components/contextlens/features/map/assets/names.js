@@ -29,22 +29,33 @@ class Names {
     this.attach();
   }
 
+  // Listeners on the chart's place stay, while the chart loses its own where it is drawn anew.
   attach() {
-    const plot = document.querySelector(`.${CSS.escape(this.chart)} .js-plotly-plot`);
+    const place = document.querySelector(`.${CSS.escape(this.chart)}`);
+    const plot = place?.querySelector(".js-plotly-plot");
+    clearTimeout(this.waiting);
     if (!plot?.on || !plot._fullLayout) {
-      clearTimeout(this.waiting);
       if (this.root.isConnected) this.waiting = setTimeout(() => this.attach(), WAIT_MS);
       return;
     }
     this.root.classList.toggle("beside", Boolean(plot.layout.annotations?.length));
-    plot.ownNames = this; // the latest, as a plot outlives a run of the page
-    if (plot.hasNames) return;
-    plot.hasNames = true;
-    plot.on("plotly_clickannotation", ({ annotation }) => {
-      if (annotation.name) plot.ownNames.send(annotation.name);
-    });
-    plot.on("plotly_relayout", (changed) => plot.ownNames.place(plot, changed));
-    plot.on("plotly_doubleclick", () => plot.ownNames.place(plot, { "xaxis.range": true }));
+    if (place.names !== this) {
+      place.names = this;
+      place.addEventListener("click", (event) => this.choose(event), true);
+      for (const kind of ["pointerdown", "wheel"]) {
+        place.addEventListener(kind, () => this.attach(), { capture: true, passive: true });
+      }
+    }
+    if (plot._ev?.listeners("plotly_relayout").includes(this.moved)) return;
+    this.moved = (changed) => this.place(plot, changed);
+    plot.on("plotly_relayout", this.moved);
+  }
+
+  choose(event) {
+    const note = event.target.closest(".annotation");
+    const plot = event.target.closest(".js-plotly-plot");
+    const key = note && plot?.layout.annotations?.[Number(note.dataset.index)]?.name;
+    if (key && this.root.isConnected) this.send(key);
   }
 
   // Only a reader's own zoom or shift; what Play and the page draw has its names already.

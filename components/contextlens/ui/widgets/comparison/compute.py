@@ -166,13 +166,17 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
     comparison = meaning.comparison
     if comparison is None:
         return None
-    kind = cast(Literal["all", "sentences", "references"], LINES.of(view).lower())
     band = meaning.shared_band
     layer = view.layer if view.layer in comparison.layers else comparison.layers[-1]
+    if LINES.of(view) == LINES.default:
+        pairs = comparison.main_pairs(-1)  # the same lines at each layer
+    else:
+        kind = cast(Literal["all", "sentences", "references"], LINES.of(view).lower())
+        pairs = comparison.pairs(kind) or comparison.pairs()
     return Portrait(
         meaning=meaning,
         comparison=comparison,
-        pairs=comparison.pairs(kind) or comparison.pairs(),
+        pairs=pairs,
         layer=int(layer or 0),
         scale=cosine_range(comparison.cosines, comparison.static, *([band.low] if band else [])),
     )

@@ -9,5 +9,5 @@ PAGE = "meaning"
 MAX_CLAIMED_REFERENCES = 2
 """References that the sentences mention; the table and the picture have all."""
 POOLING = choice(PAGE, "pooling", POOLINGS)
-LINES = choice(PAGE, "lines", ("All", "Sentences", "References"))
+LINES = choice(PAGE, "lines", ("Main", "All", "Sentences", "References"))
 CENTRED = switch(PAGE, "centred")
