@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from contextlens.analysis.ruler import Ruler, Verdict, load
 from contextlens.analysis.separation import verdict_of
-from contextlens.analysis.words import word_vectors
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.core.schema import FloatArray
 from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.map.finding import sense_tests
 from contextlens.features.map.point import pinned_pair, sensed_word
-from contextlens.features.pairs.pair_set import SAME, bundled_pairs
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.features.senses.senses import Senses, senses_in
@@ -26,20 +21,12 @@ from contextlens.ui.models import tasks
 from contextlens.ui.state.view import Sentence
 from contextlens.ui.widgets.comparison.answer import answer
 from contextlens.ui.widgets.comparison.compute import meaning_of, portrait_of
-from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
 from contextlens.ui.widgets.comparison.senses import named_uses
 from tests.support.maps import map_view, shown_map
 from tests.support.measured import measured
 
 WORDS_OF_TEXTS = ambiguous_corpus().labels["word"]
 WORDS = tuple(dict.fromkeys(sample_corpus().labels["word"]))
-
-
-@pytest.fixture(scope="module")
-def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Ruler:
-    found = load(tasks.ruler_path(service.load(BUNDLED_ID), measured(tmp_path_factory)))
-    assert found is not None
-    return found
 
 
 @pytest.mark.slow
@@ -65,34 +52,6 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
         assert on_map.state == on_senses.state, word
         assert (on_map.n, on_map.baseline) == (on_senses.n, on_senses.baseline)
         assert on_map.accuracy == pytest.approx(on_senses.accuracy, abs=1.5 / on_map.n), word
-
-
-def test_a_verdict_on_two_uses_is_never_against_their_labels(
-    service: EncoderService, ruler: Ruler
-) -> None:
-    """Start here and Meaning on the pairs of Pairs: 85% of the verdicts given are right."""
-    pairs = bundled_pairs()
-    encodings = dict(zip(pairs.texts, service.encode(BUNDLED_ID, list(pairs.texts)), strict=True))
-
-    def vector(pair: int, side: int) -> FloatArray:
-        span = pairs.span(pair, side)
-        assert span is not None
-        own: FloatArray = word_vectors(encodings[pairs.text(pair, side)], span)[6]
-        return own / np.linalg.norm(own)
-
-    given, right, alarms = 0, 0, 0
-    for pair, gold in enumerate(pairs.gold.tolist()):
-        words = [pairs.word(pair, side) for side in (0, 1)]
-        cosine = float(vector(pair, 0) @ vector(pair, 1))
-        shown = pair_on_ruler(words, cosine, ruler, at=(6, "mean"), band=None)
-        assert shown is not None
-        if shown.verdict is Verdict.CANNOT_TELL:
-            continue
-        given += 1
-        right += (shown.verdict is Verdict.SAME) == (gold == SAME)
-        alarms += shown.verdict is Verdict.DIFFERENT and gold == SAME
-    assert right >= 0.85 * given
-    assert alarms <= 0.05 * int((pairs.gold == SAME).sum())
 
 
 @pytest.mark.slow

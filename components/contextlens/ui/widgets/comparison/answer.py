@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, centred_cosine
+from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, Verdict, centred_cosine
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, isolated, listed_names, percent, shortened

@@ -12,8 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import Naming, SenseNames, meaning_of
+from contextlens.analysis.sense_names import Naming, SenseNames, Verdict, meaning_of
 from contextlens.analysis.similarity import Comparison
 from contextlens.analysis.words import word_vectors
 from contextlens.content.bundled_texts import ambiguous_words, sense_titles
