@@ -10,6 +10,7 @@ from contextlens.ui.state import session
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
+session.keep(session.PAGE, page.url_path or navigation.PAGES[0].name)
 with errors.boundary():
     sign_in.gate()
     view = session.current()

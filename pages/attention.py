@@ -20,9 +20,10 @@ with kit.placeholder("attention", height=560):
 
 with kit.box():
     page.toolbar(view, attention)
+page.headline(attention)
 page.picture(view, attention)
 page.words(attention)
-page.heatmap(attention)
+page.large_picture(view, attention)
 page.explain(attention)
 again = partial(attention_view, view, runtime.service(), card)
 page.downloads(attention, downloads, again)

@@ -21,7 +21,7 @@ with kit.placeholder("embedding_layer", height=520):
 
 with kit.box():
     page.toolbar(view, embedding)
-page.picture(embedding)
+page.picture(view, embedding, service)
 page.look_closer(view, embedding, service)
 page.explain(embedding)
 page.downloads(embedding, downloads, partial(embedding_sum, view, service, card))

@@ -54,4 +54,5 @@ with story, errors.boundary():
 if card is not None:
     with examples.container():
         page.gallery(view, card)
+kit.next_page()
 page.basics()

@@ -6,15 +6,13 @@ from contextlens.features.map.request import requested_map
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
-from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
 card = runtime.load(view.model, height=HEIGHT)
 drawable = page.drawable(view)
 requested = requested_map(drawable, card)
-with kit.box():
-    page.toolbar(view, requested)
+page.toolbar(view, requested)
 display = page.first_map(drawable, card, requested)
 if display is not None:
     page.one_or_two(drawable, display, card, requested)

@@ -1,25 +1,23 @@
 """Pairs: whether a word means the same in two texts, for a file of pairs at every layer."""
 
 from contextlens.features.pairs import controls, page
-from contextlens.features.pairs.comparison import pairs_of
+from contextlens.features.pairs.comparison import own_pairs, pairs_of
 from contextlens.features.pairs.layer_chart import HEIGHT
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
-from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
+own = own_pairs(view)
 pairs = pairs_of(view)
-with kit.box():
-    pair_container, vectors_container = page.toolbar(view, pairs)
+pair_container, vectors_container = page.toolbar(view, own)
 card = runtime.load(view.model, height=HEIGHT)
-if controls.SOURCE.of(view) == "file":
-    page.file_panel(view, pairs)
+page.file_panel(view, own)
 page.choose_pooling(view, pairs, card, vectors_container)
-result = None if pairs is None else page.result_of(view, pairs, card)
-if pairs is not None and result is not None:
+result = page.result_of(view, pairs, card)
+if result is not None:
     baseline = runtime.baseline(card)
     at_layer = result.at_layer(pairs, view.layer, baseline)
     if page.has_cosines(at_layer):

@@ -6,15 +6,13 @@ from contextlens.features.probe.layer_scores import HEIGHT
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
-from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
-corpus = corpus_of(view)
-with kit.box():
-    page.toolbar(view, corpus)
+shown = corpus_of(view)
+page.toolbar(view, shown)
 card = runtime.load(view.model, height=HEIGHT)
-labelled = page.texts_of(view, corpus, card)
+labelled = page.texts_of(view, shown.corpus, card)
 probe = None if labelled is None else page.awaited_probe(labelled, card)
 if probe is not None:
     page.picture(probe)

@@ -1,4 +1,4 @@
-"""Sentence vectors: which single vector represents a sentence best, and what it finds."""
+"""Sentence vectors: which single vector represents a sentence best."""
 
 from contextlens.features.sentences import controls, page
 from contextlens.ui.frame import shell
@@ -11,10 +11,5 @@ view = session.current()
 downloads = shell.header(controls.PAGE, view)
 subject_bar(view, controls.PAGE)
 with kit.box():
-    vectors = page.toolbar(view)
-card = runtime.load(view.model, height=page.HEIGHT)
-if controls.SHOW.of(view) == controls.SEARCH:
-    page.choose_vectors(view, card, vectors)
-    page.search_texts(view, card, downloads)
-else:
-    page.compare(view, card, downloads)
+    page.toolbar(view)
+page.compare(view, runtime.load(view.model, height=page.HEIGHT), downloads)

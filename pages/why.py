@@ -25,8 +25,9 @@ else:
     page.left_unread(score)
     yardsticks = page.yardsticks_of(score, card, baseline, ruler)
     result = page.result_of(view, score, yardsticks)
+    page.headline(result)
     page.picture(view, yardsticks, result)
-    layer_bar(view, range(card.n_layers + 1), plays=page.is_quick(view))
+    layer_bar(view, range(card.n_layers + 1), plays=False)
     page.look_closer(view, score, result)
     if result is not None:
         page.explain(view, result)

@@ -18,7 +18,7 @@ from contextlens import cli
 from contextlens.core import Settings
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store, open_store
-from contextlens.features.map.controls import FILE, FILE_NAME, LABELS, SOURCE, TEXT
+from contextlens.ui.corpora.controls import COLLECTION, FILE, FILE_NAME, LABELS, TEXT
 from contextlens.ui.files import uploads
 from contextlens.ui.state.address import decode
 from contextlens.ui.state.view import ViewState
@@ -58,7 +58,7 @@ def test_a_file_opens_on_the_map_with_its_named_or_guessed_columns(
 ) -> None:
     page, view = view_of(run(table, "--text", "review", "--label", "stars", "--no-browser"))
     assert page == "/map"
-    assert (SOURCE.of(view), FILE_NAME.of(view)) == ("file", "reviews.csv")
+    assert (COLLECTION.of(view), FILE_NAME.of(view)) == ("file", "reviews.csv")
     assert (TEXT.of(view), LABELS.of(view)) == (1, "2")
     corpus = uploads.shared(FILE.of(view))
     assert isinstance(corpus, Corpus)

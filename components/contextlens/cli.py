@@ -237,14 +237,13 @@ def _view(
 
 def _on_file(view: ViewState, file: Path, text: str, labels: Sequence[str] | None) -> ViewState:
     """The view of a file on the Map; its columns are kept in this process, as an upload's are."""
-    from contextlens.features.map.widgets import OWN_FILE
-    from contextlens.ui.corpora.own_file import share
+    from contextlens.ui.corpora.own_file import opened, share
     from contextlens.ui.state.services import settings
 
     sheet = _sheet(file, settings())
     columns = _columns(sheet, text, labels)
     digest = share("the command line", sheet, *columns)
-    return OWN_FILE.opened(view, sheet, digest, *columns)
+    return opened(view, sheet, digest, *columns)
 
 
 def _sheet(file: Path, settings: Settings) -> Table:

@@ -249,8 +249,8 @@ def show_attention(
         text: the text.
         pair: a second text, which the model reads with the first.
         layer: the layer, from 1; without a head, the mean of its heads.
-        head: the head, from 0. Without layer and head, the page's first one: the head that most
-            attends to the token before.
+        head: the head, from 0 as in transformers' arrays; titles count from 1, as the page does.
+            Without layer and head, the page's first one: the head that most joins two words.
         unit: "tokens" or "words".
         model: the model's id.
         service: computes the numbers; by default one of this process.

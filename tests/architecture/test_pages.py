@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from contextlens.ui.page.navigation import PAGES
-from contextlens.ui.state.controls import FRAME, Control
+from contextlens.ui.state.controls import FRAME, TEXTS, Control
 from tests.architecture.source import (
     PACKAGE,
     ROOT,
@@ -108,7 +108,7 @@ def lines_importing(path: Path, name: str) -> list[int]:
 
 
 def test_every_control_belongs_to_one_page_or_the_frame_and_allows_its_own_default() -> None:
-    pages = {FRAME, *(page.name for page in PAGES)}
+    pages = {FRAME, TEXTS, *(page.name for page in PAGES)}
     controls = list(declared_controls())
     keys = [control.key for _, _, control in controls]
     assert len(controls) > 40

@@ -85,7 +85,7 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     side = viewer.get_by_test_id("stSidebar")
     words = viewer.get_by_role("toolbar", name="Words of sentence A").get_by_role("button")
     expect(words.first).to_have_text(OWN.split()[0])
-    side.get_by_role("link", name="Corpora").click()
+    side.get_by_role("link", name="Texts").click()
     expect(viewer.get_by_role("button", name="Add your own texts")).to_be_disabled()
 
     uploader = tab()

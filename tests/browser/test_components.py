@@ -132,32 +132,31 @@ def test_tokens_light_up_are_walked_and_picked(opened: Opened) -> None:
     assert str(focused_name(page)).startswith("nap 3, token 3")
 
 
-def test_heads_are_painted_and_lines_weighed_and_both_walked_and_picked(opened: Opened) -> None:
+def test_heads_are_shaded_and_lines_weighed_and_both_walked_and_picked(opened: Opened) -> None:
     page = opened.page
     tiles = page.get_by_role("group", name="Heads").get_by_role("button")
     expect(tiles).to_have_count(6)
     expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
-    corner = "(tile, at) => [...tile.firstChild.getContext('2d').getImageData(at, at, 1, 1).data]"
-    assert tiles.first.evaluate(corner, 0) == [0, 0, 0, 0]  # from the ground's own tone
-    assert tiles.first.evaluate(corner, 3) == [63, 134, 196, 255]  # to blue
     tiles.nth(1).focus()
     page.keyboard.press("ArrowUp")
-    assert focused_name(page) == "Layer 1, head 1: even 0.20"
+    assert focused_name(page) == "Layer 1, head 2: even 0.20"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert focused_name(page) == "Layer 2, head 2: even 0.30"
+    assert focused_name(page) == "Layer 2, head 3: even 0.30"
     opened.press("Enter")
     assert picked(page) == [["head", 2, 2]]
     lines = page.locator(".lines")
-    expect(lines.locator(".to .value")).to_have_text(["0.13", "0.75", "0.13"])
-    expect(lines.locator(".says")).to_have_text("nap (1) → nap 0.75, pets 0.13, here 0.13")
+    expect(lines.locator(".to .value")).to_have_text(["13%", "75%", "13%"])
+    expect(lines.locator(".says")).to_have_text("Click a word on each side")
+    lines.locator(".from .token").first.hover()
+    expect(lines.locator(".says")).to_have_text("pets (0) → pets 50%, nap 25%, here 25%")
+    page.mouse.move(0, 0)
     lines.locator(".from .token.active").focus()
     page.keyboard.press("ArrowRight")
     assert focused_name(page) == "nap, token 1, is looked at"
     page.keyboard.press("End")
-    expect(lines.locator(".from .value")).to_have_text(["0.25", "0.13", "1.00"])
-    expect(lines.locator("path[stroke-opacity='1']")).to_have_count(1)
+    expect(lines.locator(".from .value")).to_have_text(["25%", "13%", "100%"])
     opened.press("Enter")
     assert picked(page) == [["head", 2, 2], ["line", "to", 2]]
 

@@ -71,7 +71,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
         here.main.get_by_role("link", name="Senses of “python”").click()
     senses_of_the_word(here)
     with here.rerun():
-        here.side.get_by_role("link", name="Corpora").click()
+        here.side.get_by_role("link", name="Texts").click()
 
     bar = box(here.figure.locator(".bars .point path").nth(3))
     with here.rerun():  # plotly's own layer lies above the bars

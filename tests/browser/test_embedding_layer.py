@@ -31,10 +31,10 @@ def address(view: ViewState = DEFAULT, **controls: str | int) -> str:
 
 
 def test_the_first_screen_and_every_closer_look_fit_a_desk(visit: Callable) -> None:
-    here = visit(address(replace(DEFAULT, sentences=(Sentence(LONG),))), **DESK)
+    here = visit(address(replace(DEFAULT, sentences=(Sentence(LONG),)), show="all"), **DESK)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Embedding layer")
     picture_and_reading_are_in_the_first_screen(here)
-    here.follow(address())
+    here.follow(address(show="all"))
     picture_and_reading_are_in_the_first_screen(here)
     a_click_on_a_row_follows_its_token(here, "love", row=2)
     a_click_on_a_row_follows_its_token(here, "pet", row=4)
@@ -44,7 +44,7 @@ def test_the_first_screen_and_every_closer_look_fit_a_desk(visit: Callable) -> N
 def test_a_dark_phone_has_every_closer_look_a_second_text_and_the_other_sentence(
     visit: Callable,
 ) -> None:
-    here = visit(address(), color_scheme="dark", **PHONE)
+    here = visit(address(show="all"), color_scheme="dark", **PHONE)
     every_closer_look_fits(here)
     here.retype("sentence A", here.rows[0], "It is a snake")
     expect(here.figure.get_by_text("snake", exact=True)).to_be_visible()

@@ -120,7 +120,7 @@ def assert_fits(here: Visit) -> None:
     assert box(here.figure)["x"] >= 0
     assert box(here.figure)["right"] <= size["width"]
     assert here.main.get_by_test_id("stAlert").count() == 0
-    bar = here.main.locator(".st-key-controls_map")
+    bar = here.main.locator(".st-key-controls_texts")
     for widget in bar.locator(":scope > *").all():
         assert box(widget)["right"] <= box(bar)["right"] + 1
     assert box(here.figure)["y"] < size["height"] / 3
@@ -197,7 +197,7 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     own_export = here.main.locator('[aria-label^="Download as CSV"]').first
     expect(own_export).to_be_attached()  # it writes formulas as they are
     expect(own_export).to_be_hidden()
-    here.click("Map this file")
+    here.click("Use these texts")
     drawn(here)
     assert spots(here).shape == (len(rows), 2)
     around = spots(here)
@@ -247,7 +247,7 @@ def a_file_that_cannot_be_read_leaves_the_map(here: Visit) -> None:
     assert spots(here).shape[0] == 32
     upload(here, "latin.csv", "satz;urteil\nschön;gut\nhässlich;schlecht\n".encode("latin-1"))
     expect(here.main.get_by_text("2 rows").first).to_be_visible()
-    here.click("Map this file")
+    here.click("Use these texts")
     drawn(here)
     here.page.wait_for_function(f"({ON_SCREEN})().length === 2", timeout=MAP_SECONDS * 1000)
     expect(here.main.get_by_text("PCA was drawn", exact=False)).to_be_visible()

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from contextlens.features.pairs.controls import SOURCE
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
@@ -94,7 +94,7 @@ def scored_file() -> bytes:
 
 
 def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
-    here = visit("/pairs?" + urlencode({"s": encode(SOURCE.put(DEFAULT, "file"))}), **DESK)
+    here = visit("/pairs?" + urlencode({"s": encode(COLLECTION.put(DEFAULT, "file"))}), **DESK)
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": scored_file()}
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
@@ -117,7 +117,7 @@ def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
 
 @pytest.mark.parametrize("source", ["bundled", "file"])
 def test_it_fits_a_phone(visit: Callable[..., Visit], source: str) -> None:
-    view = SOURCE.put(DEFAULT, source)
+    view = COLLECTION.put(DEFAULT, source)
     parameter = encode(view)
     here = visit("/pairs?" + urlencode({"s": parameter}), color_scheme="dark", **PHONE)
     if source == "bundled":

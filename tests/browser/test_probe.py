@@ -58,7 +58,7 @@ def test_a_file_is_learned_tried_and_exported(visit: Callable[..., Visit]) -> No
     upload = here.main.locator(".st-key-probe_own_file input[type=file]")
     with here.rerun():
         upload.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": reviews()})
-    here.click("Learn from this file")
+    here.click("Use these texts")
     computed(here)
     expect(here.main.locator(".st-key-reading").first).to_contain_text("“bad” and “good”")
 

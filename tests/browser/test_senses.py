@@ -78,7 +78,7 @@ def test_a_word_is_looked_at_selected_compared_and_downloaded(
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
     assert len(rows) == 32
 
-    word = here.main.locator(".st-key-controls_senses").get_by_role("combobox", name="Word")
+    word = here.main.locator(".st-key-controls_texts").get_by_role("combobox", name="Word")
     with here.rerun():
         word.fill("zzyth")
         word.press("Enter")

@@ -109,9 +109,9 @@ def module_of(path: Path) -> str:
 
 
 def test_numbers_are_said_as_people_read_them() -> None:
-    made = Claim("senses.uses_title", {"layer": 3, "n": 1234, "word": "bank"})
-    assert str(made) == "1,234 uses of “bank” at layer 3: close points are alike"
-    assert say("senses.uses_title", layer=3, n=1, word="x") == "1 use of “x” at layer 3"
+    made = Claim("senses.word_option.uses", {"n": 1234, "word": "bank"})
+    assert str(made) == "bank · 1,234 uses"
+    assert say("senses.word_option.uses", n=1, word="x") == "x · 1 use"
     below = claim("ruler.above", Measure="Similarity", cosine=0.5, low=-0.1, high=-0.001)
     assert str(below).endswith("get −0.10 to 0.00.")
 

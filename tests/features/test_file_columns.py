@@ -19,9 +19,8 @@ from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import counts_up, table_of
 from contextlens.corpus.targets import MarkColumns, label_columns
 from contextlens.features.corpora.compute import corpus_from, guess
-from contextlens.features.map.controls import SOURCE as MAP_SOURCE
-from contextlens.features.pairs.controls import SOURCE as PAIRS_SOURCE
 from contextlens.features.pairs.pair_file import PairColumns, guess_columns, pairs_from
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field as field_of
 from tests.support.pages import bundled_app, framed, plainly_said, press, settled
@@ -615,8 +614,8 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 OPENED: Mapping[str, Callable[[], AppTest]] = {
     "corpora": lambda: press(settled(framed(DEFAULT, "corpora")), "corpora_add"),
-    "map": lambda: settled(framed(MAP_SOURCE.put(DEFAULT, "file"), "map")),
-    "pairs": lambda: settled(framed(PAIRS_SOURCE.put(DEFAULT, "file"), "pairs")),
+    "map": lambda: settled(framed(COLLECTION.put(DEFAULT, "file"), "map")),
+    "pairs": lambda: settled(framed(COLLECTION.put(DEFAULT, "file"), "pairs")),
 }
 
 

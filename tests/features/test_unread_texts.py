@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.corpus.readers import read
-from contextlens.features.pairs.controls import FILE, SOURCE
 from contextlens.features.pairs.pair_file import PairColumns, share_pairs
 from contextlens.features.tokens.controls import PICKED
+from contextlens.ui.corpora.controls import COLLECTION, PAIRS
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
     bundled_app,
@@ -61,7 +61,7 @@ def pairs_view(*rows: tuple[str, str]) -> ViewState:
     lines = "\n".join(f"{first}\t{second}" for first, second in (("text1", "text2"), *rows))
     sheet = read("mine.tsv", lines.encode(), max_bytes=10_000)
     digest = share_pairs("somebody", sheet, PairColumns(text1="text1", text2="text2"))
-    return FILE.put(SOURCE.put(DEFAULT, "file"), digest)
+    return PAIRS.put(COLLECTION.put(DEFAULT, "file"), digest)
 
 
 @pytest.mark.slow

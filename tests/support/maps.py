@@ -14,6 +14,7 @@ from contextlens.maps.plan import plan, usual_token_seconds
 from contextlens.maps.projection import project
 from contextlens.maps.result import MapResult
 from contextlens.maps.vectors import read_points
+from contextlens.ui.state.old_controls import renamed_controls
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["QUICK", "TEXTS", "drawn_map", "map_view", "shown_map"]
@@ -34,7 +35,9 @@ def map_view(*texts: str, layer: int | None = None, **controls: Any) -> ViewStat
     """A view of the Map page; of sentences, where some are given."""
     own = {"source": "sentences", **controls} if texts else controls
     sentences = tuple(map(Sentence, texts)) or DEFAULT.sentences
-    return replace(DEFAULT, sentences=sentences, layer=layer, controls={PAGE: own} if own else {})
+    return replace(
+        DEFAULT, sentences=sentences, layer=layer, controls=renamed_controls({PAGE: own}, PAGE)
+    )
 
 
 def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = None) -> MapResult:

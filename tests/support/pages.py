@@ -208,7 +208,7 @@ def said(app: AppTest, key: str = "reading") -> str:
 
 def read(markup: str) -> str:
     """HTML of a reading as Markdown without escapes."""
-    bold = re.sub("</?strong>", "**", markup).replace("</li>", " ")
+    bold = re.sub("</?strong>", "**", markup).replace("</li>", " ").replace("</p><p", "</p> <p")
     return html.unescape(re.sub("<[^>]+>", "", bold))
 
 

@@ -17,6 +17,7 @@ from contextlens.corpus.searchable import Occurrences
 from contextlens.features.senses.controls import PAGE
 from contextlens.features.senses.occurrences import MissingWord, WordUses, word_in
 from contextlens.features.senses.senses import Senses, senses_in
+from contextlens.ui.state.old_controls import renamed_controls
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = [
@@ -38,7 +39,9 @@ def senses_view(*texts: str, layer: int | None = None, **controls: Any) -> ViewS
     """A view of the page; of own sentences, where some are given."""
     own = {"corpus": "sentences", **controls} if texts else controls
     sentences = tuple(map(Sentence, texts)) or DEFAULT.sentences
-    return replace(DEFAULT, sentences=sentences, layer=layer, controls={PAGE: own} if own else {})
+    return replace(
+        DEFAULT, sentences=sentences, layer=layer, controls=renamed_controls({PAGE: own}, PAGE)
+    )
 
 
 def clouds(

@@ -44,6 +44,7 @@ __all__ = [
     "centroids",
     "cosine_table",
     "cosines_to",
+    "is_beyond_luck",
     "scaled",
     "separation",
     "silhouette",
@@ -257,6 +258,11 @@ class Separation:
         """The share of the tested occurrences that are classified correctly."""
         return self.right / self.n
 
+    def strays(self, trial: Trial) -> IntArray:
+        """The occurrences of a trial that this test gives another sense than their own."""
+        is_wrong = self.predicted[trial.tested] != trial.codes[trial.tested]
+        return trial.tested[is_wrong]
+
 
 def wilson(right: float, n: float, *, risk: float = RISK) -> tuple[float, float]:
     """Return Wilson's score interval (1927) of a share of n > 0 observations."""
@@ -430,6 +436,19 @@ class SenseVerdict:
     commonest: str = ""
 
 
+def is_beyond_luck(tests: Sequence[Separation], accuracy: float, chance: float) -> bool:
+    """Return True if senses are told apart: better than always guessing, and than shuffled labels.
+
+    Args:
+        tests: one layer's test, or several of which the best is chosen.
+        accuracy: the best accuracy; it and `chance` are compared in whole per cent.
+        chance: the accuracy of always guessing the commonest sense.
+    """
+    rights = np.max([test.rights for test in tests], axis=0)
+    is_rare = bool(np.mean(rights >= rights[0]) <= RISK / 2)
+    return is_rare and round(100 * accuracy) > round(100 * chance)
+
+
 def verdict_of(curve: Sequence[Separation], trial: Trial) -> SenseVerdict:
     """Return the conclusion from the tests of one trial at all layers.
 
@@ -443,11 +462,8 @@ def verdict_of(curve: Sequence[Separation], trial: Trial) -> SenseVerdict:
         return SenseVerdict("untested")
     best, near = best_of(curve)
     top = next(test for test in curve if test.layer == best[0])
-    rights = np.max([test.rights for test in curve], axis=0)
-    is_beyond_luck = np.mean(rights >= rights[0]) <= RISK / 2
-    is_clear = is_beyond_luck and round(100 * top.accuracy) > round(100 * trial.chance)
     return SenseVerdict(
-        state="separate" if is_clear else "unclear",
+        state="separate" if is_beyond_luck(curve, top.accuracy, trial.chance) else "unclear",
         best=tuple(best),
         near=tuple(near),
         accuracy=top.accuracy,

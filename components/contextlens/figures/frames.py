@@ -72,20 +72,26 @@ def add_frames(
     """
     written = {n: [*looks.get(n, {}).get("annotations", ())] for n in (*traces, layer)}
     written[layer] += notes
-    most = max(map(len, written.values()))
+    lines = {n: [*look["shapes"]] for n, look in looks.items() if "shapes" in look}
     frames = []  # titles are bold, as Streamlit makes the figure's own title
     for (n, moving), title in zip(traces.items(), titles, strict=True):
         font = {**chart.layout.title.font.to_plotly_json(), "weight": 700}
         text = heading(title, narrow=narrow)
-        # Plotly keeps the annotations that a frame does not name, so each frame names all.
-        annotations = [{"visible": True, **note} for note in written[n]]
-        annotations += [{"visible": False}] * (most - len(annotations))
         own_title = {**chart.layout.title.to_plotly_json(), "text": text, "font": font}
-        layout = {**looks.get(n, {}), "annotations": annotations, "title": own_title}
+        layout = {**looks.get(n, {}), "annotations": _whole(n, written), "title": own_title}
+        if n in lines:
+            layout["shapes"] = _whole(n, lines)
         frame = {"data": list(moving), "traces": list(range(len(moving)))}
         frames.append({"name": str(n), **frame, "layout": layout})
     chart.frames = frames
     chart.layout.annotations = written[layer]
+
+
+def _whole(n: int, parts: Mapping[int, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return a frame's annotations or shapes, as many as any has: plotly keeps unnamed ones."""
+    most = max(map(len, parts.values()))
+    named = [{"visible": True, **part} for part in parts[n]]
+    return [*named, *[{"visible": False}] * (most - len(named))]
 
 
 # --- Vectors as heat strips

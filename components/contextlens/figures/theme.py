@@ -6,6 +6,7 @@ without a rerun. This module sets only colours that are readable on both.
 
 from __future__ import annotations
 
+import colorsys
 import html
 import re
 import textwrap
@@ -34,10 +35,13 @@ __all__ = [
     "SIGNED",
     "SMALLEST",
     "color_of",
+    "dot_size",
     "figure",
     "heading",
+    "hue_color",
     "ink_on",
     "plain",
+    "ramp_color",
     "standalone",
     "tint",
     "values",
@@ -74,6 +78,8 @@ _IN_LABEL = re.compile(r'(?<=<span style="color:)#0000\d\d(?=")')
 """A placeholder in the HTML of a label; users' own text is escaped and so has no tags."""
 _FIRST_CATEGORY, _FIRST_SEQUENTIAL, _FIRST_DIVERGING = 1, 11, 21
 """The numbers of the first placeholders of ten colours each."""
+_SATURATION, _LUMINANCE = 0.6, 0.2  # of colours of all hues
+_RAMP = (0.62, 0.80, 0.95), (0.03, 0.26, 0.50)  # red, green and blue of a scale's ends
 _TITLE_TOP, _SUBTITLE_LINE = 12, 20  # pixels
 _MAX_SUBTITLE_LENGTH = 100  # characters
 
@@ -114,6 +120,41 @@ MAP_AXIS: Mapping[str, Any] = MappingProxyType(
 def color_of(index: int) -> str:
     """Return the palette's colour for the n-th category, starting again after the last."""
     return CATEGORICAL[index % len(CATEGORICAL)]
+
+
+def dot_size(n: int) -> float:
+    """Return the size in pixels of each dot on a map of n: the fewer there are, the larger."""
+    return round(min(13.0, max(3.5, 34.0 / max(n, 1) ** 0.27)), 1)
+
+
+def hue_color(turn: float) -> str:
+    """Return a colour of one of all hues, about equally light: to be seen in both themes.
+
+    Args:
+        turn: the hue, in [0, 1).
+    """
+    low, high = 0.0, 1.0
+    for _ in range(12):  # the lightness that gives the wanted luminance
+        middle = (low + high) / 2
+        rgb = colorsys.hls_to_rgb(turn, middle, _SATURATION)
+        low, high = (middle, high) if _luminance(rgb) < _LUMINANCE else (low, middle)
+    return _hex(rgb)
+
+
+def ramp_color(place: int, n: int) -> str:
+    """Return the colour of a place on a scale of n: one blue, light to dark."""
+    share = place / max(1, n - 1)
+    return _hex([a + share * (b - a) for a, b in zip(*_RAMP, strict=True)])
+
+
+def _luminance(rgb: Sequence[float]) -> float:
+    """Return the relative luminance, as WCAG has it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+def _hex(rgb: Sequence[float]) -> str:
+    return "#" + "".join(f"{round(255 * channel):02X}" for channel in rgb)
 
 
 def tint(color: str, opacity: float) -> str:

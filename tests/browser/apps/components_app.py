@@ -9,7 +9,6 @@ import streamlit as st
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import Span
 from contextlens.features.attention.grid import Grid, GridItem
-from contextlens.features.attention.navigator import HabitBar
 from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.widgets.chips import ChipActions, ChipRow, word_chips
 from contextlens.ui.widgets.kit import picture_buttons
@@ -124,15 +123,13 @@ token_strip(
     on_pick=lambda position: keep("token", position),
 )
 
-pictures = np.linspace(0, 1, 2 * 3 * 16, dtype=np.float32).reshape(2, 3, 4, 4)
 attention_heads(
-    pictures,
+    np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3),
     [["even 0.10", "even 0.20", "even 0.30"]] * 2,
     key="heads",
     chosen=[(1, 1)],
-    best=[(2, 0)],
-    bars=[HabitBar("itself", 0.5, 0.25, "0.50")],
-    caption="Layer 1, head 1",
+    listed=[(2, 0, "50%")],
+    caption="Layers down, heads across",
     on_pick=lambda layer, head: keep("head", layer, head),
 )
 
@@ -141,8 +138,8 @@ weights = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0, 0, 1]], np.floa
 attention_lines(
     Grid(items, items, weights, (), renormalised=False),
     key="lines",
-    title="Where each token looks",
-    picked=("from", 1),
+    picked=("from", 1, 0),
     verbs=("looks", "is looked at"),
+    hint="Click a word on each side",
     on_pick=lambda side, position: keep("line", side, position),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from contextlens.analysis.tokens import labels as token_labels
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.attention.attention import AttentionView, attention_view
+from contextlens.features.attention.attention import AttentionView, Pick, attention_view
 from contextlens.features.attention.controls import SCOPES
 from contextlens.features.attention.grid import Arrangement, arrange
 from contextlens.features.attention.rollout import rollout
@@ -52,15 +51,37 @@ def assert_shows(attention: AttentionView, expected: np.ndarray) -> None:
 # Which weights
 
 
-def test_it_opens_on_the_head_that_looks_most_at_the_token_before(
+def test_it_opens_on_the_head_that_joins_two_words_most(
     service: EncoderService, opening: np.ndarray
 ) -> None:
-    before = [[np.diagonal(head, -1).mean() for head in layer] for layer in opening]
-    layer, head = np.unravel_index(np.argmax(before), (6, 12))
+    # [CLS] i love my pet python [SEP]: two words that are no neighbours, "python" one of them
+    joins = opening.copy()
+    for i, j in np.ndindex(7, 7):
+        if 5 not in (i, j) or min(i, j) == 0 or max(i, j) == 6 or abs(i - j) < 2:
+            joins[..., i, j] = -1
+    layer, head, row, column = np.unravel_index(joins.argmax(), joins.shape)
     attention = attention_on(service)
     assert (attention.selection.layer, attention.selection.head) == (layer + 1, head)
+    assert attention.pick == Pick("from", row, column)
     assert_shows(attention, opening[layer, head])
     assert_shows(attention_on(service, head="3.7"), opening[2, 7])
+    assert_shows(attention_on(service, sort="previous"), opening[0, 2])
+
+
+def test_two_chosen_words_choose_the_head_that_joins_them_most(
+    service: EncoderService, opening: np.ndarray
+) -> None:
+    for how in ({}, {"special": "Hide, rows to 1"}):
+        attention = attention_on(service, side="to", token=2, other=4, **how)
+        joins = opening[..., 4, 2].astype(float)
+        if how:
+            joins = joins / opening[..., 4, 1:6].sum(axis=-1)
+        np.testing.assert_allclose(attention.navigator.joins, joins, atol=1e-6)
+        layer, head = np.unravel_index(joins.argmax(), joins.shape)
+        assert (attention.selection.layer, attention.selection.head) == (layer + 1, head)
+        assert attention.share == pytest.approx(joins.max(), abs=1e-6)
+    other = attention_on(service, side="to", token=2, other=4, head="3.7")
+    assert (other.selection.layer, other.selection.head) == (3, 7)
 
 
 @pytest.mark.parametrize(("layer", "last"), [(1, 1), (4, 4), (None, 6), (0, 6), (99, 6)])
@@ -121,18 +142,45 @@ def test_every_family_works(tiny_service: EncoderService, family: str) -> None:
 # Which token
 
 
-def test_the_picked_token_is_the_views_the_chosen_words_or_the_last_words(
-    service: EncoderService,
+def picked(attention: AttentionView) -> tuple[str, str]:
+    grid, pick = attention.grid, attention.pick
+    return grid.rows[pick.row].label, grid.columns[pick.column].label
+
+
+def test_an_address_with_one_token_has_its_strongest_partner(service: EncoderService) -> None:
+    attention = attention_on(service, side="to", token=4)
+    assert attention.pick.side == "to"
+    assert picked(attention)[1] == "pet"
+    assert picked(attention)[0] not in ("pet", "[CLS]")
+    assert picked(attention_on(service, token=3, other=4)) == ("my", "pet")
+    usual = attention_on(service).pick
+    assert attention_on(service, token=10**9).pick == usual
+    assert attention_on(service, special="Hide", token=0).grid.rows[0].label == "i"  # no [CLS]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He came", ("he", "came")),  # neighbours, if there is nothing else
+        ("snake", ("snake", "[CLS]", "[SEP]")),
+        ("no no no", ("no", "no")),
+        ("", ("[CLS]", "[SEP]")),
+    ],
+)
+def test_a_short_text_joins_what_it_has(
+    service: EncoderService, text: str, expected: tuple[str, str]
 ) -> None:
-    assert attention_on(service, side="to", token=4).picked == ("to", 4)
-    sentence = DEFAULT.sentences[0]
-    assert attention_on(service).picked == ("from", 5)  # [CLS] i love my pet python [SEP]
-    assert attention_on(service, replace(sentence, word=None)).picked == ("from", 5)
-    marked = replace(sentence, text="I love it!", word=None)
-    assert attention_on(service, marked).picked == ("from", 3)
-    assert attention_on(service, special="Hide", token=0).picked == ("from", 4)  # [CLS] is gone
-    assert attention_on(service, token=10**9).picked == ("from", 5)
-    assert attention_on(service, Sentence("")).picked == ("from", 0)
+    attention = attention_on(service, Sentence(text))
+    assert set(picked(attention)) <= set(expected)
+    assert attention.pick.row != attention.pick.column
+
+
+def test_a_chosen_word_is_one_of_the_two(service: EncoderService) -> None:
+    text = "The nurse told the doctor that she was tired"
+    for span in ((4, 9), (19, 25), (31, 34)):
+        found = picked(attention_on(service, Sentence(text, word=span)))
+        assert text[slice(*span)] in found
+        assert not {"the", "that", "was", "[CLS]", "[SEP]"} & set(found)
 
 
 # Any text
@@ -145,7 +193,8 @@ def test_any_text_works(service: EncoderService, text: str) -> None:
     for how in ({}, {"special": "Hide, rows to 1", "unit": "Words", "show": "Rollout"}):
         attention = attention_on(service, Sentence(text), **how)
         assert attention.grid.weights.size
-        sentences = " ".join(map(str, [*attention.claims(), *attention.notes()]))
+        claims = [attention.headline(), *attention.claims(), *attention.notes()]
+        sentences = " ".join(map(str, claims))
         assert "<img" not in re.sub(r"\\(.)", "", sentences)
 
 
@@ -159,6 +208,7 @@ def test_a_text_of_512_tokens_is_cut_and_a_head_that_was_let_go_is_asked_for(
     other = attention_on(service, Sentence(LONG), head=f"{layer}.{head}")
     weights = whole(service, Sentence(LONG))[layer - 1, head]
     np.testing.assert_allclose(other.weights, weights, atol=1e-5)
+    assert other.share == pytest.approx(other.navigator.joins[layer - 1, head], abs=1e-5)
 
 
 def test_any_number_of_sentences_can_be_chosen_from(service: EncoderService) -> None:
@@ -183,7 +233,7 @@ def test_broken_controls_fall_back_to_what_there_is(
 ) -> None:
     usual, broken = attention_on(service), attention_on(service, **controls)
     assert_shows(broken, usual.grid.weights)
-    assert (broken.picked, broken.navigator.order) == (usual.picked, usual.navigator.order)
+    assert (broken.pick, broken.navigator.order) == (usual.pick, usual.navigator.order)
     assert broken.passport == usual.passport
 
 
@@ -202,7 +252,7 @@ def test_the_arrays_hold_what_is_shown_and_what_is_behind_it(service: EncoderSer
 
 def test_the_passport_names_what_is_shown(service: EncoderService) -> None:
     head = attention_on(service, head="3.7", special="Hide").passport.settings
-    assert (head["show"], head["layer"], head["head"]) == ("head", 3, 7)
+    assert (head["show"], head["layer"], head["head"]) == ("head", 3, 8)
     assert head["special_tokens"] == "hide"
     mean = attention_on(service, show="All").passport.settings
     settings = {"show": "all", "unit": "tokens", "direction": "all"}

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from contextlens.content.language import Claim
+from contextlens.content.wording import percent
 from contextlens.core import EncoderService
-from contextlens.features.attention.attention import AttentionView
+from contextlens.features.attention.attention import AttentionView, Pick
 from contextlens.features.attention.controls import SCOPES
 from contextlens.features.attention.grid import Grid, GridItem
 from contextlens.features.attention.selection import HeadSelection
@@ -69,10 +70,14 @@ def odd_attention(base: AttentionView, seed: int) -> AttentionView:
         names={"first": "[CLS]", "separators": chance.choice(("[SEP]", "</s>"))},
         trained=chance.random() < 0.8,
     )
-    side = chance.choice(("from", "to"))
-    picked = (side, chance.randrange(len(rows if side == "from" else columns)))
+    pick = Pick("from", chance.randrange(len(rows)), chance.randrange(len(columns)))
+    joins = weights_of(numbers, 3, 4)
+    if chance.random() < 0.5:  # the head that is shown has most
+        joins[1, 2] = weights[pick.row, pick.column]
+        joins = np.minimum(joins, joins[1, 2])
     grid = Grid(rows, columns, weights, hidden, renormalised)
-    return replace(base, selection=selection, grid=grid, picked=picked)
+    navigator = replace(base.navigator, joins=joins)
+    return replace(base, selection=selection, grid=grid, pick=pick, navigator=navigator)
 
 
 def assert_largest(claim: Claim, values: np.ndarray, items: tuple[GridItem, ...]) -> None:
@@ -108,7 +113,7 @@ def assert_head(claim: Claim, selection: HeadSelection) -> None:
     if clear:
         assert shares[verdict] == share
         assert claim.numbers["even"] == even[verdict]
-    assert (claim.numbers["layer"], claim.numbers["head"]) == (selection.layer, selection.head)
+    assert (claim.numbers["layer"], claim.numbers["head"]) == (selection.layer, selection.head + 1)
 
 
 def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
@@ -116,33 +121,52 @@ def even_share(selection: HeadSelection, grid: Grid, item: GridItem) -> float:
     return len(item.positions) * (1 / n if grid.renormalised else selection.even["first"])
 
 
+def assert_join(attention: AttentionView) -> None:
+    """The verdict on the two chosen words, and its numbers."""
+    selection, grid, pick = attention.selection, attention.grid, attention.pick
+    share, column = float(grid.weights[pick.row, pick.column]), grid.columns[pick.column]
+    even, strongest = even_share(selection, grid, column), float(attention.navigator.joins.max())
+    is_clear = share >= 0.3 and share >= 1.5 * even
+    is_most = percent(share) == percent(strongest)
+    expected = ("links" if is_most else "also") if is_clear else "none" if is_most else "hardly"
+    assert attention.headline().key == f"attention.join.{expected}"
+    taken, *others = attention.claims()
+    assert taken.numbers["share"] == share
+    assert taken.numbers["even"] == pytest.approx(even)
+    assert taken.numbers["head"] == selection.head + 1
+    itself = grid.rows[pick.row].positions == column.positions
+    assert (taken.numbers["column"] == "itself") == itself
+    most = [claim for claim in others if claim.key == "attention.most"]
+    assert len(most) == (not is_most)
+    if most:
+        layer, head = most[0].numbers["layer"], most[0].numbers["head"]
+        assert attention.navigator.joins[layer - 1, head - 1] == most[0].numbers["share"]
+
+
 def test_every_sentence_is_true_of_any_weights(tiny_service: EncoderService) -> None:
     keys, base = set(), attention_on(tiny_service, model="folder:bert")
     for seed in range(N_MADE):
         attention = odd_attention(base, seed)
-        selection, grid, (side, index) = attention.selection, attention.grid, attention.picked
-        title = attention.title()
-        main, picked, caution = attention.claims()
+        selection, grid = attention.selection, attention.grid
+        title, headline = attention.title(), attention.headline()
         if selection.scope == "head":
-            assert main.key.startswith("attention.head.")
             assert_head(title, selection)
-            assert_head(main, selection)
+            assert_head(attention.sure()[1], selection)
+            assert_join(attention)
         else:
             real = [i for i, item in enumerate(grid.rows) if item.kind != "padding"]
             means = grid.weights[real].mean(axis=0)
-            expected = "rollout" if selection.scope == "rollout" else "mean"
-            assert main.key.startswith(f"attention.{expected}.")
+            kind = "rollout" if selection.scope == "rollout" else "mean"
+            assert headline.key.startswith(f"attention.{kind}.")
             assert_largest(title, means, grid.columns)
-            assert_largest(main, means, grid.columns)
+            assert_largest(headline, means, grid.columns)
             best = grid.columns[int(means.argmax())]
-            if main.key == "attention.mean.one":
-                assert main.numbers["even"] == pytest.approx(even_share(selection, grid, best))
-        weights = grid.weights[index] if side == "from" else grid.weights[:, index]
-        rollout = "rollout_" if selection.scope == "rollout" else ""
-        assert picked.key.startswith(f"attention.{rollout}{side}.")
-        assert_largest(picked, weights, grid.columns if side == "from" else grid.rows)
-        assert caution.key.endswith(".trained" if selection.trained else ".untrained")
-        keys |= read([title, main, picked, caution, *attention.sure()])
+            if headline.key == "attention.mean.one":
+                assert headline.numbers["even"] == pytest.approx(even_share(selection, grid, best))
+            assert attention.claims()[0].key == f"attention.taken.{kind}"
+        claims = attention.claims()
+        assert (claims[-1].key == "attention.untrained") == (not selection.trained)
+        keys |= read([title, headline, *claims, *attention.sure()])
     keys |= read(checked_notes(tiny_service))
     assert not unreached("attention", keys)
 
@@ -191,23 +215,33 @@ def checked_notes(service: EncoderService) -> Iterator[Claim]:
 
 def test_the_opening_page_reads(service: EncoderService) -> None:
     attention = attention_on(service, special="Hide")
-    claims = [attention.title(), *attention.claims(), *attention.notes()]
+    claims = [attention.headline(), *attention.claims(), *attention.notes()]
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
-        "Layer 1, head 2 looks at the previous token In layer 1, head 2, over 99% of the "
-        "attention goes to the previous token (an even spread would give 14%). Among the tokens "
-        "shown, “python” attends most to “pet” (over 99%). Each head of a layer chooses for "
-        "itself where it takes its input from; that does not explain what the model concludes. "
-        "Hidden: [CLS], [SEP]. The rows leave out attention to hidden tokens, so a row may sum to "
-        "less than 1."
+        "One head links “my” to “python”. Of what head 2 in layer 4 takes in for “my”, 78% comes "
+        "from “python” (an even spread: 14%). Hidden: [CLS], [SEP]. The rows leave out attention "
+        "to hidden tokens, so a row may sum to less than 1."
     )
+
+
+def test_a_head_says_which_one_links_the_two_words_more(service: EncoderService) -> None:
+    nurse = Sentence("The nurse told the doctor that she was tired")
+    chosen = {"side": "to", "token": 2, "other": 8}
+    first = attention_on(service, nurse, **{**chosen, "other": 7})
+    assert str(first.headline()) == "One head links “she” to “nurse”."
+    assert str(first.claims()[0]).startswith(
+        "Of what head 12 in layer 6 takes in for “she”, **46%** comes from “nurse”"
+    )
+    other = attention_on(service, nurse, head="1.0", **{**chosen, "other": 7})
+    assert str(other.headline()) == "This head hardly links “she” to “nurse”."
+    assert str(other.claims()[-1]) == "Head 12 in layer 6 does most: **46%**."
 
 
 def test_equal_tokens_and_roberta_s_special_tokens_have_their_names(
     tiny_service: EncoderService,
 ) -> None:
     unknown = Sentence("🦄 and 🦫")
-    picked = attention_on(tiny_service, unknown, show="All", special="Hide", token=1).claims()[1]
-    assert picked.numbers["word"].replace("\\", "") == "“[UNK]” at position 1"
+    taken = attention_on(tiny_service, unknown, show="All", special="Hide", token=1).claims()[0]
+    assert taken.numbers["row"].replace("\\", "") == "“[UNK]” at position 1"
     roberta = attention_on(tiny_service, PAIR, model="folder:roberta", special="Hide")
     names = roberta.notes()[0].numbers["names"]
     assert names.replace("\\", "") == "<s>, </s>"

@@ -98,7 +98,7 @@ def test_a_row_of_zeros_stays_zero(service: EncoderService) -> None:
 def test_the_picked_tokens_table_has_its_row_or_column(service: EncoderService, side: str) -> None:
     attention = attention_on(service, PAIR, side=side, token=3, show="All")
     weights, names = attention.grid.weights, [item.label for item in attention.grid.rows]
-    table = attention.grid.picked_table(*attention.picked)
+    table = attention.grid.picked_table(side, attention.pick.index)
     expected = weights[3] if side == "from" else weights[:, 3]
     np.testing.assert_array_equal(table.iloc[:, 2], expected)
     assert list(table.columns[:2]) == ["position", "token"]

@@ -141,11 +141,10 @@ def test_heads_are_sorted_by_any_habit(service: EncoderService, habit: str) -> N
     encoding = encoded(service, BUNDLED_ID)
     heads = reduce_heads(encoding.attentions, encoding)
     values = heads.habits[..., HABITS.index(habit)]
-    orders = [ranked(heads, habit), ranked(heads, habit, least=True)[::-1]]
-    for order in orders:
-        by_rank = [values[layer - 1, head] for layer, head in order]
-        assert by_rank == sorted(by_rank, reverse=True)
-        assert len(set(order)) == 72
+    order = ranked(values)
+    by_rank = [values[layer - 1, head] for layer, head in order]
+    assert by_rank == sorted(by_rank, reverse=True)
+    assert len(set(order)) == 72
 
 
 def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
@@ -155,12 +154,13 @@ def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
     arrays = [heads.habits, heads.even, heads.pictures, heads.layer_means, heads.full]
     assert sum(array.nbytes for array in arrays) < 16_000_000
     assert heads.pictures.shape[-1] <= 32
-    first = [ranked(heads, habit)[0] for habit in HABITS]
-    for layer, head in [*first, ranked(heads, "entropy", least=True)[0]]:
+    orders = [ranked(heads.habits[..., i]) for i in range(len(HABITS))]
+    for layer, head in [*(order[0] for order in orders), orders[-1][-1]]:
         own = encoding.attentions[layer - 1, head]
         np.testing.assert_array_equal(heads.whole(layer, head), own)
-    layer, head = next(p for p in ranked(heads, "entropy") if p not in heads.full_at)
+    layer, head = next(p for p in orders[-1] if p not in heads.full_at)
     assert heads.whole(layer, head) is None
+    assert heads.everything() is None
 
 
 def test_one_token_has_no_neighbours(service: EncoderService) -> None:

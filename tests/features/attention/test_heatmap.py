@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from contextlens.features.attention.all_heads import all_heads_figure
 from contextlens.features.attention.heatmap import attention_heatmap, weight_bound
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(4), size=3).astype(np.float32)
@@ -42,11 +43,21 @@ def test_a_long_axis_names_some_with_their_places() -> None:
     assert figure.layout.xaxis.ticktext is None
 
 
-@pytest.mark.parametrize(("side", "edge"), [("from", "y"), ("to", "x")])
-def test_the_picked_row_or_column_has_a_frame(side: str, edge: str) -> None:
-    figure = attention_heatmap(WEIGHTS, at("abc"), at("abcd"), title="", marked=(side, 1))
+def test_the_cell_of_the_two_chosen_words_has_a_frame() -> None:
+    figure = attention_heatmap(WEIGHTS, at("abc"), at("abcd"), title="", marked=(1, 2))
     shape = figure.layout.shapes[0]
-    assert (shape[f"{edge}0"], shape[f"{edge}1"]) == (0.5, 1.5)
+    assert (shape.x0, shape.x1, shape.y0, shape.y1) == (1.5, 2.5, 0.5, 1.5)
+
+
+def test_each_head_is_a_square_of_its_own_in_the_picture_of_all() -> None:
+    pictures = np.random.default_rng(0).random((2, 3, 4, 4)).astype(np.float32)
+    figure = all_heads_figure(pictures, [(2, 1)], title="All heads")
+    z = np.asarray(figure.data[0].z)
+    assert z.shape == (2 * 5 - 1, 3 * 5 - 1)
+    np.testing.assert_allclose(z[5:9, 5:9], np.sqrt(pictures[1, 1] / pictures[1, 1].max()))
+    assert np.isnan(z[4]).all()
+    assert list(figure.layout.xaxis.ticktext) == ["1", "2", "3"]
+    assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].y0) == (4, 4)
 
 
 def test_one_large_weight_of_a_long_text_does_not_take_the_colours() -> None:

@@ -26,8 +26,9 @@ def test_the_table_of_heads_is_sorted_and_true(
     assert len(table) == 72
     assert table["[CLS]"].is_monotonic_decreasing
     for _, row in table.iloc[::9].iterrows():
-        head = opening[int(row["layer"]) - 1, int(row["head"])]
+        head = opening[int(row["layer"]) - 1, int(row["head"]) - 1]
         assert row["[CLS]"] == pytest.approx(head[:, 0].mean(), abs=1e-5)
+        assert row["“my” takes in “python”"] == pytest.approx(head[3, 5], abs=1e-6)
         assert row["next token"] == pytest.approx(np.diagonal(head, 1).mean(), abs=1e-5)
     spreads = [attention_on(service, sort=by).navigator.table() for by in ("entropy", "focus")]
     assert spreads[0]["entropy (bits)"].is_monotonic_decreasing
@@ -40,35 +41,31 @@ def test_columns_have_names_of_their_own_where_special_tokens_share_one(
     navigator = attention_on(service).navigator
     same = replace(navigator.selection, names={"first": "<s>", "separators": "<s>"})
     columns = list(replace(navigator, selection=same).table().columns)
-    assert columns[4:6] == ["<s>", "<s> (others)"]
+    assert columns[5:7] == ["<s>", "<s> (others)"]
 
 
-def test_heads_are_said_with_the_habit_that_they_are_sorted_by(service: EncoderService) -> None:
+def test_heads_are_said_with_what_they_are_sorted_by(
+    service: EncoderService, opening: np.ndarray
+) -> None:
     navigator = attention_on(service).navigator
+    assert navigator.listed()[0] == (4, 1, "78%")
+    assert navigator.texts()[3][1] == f"“my” takes in “python” {opening[3, 1, 3, 5]:.4f}"
+    habit = attention_on(service, sort="previous").navigator
+    assert habit.listed()[0] == (1, 2, "over 99%")
+    assert habit.texts()[2][7] == f"previous token {habit.heads.habits[2, 7, 0]:.4f}"
     narrow = attention_on(service, sort="focus").navigator
-    values, titles = navigator.heads.habits, navigator.titles()
-    assert len(titles) == 72
-    assert next(iter(titles.items())) == ("1.2", "Layer 1, head 2 · over 99%")
-    assert navigator.texts()[2][7] == f"previous token {values[2, 7, 0]:.4f}"
-    assert narrow.titles()["3.7"].endswith(f"{values[2, 7, -1]:.2f} bits")
-    assert narrow.texts()[2][7] == f"entropy {values[2, 7, -1]:.4f} bits"
+    layer, head, bits = narrow.listed()[0]
+    entropies = narrow.heads.habits[..., -1]
+    assert entropies[layer - 1, head] == entropies.min()
+    assert bits.endswith(" bits")
+    for shades in (navigator.shades(), habit.shades(), narrow.shades()):
+        assert (shades.min() >= 0, shades.max()) == (True, pytest.approx(1))
+    assert narrow.shades()[layer - 1, head] == pytest.approx(1)
 
 
 def test_orders_are_named_by_the_models_own_special_tokens(tiny_service: EncoderService) -> None:
     tokens = {"bert": ("[CLS]", "[SEP]"), "roberta": ("<s>", "</s>")}
     for family, (first, others) in tokens.items():
         titles = attention_on(tiny_service, model=f"folder:{family}").navigator.sort_titles()
-        assert titles[:5] == ["previous token", "next token", first, others, "same word"]
-        assert titles[5:] == ["least focused", "most focused"]
-
-
-def test_the_bars_say_what_they_are_about(service: EncoderService) -> None:
-    captions = {
-        "One head": "Layer 3, head 7: attention to … (can overlap)",
-        "Layer": "Layer 4, average of heads: attention to … (can overlap)",
-        "All": "Average of all heads: attention to … (can overlap)",
-        "Rollout": "Average of heads, layers 1 to 4: attention to … (can overlap)",
-    }
-    for show, caption in captions.items():
-        attention = attention_on(service, show=show, head="3.7", layer=4)
-        assert attention.navigator.caption() == caption
+        assert titles[1:6] == ["previous token", "next token", first, others, "same word"]
+        assert titles[6:] == ["least focused", "most focused"]

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import EncoderService
-from contextlens.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
+from contextlens.features.attention.controls import HEAD, OTHER, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.attention.examples import LONG, attention_on, view_on
 from tests.support.fields import field
@@ -29,7 +29,6 @@ from tests.support.pages import (
     given,
     layer_of,
     offered_files,
-    reading,
     send_pick,
     shown_view,
     to_layer,
@@ -81,40 +80,50 @@ def assert_shows(app: AppTest, expected: np.ndarray) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("open_", [alone, framed])
-def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
+def test_the_page_opens_on_the_head_that_joins_two_words(
     open_: Any, service: EncoderService
 ) -> None:
     app = open_(DEFAULT, PAGE)
     assert [title.value for title in app.title] == ["Attention"]
     assert_shows(app, attention_on(service).grid.weights)
-    text = reading(app)
-    assert "In layer 1, head 2, **over 99%** of the attention goes to the previous token" in text
-    assert "“python” attends most to “pet” (**over 99%**)" in text
-    assert component(app, "contextlens_lines")["title"] == (
-        "Layer 1, head 2 looks at the previous token"
-    )
+    assert "One head links “my” to “python”." in everything_said(app)
+    assert component(app, "contextlens_lines")["picked"] == {"side": "from", "from": 3, "to": 5}
+    assert component(app, "contextlens_heads")["chosen"] == [[4, 1]]
+    assert component(app, "contextlens_heads")["listed"][0] == {
+        "layer": 4,
+        "head": 1,
+        "text": "78%",
+    }
     assert len(tables(app)["heads"]) == 72
-    assert field(app.selectbox, SORT.key).options[2] == "[CLS]"
-    assert component(app, "contextlens_heads")["values"][0][2].startswith("previous token 0.99")
+    assert field(app.selectbox, SORT.key).options[3] == "[CLS]"
     assert not app.warning
 
 
-def test_another_head_is_chosen_in_the_menu_and_in_the_navigator(service: EncoderService) -> None:
-    app = field(opened().selectbox, HEAD.key).set_value("3.7").run()
-    assert_shows(app, attention_on(service, head="3.7").grid.weights)
+def test_another_head_is_chosen_in_the_navigator(service: EncoderService) -> None:
     app = send_pick(opened(show="Rollout", layer=3), "attention_heads", layer=5, head=1)
     assert_shows(app, attention_on(service, head="5.1").grid.weights)
     assert SHOW.of(shown_view(app)) == "One head"
     assert HEAD.among(["5.1"], default="").of(shown_view(app)) == "5.1"
     assert component(app, "contextlens_heads")["chosen"] == [[5, 1]]
+    first = component(app, "contextlens_heads")["listed"][0]
+    app = send_pick(app, "attention_heads", layer=first["layer"], head=first["head"])
+    assert HEAD.of(shown_view(app)) == ""  # the first head follows the words again
 
 
-def test_picking_a_token_shows_its_numbers_and_says_them() -> None:
-    app = send_pick(opened(show="All"), "attention_lines", side="to", position=4)
+def test_a_click_on_one_side_leaves_the_choice_on_the_other() -> None:
+    nurse = Sentence("The nurse told the doctor that she was tired")
+    app = send_pick(opened(nurse), "attention_lines", side="from", position=7)
+    app = send_pick(app, "attention_lines", side="to", position=2)
     view = shown_view(app)
-    assert (SIDE.of(view), TOKEN.of(view)) == ("to", 4)
-    assert "“pet” gets the most attention from" in reading(app)
-    assert component(app, "contextlens_lines")["picked"] == {"side": "to", "index": 4}
+    assert (SIDE.of(view), TOKEN.of(view), OTHER.of(view)) == ("to", 2, 7)
+    assert "One head links “she” to “nurse”." in everything_said(app)
+    assert component(app, "contextlens_heads")["chosen"] == [[6, 11]]
+    assert component(app, "contextlens_lines")["picked"] == {"side": "to", "from": 7, "to": 2}
+
+
+def test_all_heads_have_a_large_picture() -> None:
+    app = opened(Sentence("A python"), large="heads")
+    assert chart(app, "attention_heatmap")["layout"]["title"]["text"].startswith("All heads")
 
 
 def test_options_change_what_is_shown_and_the_notes_tell() -> None:
@@ -161,17 +170,10 @@ def test_the_files_are_offered() -> None:
     assert files["attention.npz"]().startswith(b"PK")
 
 
-def test_the_layer_bar_keeps_the_head_and_has_no_place_beside_the_mean_of_all(
-    service: EncoderService,
-) -> None:
-    app = opened(Sentence("A python"), head="2.7")
-    assert layer_of(app) == 2
-    app = to_layer(app, 5)
-    assert HEAD.among(["5.7"]).of(shown_view(app)) == "5.7"
-    assert shown_view(app).layer is None
-    assert_shows(app, attention_on(service, Sentence("A python"), head="5.7").grid.weights)
-    with pytest.raises(StopIteration):
-        layer_of(opened(Sentence("A python"), show="All"))
+def test_the_layer_bar_is_beside_means_of_one_layer(service: EncoderService) -> None:
+    for how in ({}, {"show": "All"}):
+        with pytest.raises(StopIteration):
+            layer_of(opened(Sentence("A python"), **how))
     app = to_layer(opened(Sentence("A python"), show="Rollout"), 2)
     assert shown_view(app).layer == 2
     assert_shows(

@@ -58,9 +58,3 @@ def test_any_label_survives_json(text: str) -> None:
     assert items[0]["kind"] == "typed"
     assert json.loads(json.dumps(items)) == items
     json.dumps(items, ensure_ascii=False).encode("utf-8")
-
-
-def test_pictures_are_bytes_each_scaled_to_its_own_largest_cell() -> None:
-    pictures = np.zeros((1, 2, 2, 2), np.float32)
-    pictures[0, 0] = [[0.25, 0.0625], [0, 0]]
-    assert list(widgets._bytes(pictures)) == [255, 128, 0, 0, 0, 0, 0, 0]

@@ -19,8 +19,9 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import INDEXES
 from contextlens.corpus.store.store import Store
-from contextlens.features.corpora.controls import CORPUS, PAGE, SEARCH, WORD
+from contextlens.features.corpora.controls import PAGE, SEARCH
 from contextlens.ui.corpora import catalogue, changing
+from contextlens.ui.corpora.controls import COLLECTION, WORD
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.services import service, settings
@@ -68,7 +69,7 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
 
 
 def on(name: str) -> ViewState:
-    return CORPUS.put(DEFAULT, name)
+    return COLLECTION.put(DEFAULT, name)
 
 
 def upload(app: AppTest, content: bytes, name: str = "mine.csv") -> AppTest:
@@ -255,7 +256,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert set(about.columns) == {"sense", "split"}
     assert about.split == "split"
     assert about.indexing.layers == tuple(range(7))
-    assert CORPUS.asked(shown_view(app)) == name
+    assert COLLECTION.asked(shown_view(app)) == name
     assert reading(app).startswith("**mine.csv** has **")
     assert "12 texts · 66 words" in plainly_said(app)
     assert "all-MiniLM-L6-v2, layers 0 to 6, full precision" in plainly_said(app)
@@ -287,7 +288,7 @@ def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     app = kept(table(), "another name.csv")
     assert store().names() == (name,)
     assert "You already stored these texts with the same settings on" in plainly_said(app)
-    assert CORPUS.asked(shown_view(app)) == name
+    assert COLLECTION.asked(shown_view(app)) == name
     app = upload(opened(), table())
     settled(press(with_layers(app, 6), "corpora_index"))
     assert len(store().names()) == 2  # indexed otherwise
@@ -369,7 +370,7 @@ def test_deleting_takes_a_second_click() -> None:
     assert "corpora_delete_yes" not in keys(app)
     app = press(press(app, "corpora_delete"), "corpora_delete_yes")
     assert store().names() == ()
-    assert CORPUS.of(shown_view(app)) == "ambiguous"
+    assert not COLLECTION.of(shown_view(app))
     assert_whole(app)
 
 

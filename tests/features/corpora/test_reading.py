@@ -82,7 +82,7 @@ def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
     tied = replace(WORDS, rows=(WordRow("bank", 40, 1), ROWS[0]))
     assert words_title(tied) == "No word occurs more often than “bank”: 40 times, in one sense"
     plain = replace(WORDS, rows=ROWS[2:])
-    assert words_title(plain) == "Most frequent, small words aside: “river” (7)"
+    assert words_title(plain) == "“river” occurs most often: 7 times"
     once = replace(WORDS, rows=(WordRow("x", 1),))
     assert words_title(once) == "No word shown occurs more than once"
     said = words_claims("mine.csv", 200, WORDS)

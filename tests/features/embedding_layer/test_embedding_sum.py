@@ -280,7 +280,7 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
 
 
 APART = ("same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
-         "learned_note")  # fmt: skip
+         "learned_note", "starts")  # fmt: skip
 """Sentences that the tests of the closer looks reach."""
 
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say, table
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.embedding_layer.controls import PAGE, SECTION
+from contextlens.features.embedding_layer.controls import ALL, PAGE, SECTION, SHOW
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
@@ -36,6 +36,7 @@ from tests.support.texts import LONG
 from tests.support.tiny_models import FAMILIES
 
 CHART = "embedding_sum"
+EVERY_TOKEN = SHOW.put(DEFAULT, ALL)
 MARKUP = "<b>bold</b> **x** $y$ :snake: <script>"
 LOOKS = {
     "Same word": ("reading_same", ["embedding_same"]),
@@ -74,7 +75,7 @@ def strips(app: AppTest) -> dict[str, np.ndarray]:
 def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbers(
     service: EncoderService,
 ) -> None:
-    app = alone(page=PAGE)
+    app = alone(EVERY_TOKEN, page=PAGE)
     assert not app.exception
     assert not [*app.warning, *app.error, *app.info]
     assert [title.value for title in app.title] == ["Embedding layer"]
@@ -101,10 +102,17 @@ def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbe
     assert say("embedding_layer.constant", n_tokens=7, rows="segment") in everything_said(app)
 
 
-def test_widgets_write_the_view() -> None:
+def test_it_opens_on_one_word_in_several_sentences() -> None:
     app = opened()
+    assert said(app) == "“python” starts with the same numbers in every sentence."
+    assert len(chart(app, CHART)["data"]) == 9  # three sentences, three columns
+    assert "Sentence C is an example" in everything_said(app)
+
+
+def test_widgets_write_the_view() -> None:
+    app = opened(EVERY_TOKEN)
     app = field(app.selectbox, f"{PAGE}_token").set_value("0").run()
-    assert shown_view(app).controls[PAGE] == {"token": "0"}
+    assert shown_view(app).controls[PAGE] == {"show": "all", "token": "0"}
     title = chart(app, CHART)["layout"]["title"]["text"]
     assert title == "“[CLS]” = word + position 0 + segment 0"
     assert said(app).startswith("The position contributes most to “[CLS]”: **")
@@ -127,7 +135,9 @@ def test_each_closer_look_has_its_parts_and_shows_no_markup(section: str) -> Non
 
 
 def test_no_text_is_no_error_and_a_long_one_is_told_to_be_drawn_in_part() -> None:
-    view = replace(DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"token": "511"}})
+    view = replace(
+        DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"token": "511", "show": "all"}}
+    )
     assert len(frame(opened(replace(DEFAULT, sentences=())), "word row (ID)")) == 2
     captions = " ".join(c.value for c in opened(view).main.caption)
     assert say("embedding_layer.window", first=498, last=511, n=512) in captions

@@ -82,7 +82,9 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     states = hidden_states(DEFAULT, service, service.load(BUNDLED_ID), None)
     picture = chart(app, "layers_picture")
     np.testing.assert_allclose(picture["data"][0]["y"], states.measure.values[:, 5], atol=1e-4)
-    assert picture["layout"]["title"]["text"] == ("By layer 6, “python” has changed a lot: 0.43")
+    assert picture["layout"]["title"]["text"] == (
+        "By layer 6, context has changed “python” a lot: 0.43"
+    )
     assert "the similarity of “python” to its start is **0.43**" in said(app)
     assert len(frame(app, "position")) == 7
     nearest = said(app, "reading_nearest")

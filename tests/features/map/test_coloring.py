@@ -16,6 +16,7 @@ from contextlens.features.map.coloring import (
     LAYER,
     NOTHING,
     Coloring,
+    by_place,
     color_choice,
     coloring,
     groups,
@@ -109,14 +110,67 @@ def test_categories_keep_their_colours_on_another_map() -> None:
     assert len(colors[1]) == 6  # five senses, and one point without
 
 
-def test_the_most_frequent_get_colours_and_the_others_are_grey() -> None:
-    values = [f"c{i:02d}" for i in range(14) for _ in range(20 - i)]
+def test_many_categories_share_a_trace_and_each_has_a_hue_seen_in_both_themes() -> None:
+    values = [f"c{i:02d}" for i in range(214) for _ in range(3)]
     color = Coloring("c", "category", values, order=tuple(dict.fromkeys(values)))
-    found = groups(color, len(values))
-    assert found[0].name == f"other ({14 - MAX_COLORED})"
-    assert found[0].color == CATEGORICAL[-1]
-    assert [g.name for g in found[1:]] == [f"c{i:02d}" for i in range(MAX_COLORED)]
-    assert [g.color for g in found[1:]] == list(CATEGORICAL[:MAX_COLORED])
+    (found,) = groups(color, len(values))
+    assert found.name == ""
+    assert len(set(found.colors)) > 200
+    for i, value in enumerate(values):
+        assert found.color_at(i) == color.colors[value]
+    for ink in set(found.colors):
+        for ground in ("#FFFFFF", "#0E1117"):
+            assert contrast(ink, ground) >= 3
+    few = Coloring("c", "category", values[:27], order=tuple(dict.fromkeys(values[:27])))
+    assert [group.color for group in groups(few, 27)] == list(CATEGORICAL[:MAX_COLORED])
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG's contrast ratio of two colours."""
+    channels = [np.frombuffer(bytes.fromhex(c[1:]), np.uint8) / 255 for c in (one, other)]
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in channels]
+    low, high = sorted(float(c @ (0.2126, 0.7152, 0.0722)) for c in linear)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("title", "labels", "scale"),
+    [
+        ("review", ("5 stars", "1 star", "3 stars"), ("1 star", "3 stars", "5 stars")),
+        ("stars", ("10", "9", "1"), ("1", "9", "10")),
+        ("school", ("Grade 2", "Grade 10", "Grade 1"), ("Grade 1", "Grade 2", "Grade 10")),
+        ("mark", ("C", "A", "B", "F"), ("A", "B", "C", "F")),
+        ("tone", ("positive", "Negative", "neutral"), ("Negative", "neutral", "positive")),
+        ("topic", ("1", "2", "3"), ()),
+        ("tone", ("positive", "negative"), ()),
+        ("stars", ("1", "2", "many"), ()),
+        ("stars", ("1 star", "2 grades", "3 stars"), ()),
+    ],
+)
+def test_a_scale_stands_in_its_order_in_one_hue(
+    title: str, labels: tuple[str, ...], scale: tuple[str, ...]
+) -> None:
+    points = points_of(3)
+    color = coloring(replace(points, labels={title: labels}), title)
+    assert color.is_scale == bool(scale)
+    if scale:
+        assert color.order == scale
+        lights = [contrast(color.colors[label], "#000000") for label in scale]
+        assert lights == sorted(lights, reverse=True)
+
+
+def test_senses_of_one_word_lose_its_name() -> None:
+    one = Coloring("sense", "category", order=("bat: animal", "bat: sport"))
+    assert list(one.shown.values()) == ["animal", "sport"]
+    two = Coloring("sense", "category", order=("bat: animal", "bank: money", "other"))
+    assert list(two.shown.values()) == ["bat · animal", "bank · money", "other"]
+
+
+def test_hues_follow_the_place_on_the_map() -> None:
+    turns = np.linspace(-3, 3, 13)
+    places = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    names = [f"n{i}" for i in np.random.default_rng(0).permutation(13)]
+    assert by_place(places, names) in {tuple(names[i:] + names[:i]) for i in range(13)}
 
 
 def test_categories_are_ordered_by_number_and_points_without_one_are_apart() -> None:

@@ -72,7 +72,9 @@ def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
     assert still.margin.t == plain.margin.t < told.margin.t
     assert told.title.subtitle.text == "30 of 40 texts, chosen at random"
     assert plain.title.subtitle.text is None
-    assert (plain.modebar.orientation == "v") == (not narrow)
+    bare = map_scatter(points, places[1], title="", subtitle="30 of 40", narrow=narrow).layout
+    assert bare.margin.t == 36
+    assert bare.title.subtitle.text is None
     color = coloring(points, "sense")
     for figure in (
         map_scatter(points, places[1], color=color, title="T"),

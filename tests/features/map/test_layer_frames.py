@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from contextlens.core.errors import RequestError
@@ -9,7 +10,7 @@ from contextlens.features.map.coloring import coloring, groups
 from contextlens.features.map.frame import map_ranges
 from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from contextlens.features.map.scatter import MapMarks, map_order
-from contextlens.maps.clusters import ClusterLabel
+from contextlens.figures.side_names import SideName
 from tests.features.map.points import drawn_at, layers_of, points_of
 
 
@@ -37,11 +38,16 @@ def test_frames_move_every_point_in_the_frame_of_its_layer() -> None:
 
 def test_groups_are_named_in_the_frame_of_the_shown_layer_only() -> None:
     points, places = points_of(40), layers_of(3, 40)
-    names = [ClusterLabel(0, ("river", "boat"), tuple(map(float, places[1, 0])), 9)]
-    figure = layers_scatter(points, places, range(3), layer=1, clusters=names, titles=["T"] * 3)
+    names = {1: [SideName("k", "river · boat", "#0072B2", tuple(map(float, places[1, 0])), 9)]}
+    strays = {0: [3], 1: [5, 6], 2: []}
+    own = {"names": names, "strays": strays, "titles": ["T"] * 3}
+    figure = layers_scatter(points, places, range(3), layer=1, **own)
     shown = [[note.visible for note in frame.layout.annotations] for frame in figure.frames]
     assert shown == [[False], [True], [False]]  # a frame without annotations would keep them
-    assert [note.text for note in figure.layout.annotations] == ["river · boat"]
+    assert [note.name for note in figure.layout.annotations] == ["k"]
+    assert [[line.visible for line in own.layout.shapes] for own in figure.frames] == shown
+    for layer, frame in enumerate(figure.frames):
+        np.testing.assert_array_equal(frame.data[-1].x, places[layer, strays[layer], 0])
 
 
 def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() -> None:

@@ -15,10 +15,10 @@ from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
 from contextlens.corpus.readers import read
 from contextlens.features.map.controls import PAGE
 from contextlens.features.map.request import corpus_of
-from contextlens.features.map.widgets import OWN_FILE
-from contextlens.ui.corpora.own_file import places, share
+from contextlens.ui.corpora.own_file import columns_of, found_again, places, share
 from contextlens.ui.files.uploads import forget_all, keep, table_of
 from contextlens.ui.state.address import decode, encode
+from contextlens.ui.state.old_controls import renamed_controls
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import app_settings
 
@@ -26,7 +26,6 @@ TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in pyt
 
 
 ME = "a visit"
-columns_of, found_again = OWN_FILE.columns_of, OWN_FILE.found_again
 
 
 TITLES = ["kind", "text", "where"]
@@ -40,7 +39,7 @@ def _app() -> Iterator[None]:
 
 
 def view_of(**controls: Any) -> ViewState:
-    return replace(DEFAULT, controls={PAGE: controls})
+    return replace(DEFAULT, controls=renamed_controls({PAGE: controls}, PAGE))
 
 
 def shared(

@@ -49,6 +49,7 @@ def _odd_masks(seed: int) -> Masks:
     rows = []
     for row in batch.rows:
         mean, mean_all = draw.uniform(-1, 1, (2, 4)).astype(np.float32)
+        mean = np.ones_like(mean) if chance.random() < 0.3 else mean
         rows.append(replace(row, damage=replace(row.damage, mean=mean, mean_all=mean_all)))
     other = PaddedBatch(tuple(rows), batch.pad_to, not batch.masked)
     return Masks(

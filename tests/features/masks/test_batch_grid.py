@@ -30,7 +30,7 @@ def lab(service: EncoderService) -> PaddedBatch:
 
 
 def grid(lab: PaddedBatch, layer: int = 6, *, averaged: bool = False) -> dict[str, Any]:
-    result = BatchGrid(lab, lab.rows[0], layer, cosine_scale(lab), averaged)
+    result = BatchGrid(lab, lab.rows[0], layer, 1.0, averaged)
     return result.figure().to_plotly_json()
 
 
@@ -81,6 +81,19 @@ def assert_true(masks: Masks) -> list[Claim]:
     return [title, *sure, *notes]
 
 
+def test_the_words_that_change_most_are_named(lab: PaddedBatch) -> None:
+    def most(*cosines: float) -> str:
+        tokens = np.tile(np.array(cosines, np.float32), (7, 1))
+        row = replace(lab.rows[0], damage=replace(lab.rows[0].damage, tokens=tokens))
+        return " ".join(map(str, BatchGrid(lab, row, 6).most()))
+
+    # [CLS] i love my pet python [SEP]
+    assert most(0.1, 0.5, 0.9, 0.8, 0.9, 0.9, 0.2) == "Of the words, “i” changes most."
+    assert most(1, 0.5, 0.9, 0.501, 0.9, 0.9, 1) == "Of the words, “i” and “my” change most."
+    assert not most(1, 0.5, 0.5, 0.5, 0.9, 0.9, 1)
+    assert not most(0.1, 1, 1, 1, 1, 1, 0.1)
+
+
 @pytest.mark.slow
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
     keys = set().union(*(read(assert_true(masks)) for masks in odd_batches()))
@@ -90,8 +103,8 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
 
 def test_no_other_sentence_of_the_page_is_dead() -> None:
     """The parts of the page read their own; of the others, code has the keys."""
-    read_here = ("title", "share", "effect", "sure", "note", "case", "layers", "problem")
-    elsewhere = (*read_here, "saving", "limit", "column")
+    read_here = ("title", "share", "effect", "sure", "note", "case", "layers", "problem", "most")
+    elsewhere = (*read_here, "headline", "saving", "limit", "column")
     assert not [key for key in unreached("masks", ()) if key.split(".")[1] not in elsewhere]
 
 
@@ -105,11 +118,21 @@ def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(
     cells = grid(lab, layer)["data"][0]
     for column, row in enumerate(lab.rows):
         found = [line[column] for line in cells["z"][: row.n_real]]
-        np.testing.assert_allclose(found, row.damage.tokens[layer], atol=5.1e-6)
+        np.testing.assert_allclose(found, 1 - row.damage.tokens[layer], atol=5.1e-6)
         for i, value in enumerate(row.damage.tokens[layer]):
             hover = cells["customdata"][i][column]
             assert hover.endswith(f"layer {layer}: similarity {value:.4f}")
             assert f"position {i} · ID {row.padded.token_ids[i]} · mask 1 · segment 0" in hover
+
+
+def test_only_changed_tokens_have_numbers(service: EncoderService) -> None:
+    for masked in (True, False):
+        lab = lab_of(service, A, B, masked=masked)
+        cells = grid(lab)["data"][0]
+        assert cells["zmin"] == 0
+        for i, value in enumerate(lab.rows[0].damage.tokens[6]):
+            is_changed = f"{value:.2f}" != "1.00"
+            assert (f"<b>{value:.2f}</b>" in cells["text"][i][0]) == is_changed == (not masked)
 
 
 def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: PaddedBatch) -> None:

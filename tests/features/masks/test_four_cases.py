@@ -70,19 +70,20 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
             numbers[f"{name}_real"] = text.damage.mean[at]
             numbers[f"{name}_all"] = text.damage.mean_all[at]
         case = f"{'on' if masks.masked else 'off'}_{'all' if masks.averaged else 'real'}"
-        title, (present, compared) = cases.title(), cases.claims()
-        for each in (title, present):
-            assert each.numbers == {"label": row.label, "similarity": numbers[case]}
+        headline, (number,), (mistakes,) = cases.headline(), cases.claims(), cases.sure()
         changed = {
-            name: "unchanged" if round(float(value), 3) == 1 else "changed"
+            name: "unchanged" if f"{value:.2f}" == "1.00" else "changed"
             for name, value in numbers.items()
         }
-        assert present.key == f"masks.case.{case}.{changed[case]}"
-        mistakes = f"mistakes.{changed['off_real']}"
-        assert compared.key.endswith(mistakes if case == "on_real" else "right")
-        assert compared.numbers == {"label": row.label, **numbers}
-        keys |= read([title, present, compared])
-    assert not unreached("masks.case", keys)
+        assert headline.key == f"masks.headline.{case}.{changed[case]}"
+        if (case, changed[case]) == ("on_real", "unchanged"):
+            assert number.key == f"masks.case.forgotten.{changed['off_real']}"
+        else:
+            assert number.key == "masks.case.now"
+            assert number.numbers == {"label": row.label, "similarity": numbers[case]}
+        assert mistakes.numbers == {"label": row.label, **numbers}
+        keys |= read([cases.title(), headline, number, mistakes])
+    assert not [key for name in ("case", "headline") for key in unreached(f"masks.{name}", keys)]
 
 
 def test_they_are_read_whole(service: EncoderService) -> None:
@@ -90,16 +91,15 @@ def test_they_are_read_whole(service: EncoderService) -> None:
     assert cases is not None
 
     def text(cases: FourCases) -> str:
-        return " ".join(map(str, cases.claims())).replace("**", "")
+        return " ".join(map(str, [cases.headline(), *cases.claims()])).replace("**", "")
 
     assert text(replace(cases, masked=True)) == (
-        "With the mask on, padding changes nothing in sentence A. Forget it, and the sentence is "
-        "0.790 alike to itself (cosine; 1: the same). Average the padding too: 0.597; both "
-        "mistakes: 0.364."
+        "With the mask on, padding changes nothing. Forget it, and sentence A is only 0.79 alike "
+        "to itself (1: the same)."
     )
-    assert text(replace(cases, averaged=True)) == (
-        "With padding read and averaged in, sentence A is 0.364 alike to itself (cosine; 1: "
-        "the same). Done right, it is 1.000."
+    assert text(cases) == (
+        "Forget the mask, and padding changes the words. Sentence A is now 0.79 alike to itself "
+        "(1: the same)."
     )
 
 
@@ -116,7 +116,7 @@ def test_the_present_one_is_strong(masked: bool, averaged: bool) -> None:
     assert np.isnan(faint["z"][y][x])
     assert faint["opacity"] < 0.5
     numbers = [re.sub("<[^>]*>", " ", note["text"]) for note in figure["layout"]["annotations"]]
-    assert [text.split()[0] for text in numbers] == ["1.000", "0.795", "0.860", "−0.100"]
+    assert [text.split()[0] for text in numbers] == ["1.00", "0.80", "0.86", "−0.10"]
     for j, i, (is_on, with_padding, value) in zip(
         points["x"], points["y"], points["customdata"], strict=True
     ):

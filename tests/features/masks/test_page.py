@@ -75,7 +75,7 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     cells = chart(app, BATCH)["data"][0]["z"]
     for column, each in enumerate(masks.batch.rows):
         drawn = [line[column] for line in cells if line[column] is not None]
-        np.testing.assert_allclose(drawn, each.damage.tokens[masks.layer], atol=1e-5)
+        np.testing.assert_allclose(drawn, 1 - each.damage.tokens[masks.layer], atol=1e-5)
     summary = pd.DataFrame([summary_row(each, masks.layer) for each in masks.batch.rows])
     pd.testing.assert_frame_equal(table(app, "mean of real tokens"), summary, atol=1e-5)
     positions = pd.DataFrame(position_rows(masks.row)).drop(columns="sentence")
@@ -83,7 +83,8 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     cases = four_cases(masks)
     assert cases is not None
     assert (cases.masked, cases.averaged) == (MASK.of(view), AVERAGE.of(view) == ALL)
-    assert reading(app) == " ".join(map(str, cases.claims())).replace("\\", "")
+    assert reading(app) == str(cases.headline()).replace("\\", "")
+    assert str(cases.claims()[0]) in everything_said(app)
     assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_grid(masks).title())
     assert chart(app, CASES)["layout"]["title"]["text"] == str(cases.title())
 
@@ -92,13 +93,12 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
-    assert "Press a switch: " in captions(app)
     assert "Your sentences are equally long, so we added a longer one, C." in captions(app)
-    assert "[PAD] positions, which no token reads (mask 0)" in captions(app)
+    assert "Hatched: [PAD], which no token reads (mask 0)" in captions(app)
     assert table(app, "mask")["mask"].tolist() == [1] * 7 + [0] * 15
     off = framed(PADDED)
     assert_shows(off, service, PADDED)
-    assert "[PAD] positions, read as if they were text (mask 1)" in captions(off)
+    assert "Hatched: [PAD], read as text (mask 1)" in captions(off)
     assert "we added a longer one" not in captions(off)
     assert set(table(off, "mask")["mask"]) == {1}
     for key in (LAYERS, TOKENS, LIMIT):
@@ -117,7 +117,7 @@ def test_the_page_runs_without_its_frame(service: EncoderService) -> None:
 
 def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderService) -> None:
     app = framed()
-    field(app.toggle, MASK.key).set_value(False)
+    field(app.button_group, MASK.key).set_value(False)
     field(app.button_group, AVERAGE.key).set_value(ALL)
     field(app.selectbox, PAD_TO.key).set_value("64")
     field(app.number_input, REPEAT.key).set_value(103)
@@ -138,7 +138,7 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     app = press(app, "reset")
     assert not app.exception
     assert shown_view(app) == DEFAULT
-    assert field(app.toggle, MASK.key).value is True
+    assert field(app.button_group, MASK.key).value is True
     assert field(app.selectbox, PAD_TO.key).value == "Longest"
 
 
@@ -172,7 +172,7 @@ def test_a_model_without_segments_and_pooler_has_its_page(tiny_root: Path, tmp_p
         app = framed(replace(DEFAULT, model=model))
         assert not app.exception
         assert not app.error
-        assert "**" in reading(app)
+        assert "**" in everything_said(app)
         shapes = next(t.value for t in app.table)
         assert shapes.loc["`output[1]`", "shape"] == ""
         assert not any("pooler" in t.get("name", "") for t in chart(app, LAYERS)["data"])

@@ -20,17 +20,14 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.language import say
 from contextlens.features.pairs import comparison, cosines
 from contextlens.features.pairs.controls import (
-    COLUMNS,
-    FILE,
-    FILE_NAME,
     PAGE,
     PAIR,
     PANEL,
-    SOURCE,
     WRONG,
 )
 from contextlens.features.pairs.one_pair import marked
 from contextlens.features.pairs.pair_set import bundled_pairs
+from contextlens.ui.corpora.controls import COLLECTION, FILE_NAME, PAIR_COLUMNS, PAIRS
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -50,7 +47,7 @@ from tests.support.pages import (
     to_layer,
 )
 
-FILE_VIEW = SOURCE.put(DEFAULT, "file")
+FILE_VIEW = COLLECTION.put(DEFAULT, "file")
 WORDS = ("python", "bank", "snake", "river", "bird", "stone", "lamp", "tree", "cup", "door")
 ROWS = [
     (f"I saw the {word} today", f"The {other} is here" , word, other, label, part)
@@ -192,16 +189,14 @@ def test_a_word_is_marked_and_nothing_that_was_typed_takes_effect() -> None:
 
 def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     app = opened(FILE_VIEW)
-    assert not has_picture(app)
     app = upload(app, "mine.csv", table())
     assert "**mine.csv** · CSV" in plainly_said(app)
-    assert not has_picture(app)
     app = whole(settled(press(app, "pairs_use")))
     assert "**mine.csv** · 40 pairs" in plainly_said(app)
     assert "The threshold was learned from 20 training pairs" in plainly_said(app)
     view = shown_view(app)
-    assert (FILE_NAME.of(view), COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
-    assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
+    assert (FILE_NAME.of(view), PAIR_COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
+    assert ROWS[0][0] not in json.dumps({page: dict(own) for page, own in view.controls.items()})
     kept = app.session_state["_kept"].items()
     sizes = [len(repr(value)) for name, value in kept if name.startswith("pairs")]
     assert 0 < max(sizes) < 1_000
@@ -270,7 +265,7 @@ def test_a_file_without_a_pair_changes_nothing() -> None:
     app = whole(settled(press(upload(app, "better.csv", table()), "pairs_use")))
 
     before = reading(app)
-    app = settled(press(app, "pairs_change_file"))
+    app = settled(press(app, "pairs_add_texts"))
     app = upload(app, "broken.parquet", b"PAR1 nothing")
     assert "broken.parquet" in plainly_said(app)
     assert reading(app) == before
@@ -288,8 +283,8 @@ def test_words_that_the_model_does_not_read_leave_a_page_that_says_so() -> None:
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else() -> None:
     secret_rows = [(*row, "secret number") for row in ROWS]
     view = shown_view(whole(compared(table(secret_rows, (*TITLES, "salary")))))
-    for columns in (COLUMNS.of(view), "0,6,,,,,,,,,,,4,", "x"):
-        other = whole(opened(COLUMNS.put(view, columns)))
+    for columns in (PAIR_COLUMNS.of(view), "0,6,,,,,,,,,,,4,", "x"):
+        other = whole(opened(PAIR_COLUMNS.put(view, columns)))
         assert "Only the chosen columns are kept" in plainly_said(other)
         everything = plainly_said(other) + "".join(d.value.to_csv() for d in other.dataframe)
         assert "secret" not in everything
@@ -303,7 +298,6 @@ def test_after_a_restart_the_file_is_asked_for_and_found_again() -> None:
     forget_all()
     other = opened(view)
     assert "This server does not have the file “mine.csv”" in plainly_said(other)
-    assert not has_picture(other)
     other = whole(upload(other, "mine.csv", table()))
     assert (reading(other), shown_view(other)) == (before, view)
 
@@ -423,7 +417,7 @@ def test_names_of_labels_are_offered_to_be_sorted_into_same_and_different() -> N
     assert "20 pairs were left out, as you chose: “neutral”." in plainly_said(app)
     assert "tested pairs correctly" in said(app, "reading_whole")
     before = shown_view(app)
-    assert COLUMNS.of(before).endswith(",01-")
+    assert PAIR_COLUMNS.of(before).endswith(",01-")
     menu = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_meaning_2", str(b.key)))
     app = whole(settled(press(menu.set_value("0").run(), "pairs_columns_use")))
     assert f"**mine.csv** · {len(rows)} pairs" in plainly_said(app)
@@ -443,7 +437,7 @@ def test_whole_numbers_may_be_scores_or_kinds_and_odd_names_take_no_effect() -> 
         menu = next(b for b in app.selectbox if str(b.key).endswith(f"_meaning_{i}"))
         app = menu.set_value(meaning).run()
     app = whole(settled(press(app, "pairs_use")))
-    assert COLUMNS.of(shown_view(app)).endswith(",1-0")
+    assert PAIR_COLUMNS.of(shown_view(app)).endswith(",1-0")
     app = upload(opened(FILE_VIEW), "mine.csv", sts([(a, b, RUDE) for a, b, _ in SCORED]))
     (menu,) = [box for box in app.selectbox if "_meaning_" in str(box.key)]
     assert "<img" in menu.label
@@ -507,11 +501,10 @@ def test_no_address_breaks_the_page(controls: dict[str, object]) -> None:
     app = opened(replace(DEFAULT, controls={PAGE: controls}))  # type: ignore[dict-item]
     assert not app.exception
     assert not app.error
-    assert has_picture(app) == (controls.get("source") != "file")
+    assert has_picture(app)
 
 
 def test_an_address_that_names_no_file_here_asks_for_it() -> None:
-    app = opened(FILE_NAME.put(FILE.put(FILE_VIEW, "../../etc/passwd"), "my <b>pairs</b>.csv"))
+    app = opened(FILE_NAME.put(PAIRS.put(FILE_VIEW, "../../etc/passwd"), "my <b>pairs</b>.csv"))
     assert "“my <b>pairs</b>.csv”" in plainly_said(app)
-    assert not has_picture(app)
     assert not app.error

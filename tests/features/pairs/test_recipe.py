@@ -14,9 +14,10 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.features.pairs.controls import PAGE, POOLING, SOURCE
+from contextlens.features.pairs.controls import PAGE, POOLING
 from contextlens.features.pairs.cosines import compare, pooling_of, recipe_snippet
 from contextlens.features.pairs.pair_set import WHOLE, PairSet, pair_set
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.view import DEFAULT
 from tests.core.spoiled import change_json
 from tests.support.fields import field
@@ -129,7 +130,7 @@ def test_a_prompt_that_is_chosen_on_the_page_is_said_there_and_in_the_passport(
     content = "".join(["text1,text2,label\n", *rows, f"{LONG.replace(',', '')},It is long,0\n"])
     settings = {"MODEL_FOLDERS": folders, "DATA_DIR": str(tmp_path / "data")}
     with app_settings(ALLOW_DOWNLOADS="0", **settings):
-        app = settled(framed(replace(SOURCE.put(DEFAULT, "file"), model="folder:bert"), PAGE))
+        app = settled(framed(replace(COLLECTION.put(DEFAULT, "file"), model="folder:bert"), PAGE))
         uploader = field(app.file_uploader, "pairs_upload")
         app = settled(uploader.set_value(("mine.csv", content.encode(), "text/csv")).run())
         app = settled(press(app, "pairs_use"))

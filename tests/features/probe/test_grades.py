@@ -30,7 +30,7 @@ from contextlens.features.probe.grades import (
     grade_score,
     grade_snippet,
 )
-from contextlens.features.probe.labelled_texts import grade_trial, label_of, labelled_texts
+from contextlens.features.probe.labelled_texts import grade_trial, label_columns, labelled_texts
 from contextlens.features.probe.mistakes import LargestErrors
 from contextlens.features.probe.probing import run_probe
 from contextlens.features.probe.try_sentence import try_sentence
@@ -93,7 +93,7 @@ def test_a_column_of_numbers_is_graded_and_its_snippet_gives_the_correlation(
 ) -> None:
     card, texts = service.load(BUNDLED_ID), sentiment_corpus().texts[:N]
     corpus = Corpus("mine", texts, {"length": (*(str(len(text)) for text in texts[:-1]), "n/a")})
-    assert list(label_of(corpus).options) == ["length"]
+    assert label_columns(corpus) == ["length"]
     labelled = labelled_texts(corpus, "length", card)
     assert labelled.grades is not None
     assert len(labelled.texts) == N - 1

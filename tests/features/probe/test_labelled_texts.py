@@ -8,7 +8,7 @@ from contextlens.core import ModelCard
 from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.copies import copies_of
-from contextlens.features.probe.labelled_texts import label_of, labelled_texts
+from contextlens.features.probe.labelled_texts import label_columns, labelled_texts
 
 
 def test_a_given_split_is_respected(card: ModelCard) -> None:
@@ -20,10 +20,10 @@ def test_a_given_split_is_respected(card: ModelCard) -> None:
 
 
 def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
-    assert list(label_of(sentiment_corpus()).options) == ["sentiment", "kind"]
-    assert "word" in label_of(sample_corpus()).options
+    assert label_columns(sentiment_corpus()) == ["sentiment", "kind"]
+    assert "word" in label_columns(sample_corpus())
     many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
-    assert list(label_of(many).options) == ["id"]
+    assert label_columns(many) == ["id"]
 
 
 @pytest.mark.parametrize("labels", [("a", "b") * 5, tuple(f"{i}.5" for i in range(10))])

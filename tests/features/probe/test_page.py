@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
-from contextlens.features.probe.controls import LABEL, PAGE, SECTION, SENTENCE, SOURCE
+from contextlens.features.probe.controls import PAGE, SECTION, SENTENCE
+from contextlens.ui.corpora.controls import COLLECTION, LABEL
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import (
     bundled_app,
@@ -63,7 +64,7 @@ def look(section: str) -> AppTest:
 
 def uploaded(lines: list[str]) -> AppTest:
     """The page once it has learned from a file."""
-    app = opened(SOURCE.put(DEFAULT, "file"))
+    app = opened(COLLECTION.put(DEFAULT, "file"))
     own_file = next(field for field in app.file_uploader if field.key == "probe_upload")
     app = settled(own_file.set_value(("mine.csv", "\n".join(lines).encode(), "text/csv")).run())
     return settled(app.button(key="probe_use").click().run())
@@ -91,7 +92,9 @@ def test_numbers_with_many_values_are_predicted_as_grades() -> None:
 
 @pytest.mark.slow
 def test_another_column_and_corpus_can_be_chosen() -> None:
-    app = opened(LABEL.put(DEFAULT, "sentiment"))
+    assert "“negative” and “positive”" in said(opened(DEFAULT))
+    app = opened(LABEL.put(DEFAULT, "kind"))
+    assert "“irony”" in said(app)
+    app = opened(COLLECTION.put(DEFAULT, "sentences"))
+    assert say("texts.problem.labels", title="Your sentences") in [i.value for i in app.info]
     assert "“negative” and “positive”" in said(app)
-    choose = opened(SOURCE.put(DEFAULT, "kept"))
-    assert any(say("probe.choose") == element.value for element in choose.markdown)

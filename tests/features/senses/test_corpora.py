@@ -13,7 +13,6 @@ from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.corpus.store.store import Store
 from contextlens.features.senses import corpora
-from contextlens.features.senses.controls import corpus_among
 from contextlens.features.senses.corpora import corpus_of, suggested
 from tests.support.corpus_store import indexed
 from tests.support.senses import MODEL, live, senses_view
@@ -27,10 +26,6 @@ def test_a_missing_corpus_is_reported(
         corpus_of(senses_view(corpus="Zm9vYmFyYmF6cXV4"), tiny_service)
     with pytest.raises(CorpusError, match="Your sentences are empty"):
         corpus_of(senses_view(" ", "", word="a"), tiny_service)
-
-
-def test_stored_corpora_are_offered() -> None:
-    assert corpus_among({"abc": "My file"}).options["abc"] == "My file"
 
 
 def test_content_words_are_suggested_first(tiny_service: EncoderService) -> None:

@@ -17,14 +17,13 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.features.senses import senses
 from contextlens.features.senses.controls import (
     CHOSEN,
-    CORPUS,
     ONLY,
     PAGE,
     PAGE_SIZE,
     ROWS,
     SORT,
-    WORD,
 )
+from contextlens.ui.corpora.controls import WORD
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed
@@ -77,9 +76,9 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) -> None:
     app = settled(run(DEFAULT, PAGE))
     assert_whole(app)
-    assert "separates the senses of" in reading(app)
-    title = chart(app, "senses_chart")["layout"]["title"]["text"]
-    assert title == "32 uses of “python” at layer 6: close points are alike"
+    assert "Each dot is a sentence with" in reading(app)
+    assert "30 of 32" in reading(app)
+    assert "Python</mark> loose on tram" in "".join(html.body for html in app.get("html"))
     assert "“python” occurs **32** times" in plainly_said(app)
     assert len(lines(app)) == PAGE_SIZE
     assert [trace.get("name") for trace in chart(app, "senses_curve")["data"]] == [
@@ -129,7 +128,7 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     app = press(app, "senses_let_go")
     assert given(app, "senses_concordance")["chosen"] is None
     app = to_layer(app, 1)
-    assert "At layer 1, **" in reading(app)
+    assert "28 of 32" in reading(app)
     assert_whole(app)
 
 
@@ -184,7 +183,7 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     app = settled(press(app, "senses_instead_python"))
     assert WORD.of(shown_view(app)) == "python"
     assert_whole(app)
-    app = settled(field(app.selectbox, CORPUS.key).set_value("sentiment").run())
+    app = settled(field(app.selectbox, "senses_collection").set_value("sentiment").run())
     assert WORD.of(shown_view(app)) == ""
     assert "in the corpus “Sentiment”" in plainly_said(app)
     assert_whole(app)
@@ -211,7 +210,7 @@ def test_odd_words_and_corpora_have_a_page(view: ViewState, words: str) -> None:
 def test_a_corpus_that_is_not_here_says_so_and_another_can_be_chosen() -> None:
     app = opened(senses_view(corpus="Zm9vYmFyYmF6cXV4"))
     assert "There is no such corpus here" in plainly_said(app)
-    app = settled(field(app.selectbox, CORPUS.key).set_value("ambiguous").run())
+    app = settled(field(app.selectbox, "senses_collection").set_value("ambiguous").run())
     assert_whole(app)
 
 

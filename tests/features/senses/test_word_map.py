@@ -33,7 +33,8 @@ MAP = WordMap(
     names=("animal", "<b>language</b>", "x"),
     codes=CODES,
     by="sense",
-    titles={0: "At zero", 2: "At two"},
+    word="python",
+    strays={0: np.array([1, 2]), 2: np.array([7])},
 )
 ORDER = [kind.indices for kind in MAP.kinds]
 
@@ -47,7 +48,6 @@ def one_kind(positions: np.ndarray, *layers: int) -> WordMap:
         names=(),
         codes=np.full(n, -1),
         by="sense",
-        titles=dict.fromkeys(layers, "T"),
     )
 
 
@@ -62,13 +62,15 @@ def test_every_occurrence_lies_at_its_position() -> None:
         np.testing.assert_allclose(np.stack([trace.x, trace.y], 1), POSITIONS[2][rows])
         for i, text in zip(rows, trace.hovertext, strict=True):
             assert f"<b>python{i}</b>" in text
-    assert drawn.layout.title.text == "At two"
-    names = drawn.data[len(ORDER)]
-    assert list(names.text) == ["<b>animal</b>", "<b>&lt;b&gt;language&lt;/b&gt;</b>", "<b>x</b>"]
-    for i, rows in enumerate(ORDER[1:]):
-        assert names.x[i] == pytest.approx(np.median(POSITIONS[2][rows, 0]))
-    assert min(np.diff(sorted(names.y))) >= 0.069 * np.ptp(drawn.layout.yaxis.range)
-    assert not one_kind(POSITIONS[0], 0).figure(0).data[-1].text, "a single kind needs no name"
+    names = [note.name for note in drawn.layout.annotations]
+    assert sorted(names) == ["&lt;b&gt;language&lt;/b&gt;", "animal", "x"]
+    assert len(drawn.layout.shapes) == 3
+    rings = drawn.data[len(ORDER)]
+    np.testing.assert_allclose([rings.x[0], rings.y[0]], POSITIONS[2][7])
+    assert not one_kind(POSITIONS[0], 0).figure(0).layout.annotations, "one kind needs no name"
+    narrow = figure(narrow=True)
+    assert not narrow.layout.annotations
+    assert all(trace.showlegend for trace in narrow.data[: len(ORDER)])
 
 
 def test_senses_have_colours_and_shapes_and_those_without_are_grey_and_first() -> None:
@@ -92,7 +94,7 @@ def test_colours_are_those_of_the_points() -> None:
 
 
 def test_typed_markup_stays_text() -> None:
-    drawn = replace(MAP, titles={0: "<b>a</b>", 2: "<a href='x'>b</a>"}).figure(2)
+    drawn = MAP.figure(2)
     sent = drawn.to_json().encode().decode("unicode_escape")
     for markup in ("<i>", "<a href", "<b>language"):
         assert markup not in sent
@@ -105,7 +107,8 @@ def test_frames_move_the_points_from_layer_to_layer() -> None:
     for frame, layer in zip(drawn.frames, (0, 2), strict=True):
         assert len(frame.data) == len(drawn.data) == 4 + 1 + 3
         np.testing.assert_allclose(frame.data[-2].x, POSITIONS[layer][[3], 0])
-        assert frame.layout.title.text == MAP.titles[layer]
+        strays = MAP.strays[layer]
+        np.testing.assert_allclose(frame.data[4].x, POSITIONS[layer][strays, 0])
     assert [trace.name for trace in drawn.data][-3:] == [
         "nearest to your sentence",
         "chosen",
@@ -164,7 +167,7 @@ def test_a_words_map_has_every_layer_and_the_visitors_sentence(
 ) -> None:
     word_map = shown(tiny_service, live(tiny_service, sense=SENSES), own=TEXTS[0]).word_map
     assert word_map.sentence_positions is not None
-    for layers in (word_map.positions, word_map.titles, word_map.sentence_positions):
+    for layers in (word_map.positions, word_map.strays, word_map.sentence_positions):
         assert list(layers) == [0, 1, 2, 3]
     assert len(word_map.spots) == 8
     assert word_map.by == "sense"

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_transformers.base.modules import Normalize
-from sentence_transformers.sentence_transformer.modules import Pooling
 from streamlit.testing.v1 import AppTest
 
-from contextlens.analysis.separation import scaled
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID
 from contextlens.corpus.bundled import sentiment_corpus
@@ -21,28 +18,21 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
 from contextlens.features.sentences.comparison import cosines_snippet
 from contextlens.features.sentences.controls import (
-    BY,
     CORPUS,
     DRAWN,
     MAX_DRAWN_TEXTS,
     PAGE,
-    QUERY,
-    SEARCH,
     SHOW,
     SOURCE,
     TEST,
     source_of,
 )
 from contextlens.features.sentences.drawn_texts import drawn_texts
-from contextlens.features.sentences.vectors import encode_texts
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.core.spoiled import change_json
-from tests.support.fields import field
 from tests.support.pages import (
     alone,
-    app_settings,
     bundled_app,
     chart,
     everything_said,
@@ -51,9 +41,7 @@ from tests.support.pages import (
     said,
     settled,
 )
-from tests.support.recipes import Open, with_recipe
 from tests.support.snippets import run
-from tests.support.tiny_models import N_DIMS
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -172,65 +160,9 @@ def test_a_corpus_that_is_gone_is_named_and_one_text_is_not_compared() -> None:
     store().delete(kept.name)
 
 
-@pytest.mark.slow
-def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
-    view = SHOW.put(DEFAULT, SEARCH)
-    with offered_files() as files:
-        app = opened(view)
-    found = everything_said(app)
-    assert "**5 of 5** nearest texts by the model share no content word" in said(
-        app, "reading_search"
-    )
-    assert "no content word in common" in found
-    assert "**By the model** (the mean of all tokens)" in found
-    assert b"A bat can eat its own weight" in files["sentence-search.csv"]()
-    unread = opened(QUERY.put(view, "\N{SLIGHTLY SMILING FACE}"))
-    assert said(unread, "reading_search") == say("sentences.search.unreadable")
-    assert not unread.tabs
-    rude = opened(QUERY.put(CORPUS.put(view, "sentiment"), RUDE))
-    assert "<img" not in everything_said(rude)
-    assert say("sentences.search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
-
-
-@pytest.mark.slow
-def test_a_recipe_that_is_more_than_the_mean_is_the_default_and_the_mean_can_be_chosen(
-    open_with: Open, tmp_path: Path
-) -> None:
-    with_recipe("bert", [Pooling(N_DIMS, "cls"), Normalize()], open_with, tmp_path)
-    change_json(
-        tmp_path / "models" / "bert" / "config_sentence_transformers.json",
-        prompts={"query": "query: ", "passage": "passage: "},
-    )
-    view = replace(SHOW.put(CORPUS.put(DEFAULT, "sentiment"), SEARCH), model="folder:bert")
-    settings = {"MODEL_FOLDERS": str(tmp_path / "models"), "DATA_DIR": str(tmp_path / "data")}
-    with app_settings(ALLOW_DOWNLOADS="0", **settings):
-        app = opened(view)
-        found = everything_said(app)
-        assert "**By the model** (the model's own recipe)" in found
-        assert "before your query" in found
-        assert "The bluer a word" not in found
-        app = settled(field(app.selectbox, BY.key).set_value("mean").run())
-        assert not app.exception
-        found = everything_said(app)
-        assert "**By the model** (the mean of all tokens)" in found
-        assert "before your query" not in found
-        assert "The bluer a word" in found
-
-
-def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
-    card = runtime.service().load(BUNDLED_ID)
-    texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
-    kept = store().create(Corpus("mine.csv", texts), indexing_of(card, [6], "exact"))
-    view = CORPUS.put(SHOW.put(DEFAULT, SEARCH), kept.name)
-    app = opened(view)
-    assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
-    assert "Best of 3 texts; the median" in everything_said(app)
-    stored = store().open(kept.name).sentences().astype(float)
-    expected = scaled(encode_texts(texts, card, runtime.service()).by_pooling["mean"])
-    np.testing.assert_allclose(stored, expected, atol=1e-3)
-    assert "Best of 3 texts; the median" in everything_said(opened(view))
-    store().delete(kept.name)
-    assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
-    gone = settled(framed(view, PAGE))
-    assert not gone.exception
-    assert "no longer" in gone.error[0].value
+def test_a_link_of_an_old_search_leads_to_the_page_of_the_search() -> None:
+    app = opened(SHOW.put(DEFAULT, "search"))
+    links = [
+        link.proto.page for link in app.get("page_link") if "page of its own" in link.proto.label
+    ]
+    assert links == ["search"]

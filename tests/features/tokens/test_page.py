@@ -67,7 +67,7 @@ def test_the_page_opens_on_the_first_sentence(opened: Any, service: EncoderServi
     assert pieces(app) == ["[CLS]", "i", "love", "my", "pet", "python", "[SEP]"]
     assert [t["position"] for t in strip(app)["tokens"] if t["chosen"]] == [5]
     assert strip(app)["picked"] == 5
-    assert said(app, "headline").startswith("The text becomes 7 tokens: 5 from the text")
+    assert said(app).startswith("The text becomes 7 tokens: 5 from the text")
     assert not app.warning
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     rows = pd.DataFrame(token_rows(ours, service.vocabulary(BUNDLED_ID)))

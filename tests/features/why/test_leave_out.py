@@ -224,7 +224,7 @@ def test_claims_tell_nothing_within_the_noise(scores: list[Score]) -> None:
         title, claims = result.title(), result.claims()
         rows = result.word_rows()
         drawn = [word.value for row in (rows.first, rows.second) for word in row.words]
-        changes = np.array([value for value in drawn if value is not None])
+        changes = -np.array([value for value in drawn if value is not None], dtype=float)
         strongest = near(np.abs(changes)) if len(changes) else []
         if len(strongest) == 1:
             way = "lowers" if changes[strongest[0]] < 0 else "raises"

@@ -70,6 +70,18 @@ def whole(app: AppTest) -> AppTest:
     return app
 
 
+SHARES = controls.LOOK.put(DEFAULT, controls.SHARES)
+
+
+@pytest.mark.slow
+def test_it_opens_on_the_word_that_makes_the_two_alike() -> None:
+    app = whole(settled(framed(DEFAULT, controls.PAGE)))
+    assert reading(app).startswith("Without “python” (A), the two would be less alike: **0.32**")
+    first = given(app, "why_words")["sides"][0]["words"]
+    python = next(word for word in first if word["text"] == "python")
+    assert python["value"] == max(word["value"] or 0 for word in first) > 0  # orange: it adds
+
+
 @pytest.mark.slow
 def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     service: EncoderService,
@@ -77,7 +89,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     encodings = service.encode(DEFAULT.model, [s.text for s in DEFAULT.sentences[:2]])
     cosine = cosine_similarity(*(e.hidden[-1].mean(axis=0)[None] for e in encodings))[0, 0]
     with offered_files() as files:
-        app = whole(settled(framed(DEFAULT, controls.PAGE)))
+        app = whole(settled(framed(SHARES, controls.PAGE)))
     assert not app.warning
     assert f"<b>this pair {cosine:.2f}</b>" in [
         note["text"] for note in chart(app, "why_ruler")["layout"]["annotations"]
@@ -103,7 +115,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
 
     app = whole(choose(to_layer(app, 6), controls.DEPTH, controls.INPUTS))
     app = whole(choose(app, controls.LOOK, controls.LEAVE_OUT))
-    assert say("why.leave_out.alone") in reading(app)
+    assert say("why.leave_out.alone") in everything_said(app)
     app = whole(choose(app, controls.LOOK, controls.SWITCH_OFF))
     assert cells(app).shape == (6, 12)
     app = whole(choose(app, controls.LOOK, controls.SWAP_IN))
@@ -147,7 +159,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = (Sentence("of no concern"), Sentence("python " * 600), Sentence("a"))
-    options = {"first": "B", "second": "C", "unit": "tokens"}
+    options = {"look": "shares", "first": "B", "second": "C", "unit": "tokens"}
     view = replace(DEFAULT, sentences=texts, controls={controls.PAGE: options})
     app = whole(settled(framed(view, controls.PAGE)))
     assert "the model's own sentence vectors have another similarity" in plainly_said(app)

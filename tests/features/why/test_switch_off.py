@@ -102,7 +102,7 @@ def test_heads_are_told_above_the_noise_alone(scores: list[Score]) -> None:
             change = changes[strongest[0]]
             expected = "lowers" if change < 0 else "raises"
             assert_adds_up(heads, result.cosine, change)
-            place = heads.numbers["layer"] - 1, heads.numbers["head"]
+            place = heads.numbers["layer"] - 1, heads.numbers["head"] - 1
             assert place == divmod(strongest[0], 4)
         else:
             assert heads.numbers["n"] == len(strongest)
@@ -122,9 +122,9 @@ def test_heads_are_told_above_the_noise_alone(scores: list[Score]) -> None:
 def test_a_head_is_labelled_with_its_change_and_the_pairs_that_agree() -> None:
     labels = [HeadEffect(3, 7, change, 2, n).label for change, n in ((0.1, 1), (-0.1, 3), (0, 1))]
     assert labels == [
-        "layer 3, head 7: +0.10",
-        "layer 3, head 7: −0.10 · 2 of 3",
-        "layer 3, head 7: 0.00",
+        "layer 3, head 8: +0.10",
+        "layer 3, head 8: −0.10 · 2 of 3",
+        "layer 3, head 8: 0.00",
     ]
 
 

@@ -14,12 +14,14 @@ import streamlit as st
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.bundled import offered, stored_name
 from contextlens.corpus.store.indexing import INDEXES, index_key
-from contextlens.features.map.controls import ALL_WORDS, FIND, FIND_SELECT, KEPT, PANEL, SOURCE
+from contextlens.features.map.controls import FIND, FIND_SELECT, PANEL
 from contextlens.features.map.controls import word_of as map_word_of
-from contextlens.features.senses import controls as senses
 from contextlens.jobs import Task
 from contextlens.ui.corpora import catalogue
+from contextlens.ui.corpora.controls import ALL_WORDS, WORD
+from contextlens.ui.corpora.texts import collection_of
 from contextlens.ui.models.background import jobs, store
+from contextlens.ui.state.controls import TEXT_PAGES
 from contextlens.ui.state.view import DEFAULT
 from tests.support.browsers import browser, owner_in
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
@@ -208,32 +210,22 @@ def test_one_for_everybody_that_is_damaged_is_deleted_by_who_has_the_server(
         assert not kept.problem
 
 
-# Links to other pages name their choices as those pages declare them
+# Links to other pages
 
 
 NAME = "abcdefghijklmnop"
 
 
-def test_a_link_to_the_map_shows_the_corpus() -> None:
-    view = catalogue.on_map(DEFAULT, NAME)
-    assert SOURCE.of(view) == "kept"
-    assert KEPT.asked(view) == NAME
-    assert SOURCE.of(catalogue.on_ready_map(view)) == SOURCE.default == "ambiguous"
+def test_a_link_shows_the_collection_and_its_word_on_every_text_page() -> None:
+    view = catalogue.on_texts(DEFAULT, NAME, "python")
+    assert {collection_of(view, page) for page in TEXT_PAGES} == {NAME}
+    assert WORD.of(view) == "python"
 
 
 def test_a_link_to_the_map_finds_a_word() -> None:
-    view = catalogue.on_map(DEFAULT, NAME, "snake")
+    view = catalogue.on_texts(DEFAULT, NAME, find="snake")
     assert (FIND.of(view), PANEL.of(view)) == ("snake", FIND_SELECT)
-    view = catalogue.on_ready_map(DEFAULT, "bank")  # one of its marked words
-    assert (map_word_of().of(view), FIND.of(view)) == ("bank", "")
-    view = catalogue.on_ready_map(DEFAULT, "snake")
+    view = catalogue.on_texts(DEFAULT, "ambiguous", "bank", "bank")  # one of its marked words
+    assert (map_word_of().of(view), FIND.of(view)) == ("bank", "bank")
+    view = catalogue.on_texts(DEFAULT, "ambiguous", "snake", "snake")
     assert (map_word_of().of(view), FIND.of(view)) == (ALL_WORDS, "snake")
-    assert catalogue.on_ready_map(DEFAULT) == DEFAULT
-
-
-def test_a_link_to_senses_shows_the_corpus_and_the_word() -> None:
-    view = catalogue.on_senses(DEFAULT, NAME, "python")
-    assert senses.CORPUS.asked(view) == NAME
-    assert senses.WORD.of(view) == "python"
-    assert senses.CORPUS.of(catalogue.on_senses(view, "ambiguous")) == "ambiguous"
-    assert catalogue.on_senses(DEFAULT, "ambiguous") == DEFAULT

@@ -83,13 +83,14 @@ def test_an_address_of_this_computer_comes_with_the_view_as_a_file(
 
 def test_a_link_has_no_corpus_or_file_that_another_page_shows() -> None:
     name = "a" * 16
-    shown = {"corpus": name, "word": "bank"}
-    view = replace(DEFAULT, controls={"senses": shown, "corpora": {"corpus": name}})
-    view = replace(view, controls={**view.controls, "map": {"file": name, "kept": name, "seed": 3}})
-    others = {"map": {"seed": 3}, "senses": {"word": "bank"}}
-    assert shareable(view, "tokens").controls == others
-    assert shareable(view, "senses").controls == {**others, "senses": shown}
-    ready = replace(DEFAULT, controls={"senses": {"corpus": "sentiment"}})
+    shown = {"collection": name, "word": "bank", "file": name, "file_name": "a", "pairs": name}
+    others = {"map": {"seed": 3}, "senses": {"sort": "left"}}
+    compared = {"senses": {"sort": "left", "other_corpus": name}}
+    view = replace(DEFAULT, controls={**others, **compared, "texts": shown})
+    assert shareable(view, "tokens").controls == {**others, "texts": {"word": "bank"}}
+    assert shareable(view, "map").controls == {**others, "texts": shown}
+    assert shareable(view, "senses") == view
+    ready = replace(DEFAULT, controls={"texts": {"collection": "sentiment"}})
     assert shareable(ready, "tokens") == ready
 
 

@@ -13,18 +13,16 @@ from contextlens.core.byte_cache import ByteCache
 from contextlens.core.cache import CachedService
 from contextlens.core.words import find_word
 from contextlens.features.probe.layer_scores import LayerScores
+from contextlens.features.search.search import SearchResult
 from contextlens.features.sentences.comparison import Comparison
 from contextlens.features.sentences.controls import (
-    COMPARE,
     CORPUS,
     DRAWN,
-    SEARCH,
-    SHOW,
     SOURCE,
 )
-from contextlens.features.sentences.search import SearchResult
 from contextlens.jobs import Job, Jobs
 from contextlens.maps.engine import Maps
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.memory import reachable_bytes
 from tests.support.pages import bundled_app, framed, settled
@@ -108,10 +106,10 @@ def test_a_session_holds_no_result(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("show", [COMPARE, SEARCH])
-def test_a_session_on_sentence_vectors_holds_no_result(offered: dict[str, Any], show: str) -> None:
-    view = CORPUS.put(SOURCE.put(SHOW.put(DEFAULT, show), DRAWN), "sentiment")
-    app = settled(framed(view, "sentences"))
+@pytest.mark.parametrize("page", ["sentences", "search"])
+def test_a_session_on_sentence_vectors_holds_no_result(offered: dict[str, Any], page: str) -> None:
+    view = COLLECTION.put(CORPUS.put(SOURCE.put(DEFAULT, DRAWN), "sentiment"), "sentiment")
+    app = settled(framed(view, page))
     assert not app.exception
     roots = (app.session_state._state, offered)
     results = (Comparison, SearchResult)

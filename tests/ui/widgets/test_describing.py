@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from contextlens.features.corpora.controls import CORPUS
-from contextlens.features.map.controls import SEED, SOURCE
+from contextlens.features.map.controls import DIMS, SEED
 from contextlens.features.meaning.page import POOLING
 from contextlens.features.pairs.controls import PANEL
 from contextlens.features.tokens.controls import SENTENCE
+from contextlens.ui.corpora.controls import COLLECTION, WORD
 from contextlens.ui.state.view import DEFAULT, Sentence
 from contextlens.ui.widgets.describing import describe
 
@@ -30,11 +30,15 @@ def test_texts_words_references_layer_and_choices_are_named() -> None:
 
 
 def test_names_of_own_corpora_and_picks_are_left_out_and_long_texts_cut() -> None:
-    view = CORPUS.put(replace(DEFAULT, sentences=(Sentence("x" * 900, "y" * 900),)), "secret-name")
-    assert "secret-name" not in str(describe(view, CORPUS.page))
+    view = COLLECTION.put(
+        replace(DEFAULT, sentences=(Sentence("x" * 900, "y" * 900),)), "secret-name"
+    )
+    assert "secret-name" not in str(describe(view, "corpora"))
     assert len(dict(describe(view, "meaning"))["Sentence A"]) < 620
-    source = next(value for value in SOURCE.options if value != SOURCE.default)
-    assert SOURCE.options[source] in dict(describe(SOURCE.put(view, source), "map")).values()
+    dims = next(value for value in DIMS.options if value != DIMS.default)
+    assert DIMS.options[dims] in dict(describe(DIMS.put(view, dims), "map")).values()
+    assert ("Word", "bank") in describe(WORD.put(view, "bank"), "senses", "The reviews")
+    assert "bank" not in str(describe(WORD.put(view, "bank"), "tokens"))
     assert ("Seed", "12345") in describe(SEED.put(view, 12345), "map")
     made_up = PANEL.put(DEFAULT, "<b>made up</b>")
     assert "made up" not in str(describe(made_up, "pairs"))

@@ -18,11 +18,11 @@ from contextlens.analysis.separation import (
 )
 from contextlens.content.wording import listed, percent
 from contextlens.ui.widgets.sense_claims import (
+    curve_title,
     senses_claim,
     senses_sure,
-    senses_title,
     senses_title_at,
-    uses_title_at,
+    sorted_claim,
 )
 from tests.support.odd import ODD_NAMES
 
@@ -52,8 +52,9 @@ def curve_of(n: int, *rights: int) -> list[Separation]:
 
 def test_the_story_as_it_is_hoped_for() -> None:
     curve = curve_of(32, 15, 20, 20, 21, 20, 32, 24)
-    assert senses_title("python", curve, HALF) == (
-        "Layer 5 separates the senses of “python” best (100% right; guessing: 50%)"
+    assert curve_title(curve, HALF) == "Layer 5 sorts them best"
+    assert str(sorted_claim("python", curve[6], HALF)) == (
+        "Each dot is a sentence with **python**. The model sorts **24 of 32** right (guessing: 16)."
     )
     assert senses_claim("python", curve, HALF, 6) == [
         (
@@ -84,9 +85,8 @@ def test_layers_within_the_interval_are_named() -> None:
 def test_where_no_layer_is_clear_none_is_called_best() -> None:
     curve = curve_of(32, 15, 17, 20)
     curve[1].rights[1:3] = 20
-    assert (
-        senses_title("python", curve, HALF) == "No layer clearly separates the senses of “python”"
-    )
+    assert curve_title(curve, HALF) == "No layer sorts them better than guessing"
+    assert sorted_claim("python", curve[1], HALF).key == "senses.sorted.luck"
     said = senses_claim("python", curve, HALF, 0)[0]
     assert said.startswith("No layer clearly separates the senses of “python”. At best, **62%** of")
 
@@ -136,6 +136,7 @@ def test_the_senses_of_32_uses_are_separate_where_their_clouds_are() -> None:
 def test_equal_layers_are_best_together() -> None:
     said = senses_claim("python", curve_of(32, 15, 30, 30, 30), HALF, 1)
     assert said[0].startswith("Layers 1 to 3 separate the senses of “python” best: **94%**")
+    assert curve_title(curve_of(32, 15, 30, 30, 30), HALF) == "Layers 1 to 3 sort them best"
     said = senses_claim("python", curve_of(32, 30, 30), HALF, 0)
     assert said[0].startswith("Every layer separates the senses of “python” equally well: **94%**")
 
@@ -152,10 +153,8 @@ def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
     trial = trial_of(labels)
     (sentence,) = senses_claim("python", [], trial, 0)
     assert said in sentence
-    assert senses_title("python", [], trial) == "The senses of “python” cannot be tested here"
+    assert sorted_claim("python", None, trial).key == "senses.sorted.untested"
     assert senses_sure([], trial) == []
-    title = uses_title_at("python", 2, 4)
-    assert title == "2 uses of “python” at layer 4: close points are alike"
 
 
 def test_a_split_is_named() -> None:
@@ -173,7 +172,12 @@ def test_any_word_and_any_numbers_are_said_in_lines_that_fit_and_are_so() -> Non
         rights = [chance.randint(n // 2, n) for _ in range(chance.choice((1, 2, 7, 13, 25)))]
         curve = curve_of(n, *rights)
         layer = chance.randrange(len(curve))
-        assert len(senses_title(word, curve, trial)) <= 80
+        headline = sorted_claim(word, curve[layer], trial)
+        guessed = max(np.bincount(trial.codes[trial.tested]))
+        assert headline.numbers["right"] == rights[layer]
+        assert headline.numbers["guessed"] == guessed
+        if rights[layer] <= guessed:
+            assert headline.key == "senses.sorted.luck"
         assert len(senses_title_at(word, curve[layer], trial)) <= 80
         said = senses_claim(word, curve, trial, layer)
         assert all(sentence.endswith(".") and "nan" not in sentence for sentence in said)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,11 +21,12 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape, occurrence, percent, placed, quoted, several
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.schema import FloatArray, Passport
-from contextlens.core.words import token_of_word
+from contextlens.features.attention.all_heads import all_heads_figure
 from contextlens.features.attention.controls import (
     DIRECTION,
     DIRECTIONS,
     HEAD,
+    OTHER,
     PAD,
     SCOPES,
     SENTENCE,
@@ -38,7 +40,13 @@ from contextlens.features.attention.controls import (
     WORDS,
 )
 from contextlens.features.attention.grid import Arrangement, Grid, GridItem, arrange
-from contextlens.features.attention.heads import AttentionSource, ReducedAttention, habits_script
+from contextlens.features.attention.heads import (
+    AttentionSource,
+    Heads,
+    ReducedAttention,
+    habits_script,
+    ranked,
+)
 from contextlens.features.attention.heatmap import attention_heatmap
 from contextlens.features.attention.navigator import Navigator, ordered
 from contextlens.features.attention.selection import (
@@ -64,6 +72,34 @@ $i$ and $j$ before the softmax.)
 _IN_TITLE = 12  # characters of a token
 
 
+class JoinVerdict(StrEnum):
+    """What a head that is shown has of the two chosen words, beside all other heads."""
+
+    LINKS = "links"
+    ALSO = "also"
+    HARDLY = "hardly"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The two chosen items of a grid.
+
+    Attributes:
+        side: "from" or "to": the side of the item that was clicked last.
+        row, column: their indices.
+    """
+
+    side: str
+    row: int
+    column: int
+
+    @property
+    def index(self) -> int:
+        """The index of the item that was clicked last."""
+        return self.row if self.side == "from" else self.column
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionView(Panel):
     """The attention of one sentence.
@@ -75,7 +111,7 @@ class AttentionView(Panel):
         selection: the heads that are shown.
         weights: (n_tokens, n_tokens) float32 of the selection, before any hiding or merging.
         grid: the weights after hiding and merging as `arrangement` says.
-        picked: ("from", row) or ("to", column), an index into the grid.
+        pick: the two chosen items of the grid.
         pad_to: the length with padding; None if no padding was added.
         requested_pad: the requested length, 0 for none.
     """
@@ -91,7 +127,7 @@ class AttentionView(Panel):
     weights: FloatArray
     arrangement: Arrangement
     grid: Grid
-    picked: tuple[str, int]
+    pick: Pick
     pad_to: int | None
     requested_pad: int
 
@@ -99,7 +135,7 @@ class AttentionView(Panel):
     def passport(self) -> Passport:
         """The passport behind the numbers, with this page's own settings."""
         selection, encoded = self.selection, self.encoding.passport
-        position = {"head": {"layer": selection.layer, "head": selection.head}, "all": {}}
+        position = {"head": {"layer": selection.layer, "head": selection.head + 1}, "all": {}}
         settings = {
             "show": selection.scope,
             **position.get(selection.scope, {"layer": selection.layer}),
@@ -122,25 +158,60 @@ class AttentionView(Panel):
             verdict = selection.mean.preposition
         return claim(f"attention.title.{verdict}", Scope=selection.name, share=top.share, name=name)
 
+    @property
+    def share(self) -> float:
+        """What the one chosen word takes in from the other, as shown."""
+        return float(self.grid.weights[self.pick.row, self.pick.column])
+
+    def verdict(self) -> JoinVerdict | None:
+        """What the head has of the two chosen words; None for a mean of heads."""
+        if self.selection.mean is not None:
+            return None
+        strongest = float(self.navigator.joins.max())
+        is_strongest = percent(self.share) == percent(strongest)
+        if self.share >= max(MIN_SHARE, MIN_RATIO * self._even(self._column)):
+            return JoinVerdict.LINKS if is_strongest else JoinVerdict.ALSO
+        return JoinVerdict.NONE if is_strongest else JoinVerdict.HARDLY
+
+    def headline(self) -> Claim:
+        """What the head that is shown has of the two chosen words, or the finding of a mean."""
+        verdict, mean = self.verdict(), self.selection.mean
+        if mean is not None:
+            return self._mean_claim(mean.kind)
+        return claim(f"attention.join.{verdict}", **self._names())
+
     def claims(self) -> list[Claim]:
-        """A head's habit or a mean, the picked token, and one caution."""
-        selection = self.selection
-        return [
-            selection.habit_claim("head", escape)
-            if selection.mean is None
-            else self._mean_claim(selection.mean.kind),
-            self._picked_claim(),
-            claim(f"attention.caution.{'trained' if selection.trained else 'untrained'}"),
+        """The share of the one chosen word in the other, and the head that has most of it."""
+        selection, kind = self.selection, "head"
+        if selection.mean is not None:
+            kind = selection.mean.kind
+        claims = [
+            claim(
+                f"attention.taken.{kind}",
+                **self._names(),
+                layer=selection.layer,
+                head=selection.head + 1,
+                share=self.share,
+                even=self._even(self._column),
+            )
         ]
+        if self.verdict() in (JoinVerdict.ALSO, JoinVerdict.HARDLY):
+            layer, head = ranked(self.navigator.joins)[0]
+            share = float(self.navigator.joins.max())
+            claims.append(claim("attention.most", layer=layer, head=head + 1, share=share))
+        if not selection.trained:
+            claims.append(claim("attention.untrained"))
+        return claims
 
     def sure(self) -> list[Claim]:
-        """Return the claims on how the numbers of the reading were computed."""
-        mean = self.selection.mean
+        """Return what the shares do not tell, and how they were computed."""
+        mean, looks = self.selection.mean, claim("attention.sure.looks")
         if mean is not None:
-            return mean.sure()
+            return [looks, *mean.sure()]
         return [
+            looks,
+            self.selection.habit_claim("head", escape),
             claim("attention.sure.pattern", least=MIN_SHARE, times=MIN_RATIO),
-            claim("attention.sure.counted"),
         ]
 
     def notes(self) -> list[Claim]:
@@ -157,15 +228,20 @@ class AttentionView(Panel):
         return [note for note in notes if note is not None]
 
     def figure(self) -> go.Figure:
-        """All weights at once, as a heatmap with the finding as its title."""
+        """All weights of what is shown, as a heatmap with the finding as its title."""
         grid = self.grid
         return attention_heatmap(
             grid.weights,
             [(item.positions[0], item.label) for item in grid.rows],
             [(item.positions[0], item.label) for item in grid.columns],
             title=str(self.title()),
-            marked=self.picked,
+            marked=(self.pick.row, self.pick.column),
         )
+
+    def all_heads_figure(self) -> go.Figure:
+        """All heads at once, each as a small square."""
+        heads, title = self.navigator.heads, say("attention.page.all_heads")
+        return all_heads_figure(heads.pictures, self.navigator.selected, title=title)
 
     def alt(self) -> str:
         """A description of the heatmap."""
@@ -230,18 +306,19 @@ class AttentionView(Panel):
         even = self._even(columns[top.indices[0]])
         return claim(f"attention.{kind}.{top.verdict}", names=names, share=top.share, even=even)
 
-    def _picked_claim(self) -> Claim:
-        (side, index), grid, mean = self.picked, self.grid, self.selection.mean
-        items, others = (grid.rows, grid.columns) if side == "from" else (grid.columns, grid.rows)
-        weights = (grid.weights[index] if side == "from" else grid.weights[:, index]).tolist()
-        top = largest(weights)
-        kind = side if mean is None or mean.kind == "mean" else f"{mean.kind}_{side}"
-        return claim(
-            f"attention.{kind}.{top.verdict}",
-            word=_names(items, [index])[0],
-            names=several(_names(others, top.indices)),
-            share=top.share,
-        )
+    @property
+    def _column(self) -> GridItem:
+        return self.grid.columns[self.pick.column]
+
+    def _names(self) -> dict[str, str]:
+        """The chosen row and column in quotation marks; a token's share of itself has a word."""
+        grid, pick = self.grid, self.pick
+        row, column = grid.rows[pick.row], grid.columns[pick.column]
+        itself = row.positions == column.positions
+        return {
+            "row": _names(grid.rows, [pick.row])[0],
+            "column": say("attention.itself") if itself else _names(grid.columns, [pick.column])[0],
+        }
 
     def _even(self, item: GridItem) -> float:
         """An item's weight in an even spread over all tokens, or over those left after hiding."""
@@ -299,32 +376,43 @@ def attention_view(view: ViewState, service: EncoderService, card: ModelCard) ->
     unpadded = service.tokenize(card.id, [sentence.text], pairs=[sentence.pair])[0]
     requested_pad = PAD.between(0, card.max_length).of(view)
     pad_to = requested_pad if requested_pad > unpadded.n_tokens else None
-    all_heads = AttentionSource(service, card, sentence, pad_to)
-    reduced = all_heads.reduced()
+    source = AttentionSource(service, card, sentence, pad_to)
+    reduced = source.reduced()
     encoding, heads, vocabulary = reduced.encoding, reduced.heads, service.vocabulary(card.id)
-    token_kinds = kinds(encoding, vocabulary)
-    order = ordered(view, heads)
-    selection = _selection(view, card, reduced, order)
-    weights = selection.weights(heads)
-    if weights is None:
-        weights = all_heads.whole(selection.layer, selection.head)
     arrangement = Arrangement(
         special=SPECIALS[SPECIAL.of(view)],
         words=UNIT.of(view) == WORDS,
         direction="all" if sentence.pair is None else DIRECTIONS[DIRECTION.of(view)],
     )
-    grid = arrange(weights, encoding, token_kinds, labels(encoding, vocabulary), arrangement)
+    token_kinds = kinds(encoding, vocabulary)
+    names = labels(encoding, vocabulary)
+
+    def arranged(weights: FloatArray) -> Grid:
+        return arrange(weights, encoding, token_kinds, names, arrangement)
+
+    means = arranged(heads.layer_means.mean(axis=0, dtype=np.float32))
+    pick = _pick(view, card, heads, means)
+    row, column = means.rows[pick.row], means.columns[pick.column]
+    rescaled = means.hidden if means.renormalised else ()
+    joins = source.of_pair(heads, row.positions, column.positions, rescaled)
+    order = ordered(SORT.of(view), heads, joins)
+    selection = _selection(view, card, reduced, order)
+    weights = selection.weights(heads)
+    if weights is None:
+        weights = source.whole(selection.layer, selection.head)
     return AttentionView(
         sentence=sentence,
         card=card,
         encoding=encoding,
         kinds=token_kinds,
-        navigator=Navigator(heads, SORT.of(view), order, selection),
+        navigator=Navigator(
+            heads, SORT.of(view), order, selection, joins, _plain_names(means, pick)
+        ),
         selection=selection,
         weights=weights,
         arrangement=arrangement,
-        grid=grid,
-        picked=_picked(view, sentence, encoding, grid),
+        grid=arranged(weights),
+        pick=pick,
         pad_to=pad_to,
         requested_pad=requested_pad,
     )
@@ -334,9 +422,7 @@ def _selection(
     view: ViewState, card: ModelCard, reduced: ReducedAttention, order: Sequence[tuple[int, int]]
 ) -> HeadSelection:
     """The chosen head or layer; by default the first head in `order`, or the last layer."""
-    scope = SCOPES[SHOW.of(view)]
-    by_name = {f"{layer}.{head}": (layer, head) for layer, head in order}
-    layer, head = by_name[HEAD.among(by_name.keys()).of(view)]
+    scope, (layer, head) = SCOPES[SHOW.of(view)], _chosen_head(view, card) or order[0]
     if scope != "head":
         has_layer = view.layer is not None and 1 <= view.layer <= card.n_layers
         layer = int(view.layer or 0) if has_layer else card.n_layers
@@ -344,15 +430,61 @@ def _selection(
     return select(reduced.heads, reduced.encoding, scope, (layer, head), trained=trained)
 
 
-def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
-    """(side, index) of the picked token; by default the first of the chosen or last word."""
-    side = SIDE.of(view)
-    items = grid.rows if side == "from" else grid.columns
-    for position in (TOKEN.of(view), token_of_word(encoding, sentence.word)):
-        for i, item in enumerate(items):
-            if position in item.positions:
-                return side, i
-    return side, 0
+def _chosen_head(view: ViewState, card: ModelCard) -> tuple[int, int] | None:
+    """The (layer, head) of the view, heads from 0; None if it has none that the model has."""
+    by_name = {
+        f"{layer}.{head}": (layer, head)
+        for layer in range(1, card.n_layers + 1)
+        for head in range(card.n_heads)
+    }
+    return by_name.get(HEAD.among(["", *by_name]).of(view))
+
+
+def _pick(view: ViewState, card: ModelCard, heads: Heads, means: Grid) -> Pick:
+    """The chosen items; by default the two that the chosen head, or any head, joins most.
+
+    Args:
+        view: the view.
+        card: the model.
+        heads: all heads.
+        means: the mean of all heads, arranged.
+    """
+    side, weights = SIDE.of(view), means.weights
+    clicked, other = means.index(side, TOKEN.of(view)), OTHER.of(view)
+    if clicked is None:
+        side = "from"
+        joined = heads.joins.at(*(_chosen_head(view, card) or heads.joins.strongest()))
+        row, column = means.index("from", joined[0]), means.index("to", joined[1])
+        if row is None or column is None:
+            best = int(_without_itself(means).argmax())
+            row, column = divmod(best, weights.shape[1])
+    elif side == "from":
+        row, column = clicked, means.index("to", other)
+        column = int(_without_itself(means)[row].argmax()) if column is None else column
+    else:
+        row, column = means.index("from", other), clicked
+        row = int(_without_itself(means)[:, column].argmax()) if row is None else row
+    return Pick(side, row, column)
+
+
+def _without_itself(grid: Grid) -> FloatArray:
+    """The weights, below zero where an item would attend to itself or to a special token."""
+    rows = np.array([item.positions[0] for item in grid.rows])
+    columns = np.array([item.positions[0] for item in grid.columns])
+    special = np.array([item.text_id < 0 for item in grid.columns])
+    weights: FloatArray = grid.weights - 4 * (rows[:, None] == columns) - 2 * special
+    return weights
+
+
+def _plain_names(grid: Grid, pick: Pick) -> tuple[str, str]:
+    """The chosen row and column as in a menu: without quotation marks."""
+    sides = ((grid.rows, pick.row), (grid.columns, pick.column))
+    labels = [[item.label for item in items] for items, _ in sides]
+    one, other = (
+        occurrence(names[i], items[i].positions[0], names, _IN_TITLE)
+        for names, (items, i) in zip(labels, sides, strict=True)
+    )
+    return one, other
 
 
 @dataclass(frozen=True)

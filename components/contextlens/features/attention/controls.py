@@ -24,10 +24,11 @@ SCOPES: Mapping[str, Scope] = {
 SHOW = choice(PAGE, "show", list(SCOPES))
 
 HEAD = choice(PAGE, "head", ())
-"""A layer and head, as "3.7"; by default the first head in the sort order."""
+"""A layer and head, as "3.7": layers from 1, heads from 0. By default the first in the order."""
 
-SORT = choice(PAGE, "sort", (*HABITS, "focus"))
-"""A habit, highest value first; `focus` sorts by the lowest entropy."""
+PAIR = "pair"
+SORT = choice(PAGE, "sort", (PAIR, *HABITS, "focus"))
+"""What joins the two chosen words, or a habit, highest value first; `focus` is lowest entropy."""
 
 SPECIALS: Mapping[str, Special] = {
     "Show": "show",
@@ -51,4 +52,9 @@ PAD = number(PAGE, "pad", between=(0, 512), default=0)
 
 SIDE = choice(PAGE, "side", ("from", "to"))
 TOKEN = number(PAGE, "token", between=(-1, 1_000_000), default=-1)
-"""The position of the picked token; -1 means the first token of the chosen word."""
+"""The position of the token that was clicked last; -1 for the two that a head joins most."""
+OTHER = number(PAGE, "other", between=(-1, 1_000_000), default=-1)
+"""The position of the chosen token on the other side; -1 for the one that gets or gives most."""
+
+LARGE = choice(PAGE, "large", ("head", "heads"))
+"""The large picture: all weights of what is shown, or all heads."""

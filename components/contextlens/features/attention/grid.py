@@ -83,6 +83,11 @@ class Grid:
         """True if rows and columns are the same."""
         return self.rows == self.columns
 
+    def index(self, side: str, position: int) -> int | None:
+        """The index of the row ("from") or column ("to") with a token; None if none has it."""
+        items = self.rows if side == "from" else self.columns
+        return next((i for i, item in enumerate(items) if position in item.positions), None)
+
     def means(self) -> list[float]:
         """The mean weight of each column over the rows that are not padding."""
         real = [i for i, item in enumerate(self.rows) if item.kind != "padding"]

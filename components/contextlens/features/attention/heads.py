@@ -13,6 +13,8 @@ from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray, Tokens
+from contextlens.core.words import Span
+from contextlens.features.attention.joins import Joins, pair_weights, strongest_joins
 from contextlens.ui.state.view import Sentence
 
 FORMULA = r"""
@@ -43,6 +45,7 @@ class Heads:
         layer_means: (n_layers, n_tokens, n_tokens) float32, over each layer's heads.
         full: (n_full, n_tokens, n_tokens) float32, the heads kept in full.
         full_at: the (layer, head) of each head in `full`, layers counted from 1.
+        joins: the two words that each head joins most.
     """
 
     habits: FloatArray
@@ -51,6 +54,7 @@ class Heads:
     layer_means: FloatArray
     full: FloatArray
     full_at: tuple[tuple[int, int], ...]
+    joins: Joins
 
     def whole(self, layer: int, head: int) -> FloatArray | None:
         """(n_tokens, n_tokens) weights of a head; None if only its reduction was kept."""
@@ -59,8 +63,16 @@ class Heads:
         weights: FloatArray = self.full[self.full_at.index((layer, head))]
         return weights
 
+    def everything(self) -> FloatArray | None:
+        """(n_layers, n_heads, n_tokens, n_tokens); None if not every head was kept in full."""
+        n_layers, n_heads, _ = self.habits.shape
+        if len(self.full_at) < n_layers * n_heads:
+            return None
+        weights: FloatArray = self.full.reshape(n_layers, n_heads, *self.full.shape[1:])
+        return weights
 
-def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
+
+def reduce_heads(attentions: FloatArray, tokens: Tokens, word: Span | None = None) -> Heads:
     """Reduce (n_layers, n_heads, n_tokens, n_tokens) attention weights to what a page shows."""
     n_layers, n_heads, n_tokens, _ = attentions.shape
     cells = max(4, min(_MAX_CELLS, int((_MAX_PICTURE_CELLS / (n_layers * n_heads)) ** 0.5)))
@@ -75,6 +87,7 @@ def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
         layer_means=attentions.mean(axis=1, dtype=np.float32),
         full=np.stack([attentions[layer - 1, head] for layer, head in full_at]),
         full_at=full_at,
+        joins=strongest_joins(attentions, tokens, word),
     )
 
 
@@ -106,10 +119,9 @@ def separators(tokens: Tokens) -> IntArray:
     return np.flatnonzero(added & (np.arange(tokens.n_tokens) > 0))
 
 
-def ranked(heads: Heads, habit: str, *, least: bool = False) -> list[tuple[int, int]]:
-    """(layer, head) of every head by a habit, highest first (lowest if `least`), ties in order."""
-    values = heads.habits[..., HABITS.index(habit)]
-    order = np.argsort(values.ravel() if least else -values.ravel(), kind="stable")
+def ranked(values: FloatArray) -> list[tuple[int, int]]:
+    """(layer, head) of every head by (n_layers, n_heads) values, highest first, ties in order."""
+    order = np.argsort(-values.ravel(), kind="stable")
     n_heads = values.shape[1]
     return [(int(i) // n_heads + 1, int(i) % n_heads) for i in order]
 
@@ -173,7 +185,7 @@ class HeadMean:
         script: lines of Python that define `attention`.
         script_heads: Python for the combined heads.
         preposition: the last part of its title's key: "to" or "from".
-        verb: the name of the verb between two tokens: "attends_to" or "draws_on".
+        verb: the name of the verb between two tokens: "takes_in" or "draws_on".
         sure: the details for engineers.
     """
 
@@ -183,7 +195,7 @@ class HeadMean:
     script: Sequence[str]
     script_heads: str
     preposition: str = "to"
-    verb: str = "attends_to"
+    verb: str = "takes_in"
     sure: Callable[[], list[Claim]] = list
 
 
@@ -215,8 +227,29 @@ class AttentionSource:
             self.card.checksum,
             self.sentence.text,
             self.sentence.pair,
+            self.sentence.word,
             self.pad_to,
             compute=self._reduce,
+        )
+
+    def of_pair(
+        self, heads: Heads, rows: Sequence[int], columns: Sequence[int], hidden: Sequence[int] = ()
+    ) -> FloatArray:
+        """(n_layers, n_heads): what each head takes in for some tokens from others, cached."""
+        kept = heads.everything()
+        if kept is not None:
+            return pair_weights(kept, rows, columns, hidden)
+        return remembered(
+            "attention of a pair of words",
+            self.card.id,
+            self.card.checksum,
+            self.sentence.text,
+            self.sentence.pair,
+            self.pad_to,
+            tuple(rows),
+            tuple(columns),
+            tuple(hidden),
+            compute=lambda: pair_weights(_weights(self._encode(True)), rows, columns, hidden),
         )
 
     def whole(self, layer: int, head: int) -> FloatArray:
@@ -226,7 +259,7 @@ class AttentionSource:
 
     def _reduce(self) -> ReducedAttention:
         encoding = self._encode(True)
-        heads = reduce_heads(_weights(encoding), encoding)
+        heads = reduce_heads(_weights(encoding), encoding, self.sentence.word)
         return ReducedAttention(replace(encoding, attentions=None), heads)
 
     def _encode(self, attentions: bool | list[tuple[int, int]]) -> Encoding:

@@ -39,7 +39,7 @@ def attention_heatmap(
     columns: Sequence[tuple[int, str]],
     *,
     title: str,
-    marked: tuple[str, int] | None = None,
+    marked: tuple[int, int] | None = None,
 ) -> go.Figure:
     """(n_rows, n_columns) weights from 0 to 1, exact on hover.
 
@@ -47,7 +47,7 @@ def attention_heatmap(
         weights: the values.
         rows, columns: (position, label) of each item; labels are escaped here.
         title: the finding.
-        marked: ("from", row) or ("to", column), the index of the item that gets a frame.
+        marked: the row and the column of the cell that gets a frame.
     """
     row_names, column_names = _categories(rows), _categories(columns)
     trace: dict[str, Any] = {
@@ -111,17 +111,15 @@ def _visible_names(axis: Mapping[str, Any]) -> list[str]:
     return names
 
 
-def _frame(side: str, index: int) -> dict[str, Any]:
-    """A line around a row or a column."""
-    along, across = ("x", "y") if side == "from" else ("y", "x")
+def _frame(row: int, column: int) -> dict[str, Any]:
+    """A line around a cell."""
     return {
         "type": "rect",
-        f"{along}ref": "paper",
-        f"{along}0": 0,
-        f"{along}1": 1,
-        f"{across}0": index - 0.5,
-        f"{across}1": index + 0.5,
-        "line": {"color": NEUTRAL, "width": 2},
+        "x0": column - 0.5,
+        "x1": column + 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": NEUTRAL, "width": 3},
     }
 
 

@@ -1,4 +1,4 @@
-"""The navigator: all heads of a model in the order of a habit, and the habits of those selected."""
+"""The navigator: all heads of a model, in the order of what joins two words, or of a habit."""
 
 from __future__ import annotations
 
@@ -10,26 +10,11 @@ import pandas as pd
 
 from contextlens.content.language import say
 from contextlens.core.schema import FloatArray
-from contextlens.features.attention.controls import SORT
+from contextlens.features.attention.controls import PAIR
 from contextlens.features.attention.heads import HABITS, Heads, ranked
 from contextlens.features.attention.selection import HeadSelection
-from contextlens.ui.state.view import ViewState
 
-
-@dataclass(frozen=True)
-class HabitBar:
-    """One habit of the chosen heads.
-
-    Attributes:
-        value: a share of attention, or the entropy relative to even attention; in [0, 1].
-        even: the value of evenly spread attention.
-        text: the value as written beside the bar.
-    """
-
-    name: str
-    value: float
-    even: float
-    text: str
+_N_LISTED = 4  # heads beside the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +26,16 @@ class Navigator:
         sort: the sort key of the heads.
         order: the (layer, head) pairs, sorted by it.
         selection: the heads that are shown.
+        joins: (n_layers, n_heads) what each head takes in for the one chosen word from the other.
+        names: these two words, in plain text.
     """
 
     heads: Heads
     sort: str
     order: Sequence[tuple[int, int]]
     selection: HeadSelection
+    joins: FloatArray
+    names: tuple[str, str]
 
     @property
     def selected(self) -> list[tuple[int, int]]:
@@ -56,66 +45,61 @@ class Navigator:
     def sort_titles(self) -> list[str]:
         """The titles of the sort keys, in the order of `SORT`."""
         ends = [say(f"attention.habit.{name}_focused") for name in ("least", "most")]
-        return [*self.selection.habit_names, *ends]
+        return [self._pair_title(), *self.selection.habit_names, *ends]
 
-    def titles(self) -> dict[str, str]:
-        """The menu of heads, sorted: from values of `HEAD` to titles, "Layer 3, head 7 · 0.42"."""
-        values, key = self._values(), f"attention.menu.{self._unit()}"
-        return {
-            f"{layer}.{head}": say(
-                key, layer=layer, head=head, value=float(values[layer - 1, head])
-            )
-            for layer, head in self.order
-        }
+    def shades(self) -> FloatArray:
+        """(n_layers, n_heads) from 0 to 1: how far each head has what heads are sorted by."""
+        values = -self._values() if self.sort == "focus" else self._values()
+        low = 0.0 if self._unit() == "share" else float(values.min())
+        spread = float(values.max()) - low
+        shades: FloatArray = (values - low) / (spread or 1.0)
+        return shades
 
     def texts(self) -> list[list[str]]:
-        """For each layer and head, the value of the habit by which heads are sorted, in words."""
+        """For each layer and head, the value by which heads are sorted, in words."""
         key = f"attention.hover.{self._unit()}"
-        name = [*self.selection.habit_names, ""][HABITS.index(self._habit())]
+        names = dict(zip(HABITS, self.selection.habit_names, strict=False))
+        name = self._pair_title() if self.sort == PAIR else names.get(self.sort, "")
         return [
             [say(key, name=name, value=value) for value in row] for row in self._values().tolist()
         ]
 
-    def caption(self) -> str:
-        """The caption of the bars."""
-        layer, head = self.selection.layer, self.selection.head
-        return say(f"attention.bars.{self.selection.scope}", n=layer, layer=layer, head=head)
-
-    def bars(self) -> list[HabitBar]:
-        """The mean habits of the selected heads, beside those of evenly spread attention."""
-        habits, names = self.heads.habits, self.selection.habit_names
-        means = np.mean([habits[layer - 1, head] for layer, head in self.selected], axis=0).tolist()
-        *even, widest = self.heads.even.tolist()
-        bits, entropy = means.pop(), say("attention.habit.entropy")
+    def listed(self) -> list[tuple[int, int, str]]:
+        """The first heads of the order, each with its layer and its value as written beside it."""
+        values, key = self._values(), f"attention.listed.{self._unit()}"
         return [
-            *(
-                HabitBar(name, value, expected, say("attention.bars.share", value=value))
-                for name, value, expected in zip(names, means, even, strict=True)
-            ),
-            HabitBar(entropy, bits / (widest or 1.0), 1.0, say("attention.bars.bits", value=bits)),
+            (layer, head, say(key, value=float(values[layer - 1, head])))
+            for layer, head in self.order[:_N_LISTED]
         ]
 
     def table(self) -> pd.DataFrame:
-        """Every head's habits, in the chosen order."""
-        habits = np.array([self.heads.habits[layer - 1, head] for layer, head in self.order])
-        names = [*self.selection.habit_names, "entropy (bits)"]
-        table = pd.DataFrame(dict(zip(names, habits.T, strict=True)))
+        """What every head has of the two words and of each habit, in the chosen order."""
+        names = [self._pair_title(), *self.selection.habit_names, "entropy (bits)"]
+        every = np.concatenate([self.joins[..., None], self.heads.habits], axis=-1)
+        values = np.array([every[layer - 1, head] for layer, head in self.order])
+        table = pd.DataFrame(dict(zip(names, values.T, strict=True)))
         table.insert(0, "layer", [layer for layer, _ in self.order])
-        table.insert(1, "head", [head for _, head in self.order])
+        table.insert(1, "head", [head + 1 for _, head in self.order])
         return table
 
-    def _habit(self) -> str:
-        return "entropy" if self.sort == "focus" else self.sort
+    def _pair_title(self) -> str:
+        return say("attention.habit.pair", one=self.names[0], other=self.names[1])
 
     def _unit(self) -> str:
-        return "entropy" if self._habit() == "entropy" else "share"
+        return "entropy" if self.sort in ("entropy", "focus") else "share"
 
     def _values(self) -> FloatArray:
-        values: FloatArray = self.heads.habits[..., HABITS.index(self._habit())]
+        if self.sort == PAIR:
+            return self.joins
+        habit = "entropy" if self.sort == "focus" else self.sort
+        values: FloatArray = self.heads.habits[..., HABITS.index(habit)]
         return values
 
 
-def ordered(view: ViewState, heads: Heads) -> list[tuple[int, int]]:
-    """The (layer, head) of every head in the view's order."""
-    by = SORT.of(view)
-    return ranked(heads, "entropy", least=True) if by == "focus" else ranked(heads, by)
+def ordered(sort: str, heads: Heads, joins: FloatArray) -> list[tuple[int, int]]:
+    """The (layer, head) of every head, sorted."""
+    if sort == PAIR:
+        return ranked(joins)
+    if sort == "focus":
+        return ranked(-heads.habits[..., HABITS.index("entropy")])
+    return ranked(heads.habits[..., HABITS.index(sort)])

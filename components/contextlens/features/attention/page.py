@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +12,9 @@ from contextlens.features.attention.attention import AttentionView
 from contextlens.features.attention.controls import (
     DIRECTION,
     HEAD,
+    LARGE,
     MAX_TABLE_COLUMNS,
+    OTHER,
     PAD,
     SHOW,
     SIDE,
@@ -34,50 +35,59 @@ from contextlens.ui.widgets.layer_bar import layer_bar
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
-_N_BEST = 5  # heads that get a dot
-_WIDTH = 216  # of the head menu, in pixels
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
     """Draw the choice of the heads, and the display options."""
     with kit.controls("attention"):
         inputs.choice(view, SHOW)
-        _head(view, attention)
         with st.container(horizontal=True, gap="small", width="content"):
             _menus(view, attention)
 
 
+def headline(attention: AttentionView) -> None:
+    """Draw the finding and its number."""
+    kit.claims([attention.headline()])
+    kit.claims(attention.claims(), key="reading_share")
+
+
 def picture(view: ViewState, attention: AttentionView) -> None:
-    """Draw one head, mean or rollout as lines, beside all heads as small pictures."""
+    """Draw one head, mean or rollout as lines, beside the grid in which heads are found."""
     mean = attention.selection.mean
-    verb = "attends_to" if mean is None else mean.verb
+    verb = "takes_in" if mean is None else mean.verb
     left, right = st.columns([8, 5], gap="medium")
     with left:
+        pick = attention.pick
         attention_lines(
             attention.grid,
             key="attention_lines",
-            title=str(attention.title()),
-            picked=attention.picked,
+            picked=(pick.side, pick.row, pick.column),
             verbs=(say("attention.page.this_token"), say(f"attention.page.{verb}")),
-            on_pick=_pick_token,
+            hint=say("attention.page.lines_hint"),
+            on_pick=_picker(attention),
         )
     with right:
         titles = dict(zip(SORT.options, attention.navigator.sort_titles(), strict=True))
         inputs.select(view, SORT.among(titles))
         _navigator(attention)
-    _layer(view, attention)
+    if mean is not None and attention.selection.scope != "all":
+        layer_bar(view, range(1, attention.card.n_layers + 1), shown=attention.selection.layer)
 
 
 def words(attention: AttentionView) -> None:
-    """Draw the reading, and notes on tokens that were hidden, padded, unknown or cut off."""
-    kit.claims(attention.claims(), sure=attention.sure())
+    """Draw what the number does not tell, and notes on tokens that were hidden or cut off."""
+    kit.claims([], sure=attention.sure(), key="reading_sure")
     if notes := attention.notes():
         st.caption(" ".join(map(str, notes)))
 
 
-def heatmap(attention: AttentionView) -> None:
-    """Draw all weights of the lines at once, as a heatmap."""
-    kit.chart(attention.figure(), key=_CHART, alt=attention.alt())
+def large_picture(view: ViewState, attention: AttentionView) -> None:
+    """Draw all weights of what is shown as a heatmap, or all heads as small squares."""
+    if inputs.choice(view, LARGE) == "heads":
+        figure, alt = attention.all_heads_figure(), say("attention.page.all_heads_alt")
+    else:
+        figure, alt = attention.figure(), attention.alt()
+    kit.chart(figure, key=_CHART, alt=alt)
 
 
 def explain(attention: AttentionView) -> None:
@@ -120,23 +130,6 @@ def downloads(
         )
 
 
-def _head(view: ViewState, attention: AttentionView) -> None:
-    """Draw the head menu, if one head is shown."""
-    if attention.selection.scope == "head":
-        with st.container(width=_WIDTH, key="attention_head_menu"):
-            inputs.select(view, HEAD.among(attention.navigator.titles()))
-
-
-def _layer(view: ViewState, attention: AttentionView) -> None:
-    """Draw the layer control, which keeps the head; hidden for the mean of all heads."""
-    chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
-    if chosen.scope == "head":
-        keep_head = partial(_pick_head, head=chosen.head)
-        layer_bar(view, layers, shown=chosen.layer, on_choose=keep_head)
-    elif chosen.scope != "all":
-        layer_bar(view, layers, shown=chosen.layer)
-
-
 def _menus(view: ViewState, attention: AttentionView) -> None:
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
         inputs.choice(view, SPECIAL)
@@ -150,24 +143,49 @@ def _navigator(attention: AttentionView) -> None:
     navigator = attention.navigator
     selected = navigator.selected
     attention_heads(
-        navigator.heads.pictures,
+        navigator.shades(),
         navigator.texts(),
         key="attention_heads",
         chosen=[] if len(selected) == len(navigator.order) else selected,
-        best=navigator.order[:_N_BEST],
-        bars=navigator.bars(),
-        caption=navigator.caption(),
-        on_pick=_pick_head,
+        listed=navigator.listed(),
+        caption=say("attention.page.heads_hint"),
+        on_pick=_head_picker(attention),
     )
 
 
-def _pick_head(layer: int, head: int) -> None:
-    view = SHOW.put(session.current(), SHOW.default)
-    session.write(HEAD.put(view, f"{layer}.{head}"))
+def _head_picker(attention: AttentionView) -> Callable[[int, int], None]:
+    """Return what chooses a head and keeps the words. The first one, the default, follows them."""
+    first, row = attention.navigator.order[0], _positions(attention)["from"]
+    column = _positions(attention)["to"]
+
+    def pick_head(layer: int, head: int) -> None:
+        view = SHOW.put(session.current(), SHOW.default)
+        if TOKEN.of(view) == TOKEN.default:
+            view = OTHER.put(TOKEN.put(view, row), column)
+        session.write(HEAD.put(view, "" if (layer, head) == first else f"{layer}.{head}"))
+
+    return pick_head
 
 
-def _pick_token(side: str, position: int) -> None:
-    session.write(TOKEN.put(SIDE.put(session.current(), side), position))
+def _positions(attention: AttentionView) -> dict[str, int]:
+    """The position of the chosen token on each side."""
+    grid, pick = attention.grid, attention.pick
+    return {
+        "from": grid.rows[pick.row].positions[0],
+        "to": grid.columns[pick.column].positions[0],
+    }
+
+
+def _picker(attention: AttentionView) -> Callable[[str, int], None]:
+    """Return what chooses a token on one side and keeps that of the other."""
+    chosen = _positions(attention)
+    others = {"from": chosen["to"], "to": chosen["from"]}
+
+    def pick_token(side: str, position: int) -> None:
+        view = OTHER.put(session.current(), others[side])
+        session.write(TOKEN.put(SIDE.put(view, side), position))
+
+    return pick_token
 
 
 def _numbers(attention: AttentionView) -> None:
@@ -186,7 +204,12 @@ def _weights(attention: AttentionView) -> None:
     if len(grid.columns) <= MAX_TABLE_COLUMNS:
         kit.table(grid.table(), key="attention_matrix", after=1, height=320)
         return
-    kit.table(grid.picked_table(*attention.picked), key="attention_picked", after=2, height=320)
+    kit.table(
+        grid.picked_table(attention.pick.side, attention.pick.index),
+        key="attention_picked",
+        after=2,
+        height=320,
+    )
     rows, columns = grid.weights.shape
     st.caption(say("attention.page.picked_only", rows=rows, columns=columns))
 

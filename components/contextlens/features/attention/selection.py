@@ -115,7 +115,7 @@ class HeadSelection:
         return claim(
             f"attention.{kind}.{habit.verdict}",
             layer=self.layer,
-            head=self.head,
+            head=self.head + 1,
             share=habit.share,
             even=habit.even,
             name=named(self.names.get(habit.verdict, "")),
@@ -139,8 +139,8 @@ class HeadSelection:
     def script(self) -> list[str]:
         """Lines of Python that define `attention`."""
         if self.mean is None:
-            head = f"attentions[{self.layer} - 1, {self.head}]"
-            return [f"attention = {head}  # layers from 1, heads from 0"]
+            head = f"attentions[{self.layer} - 1, {self.head + 1} - 1]"
+            return [f"attention = {head}  # layers and heads counted from 1"]
         return [line.format(layer=self.layer) for line in self.mean.script]
 
     def script_heads(self) -> str:

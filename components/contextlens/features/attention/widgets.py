@@ -10,37 +10,34 @@ import numpy as np
 
 from contextlens.core.schema import FloatArray
 from contextlens.features.attention.grid import Grid, GridItem
-from contextlens.features.attention.navigator import HabitBar
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
-# --- All heads as small pictures
+# --- All heads as shades
 
 
 def attention_heads(
-    pictures: FloatArray,
+    shades: FloatArray,
     values: Sequence[Sequence[str]],
     *,
     key: str,
     chosen: Sequence[tuple[int, int]],
-    best: Sequence[tuple[int, int]],
-    bars: Sequence[HabitBar],
+    listed: Sequence[tuple[int, int, str]],
     caption: str,
     on_pick: Callable[[int, int], None],
 ) -> None:
-    """Show (n_layers, n_heads, n, n) pictures; call `on_pick(layer, head)` when one is picked.
+    """Show (n_layers, n_heads) shades; call `on_pick(layer, head)` when a head is picked.
 
     Args:
-        pictures: means of blocks of weights.
+        shades: from 0 to 1.
         values: for each layer and head, its description: "previous token 0.42".
         key: the component's own key.
         chosen: the (layer, head) pairs with a ring; layers from 1, heads from 0.
-        best: the pairs that get a dot: the first ones in the chosen order.
-        bars: the habits of the selection.
-        caption: the caption of the bars.
+        listed: the strongest heads, each with its value.
+        caption: the sentence below the grid.
         on_pick: a Streamlit callback.
     """
-    n_layers, n_heads, n_cells, _ = pictures.shape
+    n_layers, n_heads = shades.shape
 
     def receive(sent: object) -> None:
         pick = _checked_head(sent, n_layers, n_heads)
@@ -50,26 +47,15 @@ def attention_heads(
     data: Mapping[str, object] = {
         "layers": int(n_layers),
         "heads": int(n_heads),
-        "cells": int(n_cells),
-        "pictures": base64.b64encode(_bytes(pictures)).decode(),
+        "shades": [[round(float(shade), 3) for shade in row] for row in shades],
         "values": [list(row) for row in values],
         "chosen": [[int(layer), int(head)] for layer, head in chosen],
-        "best": [[int(layer), int(head)] for layer, head in best],
-        "bars": [
-            {"name": b.name, "value": float(b.value), "even": float(b.even), "text": b.text}
-            for b in bars
+        "listed": [
+            {"layer": int(layer), "head": int(head), "text": text} for layer, head, text in listed
         ],
         "caption": caption,
     }
     component("contextlens.features.attention", "heads", data, key=key, on_pick=receive)
-
-
-def _bytes(pictures: FloatArray) -> bytes:
-    """Each picture scaled so that its largest cell is 255; the square root lifts faint cells."""
-    peaks = pictures.max(axis=(-2, -1), keepdims=True)
-    scaled = np.divide(pictures, peaks, out=np.zeros_like(pictures), where=peaks > 0)
-    cells = np.round(255 * np.sqrt(scaled)).astype(np.uint8)
-    return bytes(cells.tobytes())
 
 
 def _checked_head(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
@@ -95,9 +81,9 @@ def attention_lines(
     grid: Grid,
     *,
     key: str,
-    title: str,
-    picked: tuple[str, int],
+    picked: tuple[str, int, int],
     verbs: tuple[str, str],
+    hint: str,
     on_pick: Callable[[str, int], None],
 ) -> None:
     """Show a grid as lines; call `on_pick(side, position)` when a token is picked.
@@ -105,9 +91,10 @@ def attention_lines(
     Args:
         grid: rows on the left, columns on the right.
         key: the component's own key.
-        title: the finding, in plain text.
-        picked: ("from", row) or ("to", column), whose weights are written as numbers.
+        picked: the side of the token whose weights are written as numbers, "from" or "to", and
+            the row and the column of the two chosen tokens.
         verbs: the headings of the two columns.
+        hint: what a click does.
         on_pick: a Streamlit callback; the position is that of the item's first token.
     """
 
@@ -118,14 +105,14 @@ def attention_lines(
         if pick is not None:
             on_pick(*pick)
 
-    side, index = picked
+    side, row, column = picked
     data: Mapping[str, object] = {
-        "title": title,
         "rows": _items(grid.rows),
         "columns": _items(grid.columns),
         "weights": base64.b64encode(np.ascontiguousarray(grid.weights, "<f4").tobytes()).decode(),
-        "picked": {"side": side, "index": int(index)},
+        "picked": {"side": side, "from": int(row), "to": int(column)},
         "verbs": list(verbs),
+        "hint": hint,
     }
     component("contextlens.features.attention", "lines", data, key=key, on_pick=receive)
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contextlens.content.language import say
+from contextlens.content.wording import escape
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import Passport
 from contextlens.core.words import Span
-from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import Table, to_corpus
 from contextlens.corpus.searchable import WordCount
@@ -32,15 +33,15 @@ from contextlens.corpus.targets import (
     targets_of,
 )
 from contextlens.features.corpora.controls import (
-    CORPUS,
     MAX_DRAWN_WORDS,
     MAX_SAVED_WORDS,
     MAX_SENSES,
     MAX_STORED_TEXTS,
-    READY,
-    WORD,
+    PAGE,
 )
 from contextlens.ui.corpora.catalogue import Kept, kept_of
+from contextlens.ui.corpora.controls import COLLECTION, FILE_NAME, NOT_STORED, WORD
+from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.corpora.words import (
     WordCounts,
     all_counts,
@@ -275,18 +276,19 @@ class CorpusResult:
         return rows if chosen is None or chosen in rows else (*rows[:-1], chosen)
 
 
-def ready_made(key: str) -> Corpus:
-    """A corpus that ships with the app."""
-    return sentiment_corpus() if key == "sentiment" else ambiguous_corpus()
-
-
 def result_of(view: ViewState) -> CorpusResult:
     """Return the corpus that a view names."""
-    key = CORPUS.asked(view) or CORPUS.default
-    if key in READY:
-        corpus = ready_made(key)
+    key = collection_of(view, PAGE)
+    if key in NOT_STORED:
+        try:
+            corpus = texts_of(view, key)
+        except CorpusError as exc:
+            return CorpusResult(key, COLLECTION.options[key], None, None, _NO_WORDS, str(exc), "")
+        if corpus is None:
+            problem = say("own_file.gone", name=escape(FILE_NAME.of(view)))
+            return CorpusResult(key, FILE_NAME.of(view), None, None, _NO_WORDS, problem, "")
         words = counted_in(corpus)
-        return CorpusResult(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
+        return CorpusResult(key, corpus.name, corpus, None, words, "", _word(view, words))
     stored = kept_of(key)
     if stored.about is None:
         return CorpusResult(key, stored.title, None, stored, _NO_WORDS, stored.problem, "")

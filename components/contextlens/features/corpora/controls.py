@@ -1,18 +1,11 @@
-"""The controls of Corpora, each declared once."""
+"""The controls of the page Texts, each declared once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from contextlens.ui.state.controls import Choice, choice, text
+from contextlens.ui.state.controls import text
 
 PAGE = "corpora"
 
-READY = ("ambiguous", "sentiment")
-"""Corpora that ship with the app and need no indexing; any other name is that of a stored one."""
-CORPUS = choice(PAGE, "corpus", READY)
-WORD = text(PAGE, "word")
-"""Empty for the most frequent word."""
 SEARCH = text(PAGE, "search")
 """A word to look for in all corpora; empty for none."""
 
@@ -23,8 +16,3 @@ MAX_SAVED_WORDS = 100_000  # in a download
 MAX_SEARCH_CHARACTERS = 64
 MAX_DRAWN_CORPORA = 12  # in the picture of a search
 MAX_LISTED_SENTENCES = 5  # of one corpus with the word that is looked for
-
-
-def corpus_among(names: Iterable[str]) -> Choice:
-    """The ready-made corpora, and the stored ones by name."""
-    return CORPUS.among({**CORPUS.options, **{name: name for name in names}})

@@ -27,13 +27,12 @@ from contextlens.features.corpora.compute import (
     guess,
     indexing_cost,
     passport_of,
-    ready_made,
     result_of,
     usual_layers,
     word_arrays,
     word_rows,
 )
-from contextlens.features.corpora.controls import CORPUS, MAX_DRAWN_CORPORA, READY, SEARCH, WORD
+from contextlens.features.corpora.controls import MAX_DRAWN_CORPORA, SEARCH
 from contextlens.features.corpora.explain import FORMULA, SCHEMA
 from contextlens.features.corpora.figures import corpus_bars, word_bars
 from contextlens.features.corpora.reading import (
@@ -64,7 +63,9 @@ from contextlens.ui.corpora.catalogue import (
     may_index,
     own_names,
 )
+from contextlens.ui.corpora.controls import COLLECTION, FILE, READY_TEXTS, WORD
 from contextlens.ui.corpora.exports import file_name
+from contextlens.ui.corpora.own_file import ADDING, PENDING, on_collection, secret_of
 from contextlens.ui.files import chooser
 from contextlens.ui.files.uploads import keep_shared, shared, table_of
 from contextlens.ui.models import runtime, waiting
@@ -141,8 +142,8 @@ def delete(name: str) -> None:
         session.remember(str(exc))
         return
     view = session.current()
-    if CORPUS.asked(view) == name:
-        view = WORD.put(CORPUS.put(view, CORPUS.default), "")
+    if COLLECTION.asked(view) == name:
+        view = on_collection(view, COLLECTION.default)
     session.write(view)
 
 
@@ -246,9 +247,6 @@ def _place(name: str) -> str:
 
 # --- Above the picture: adding texts, and links
 
-ADDING = "corpora_adding"
-"""The session key that is true while the visitor is adding a file."""
-
 
 def toolbar(view: ViewState, result: CorpusResult) -> None:
     """The controls of the page; during a search, those of a single corpus are left out."""
@@ -276,14 +274,10 @@ def toolbar(view: ViewState, result: CorpusResult) -> None:
 
 def _links(view: ViewState, key: str, word: str, *, marked: bool = False) -> None:
     """Links to the pages that show a corpus; on the map, the word is marked if so wished."""
-    label, find = say("corpora.senses_of", word=quoted(word)), word if marked else ""
-    navigation.link(navigation.row("senses"), catalogue.on_senses(view, key, word), label=label)
-    if key == "ambiguous":
-        opened = catalogue.on_ready_map(view, find)
-    elif key not in READY:
-        opened = catalogue.on_map(view, key, find)
-    else:  # Map has no other ready-made corpus
-        return
+    opened = catalogue.on_texts(view, key, word)
+    label = say("corpora.senses_of", word=quoted(word))
+    navigation.link(navigation.row("senses"), opened, label=label)
+    opened = catalogue.on_texts(view, key, word, word if marked else "")
     navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
 
@@ -297,8 +291,6 @@ def _toggle() -> None:
 
 # --- A visitor's file: its first rows
 
-_PENDING = "corpora_pending"
-"""The session key for the name of a file that was chosen but not indexed yet."""
 _GUESSED = "corpora_guessed"
 """The session key for the guessed columns, with the file's name."""
 _NONE = "—"
@@ -318,7 +310,7 @@ def adding_panel(view: ViewState) -> None:
     """The panel to choose and index a file; empty unless the visitor opened it."""
     if not session.kept(ADDING) or not guard.is_allowed(KEEP):
         return
-    secret = str(session.kept(_PENDING) or "")
+    secret = str(session.kept(PENDING) or secret_of(FILE.of(view)))
     sheet = table_of(secret)
     with st.container(border=True, key="corpora_own_file"):
         chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
@@ -344,7 +336,7 @@ def await_model(view: ViewState) -> None:
 
 
 def _choose(secret: str, sheet: Table) -> None:
-    session.keep(_PENDING, secret)
+    session.keep(PENDING, secret)
     session.keep(_GUESSED, (secret, guess(sheet)))
 
 
@@ -488,7 +480,7 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
     except ContextlensError as exc:  # the file stays chosen
         session.remember(str(exc))
         return
-    session.keep(_PENDING, None)
+    session.keep(PENDING, None)
     session.keep(ADDING, False)
     if existing is None:
         begin(name)
@@ -627,19 +619,19 @@ def corpus_list(view: ViewState, result: CorpusResult) -> None:
         corpora = ()
     if result.stored is not None and result.stored.name not in {stored.name for stored in corpora}:
         corpora = (result.stored, *corpora)
-    n = len(corpora) + len(READY)
+    n = len(corpora) + len(READY_TEXTS)
     st.markdown(say("corpora.stored.title", n=n))
     with st.container(
         height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
     ):
         for stored in corpora:
             _stored_card(view, stored, is_chosen=stored.name == result.key)
-        for key, title in CORPUS.options.items():
-            _ready_card(key, title, is_chosen=key == result.key)
+        for key in READY_TEXTS:
+            _ready_card(key, COLLECTION.options[key], is_chosen=key == result.key)
 
 
 def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
-    corpus = ready_made(key)
+    corpus = READY_TEXTS[key]()
     with _card(key):
         _name(key, title, is_chosen=is_chosen)
         texts = say("corpora.facts.texts", n=len(corpus.texts))
@@ -724,7 +716,7 @@ def _name(key: str, title: str, *, is_chosen: bool) -> None:
 
 def _show(key: str) -> None:
     view = SEARCH.put(session.current(), "")
-    session.write(WORD.put(CORPUS.put(view, key), ""))
+    session.write(on_collection(view, key))
 
 
 def _loaded_card(model: str) -> ModelCard:

@@ -9,14 +9,12 @@ from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.rows import words_of
-from contextlens.features.corpora.compute import ready_made
 from contextlens.features.corpora.controls import (
-    CORPUS,
     MAX_LISTED_SENTENCES,
     MAX_SEARCH_CHARACTERS,
-    READY,
 )
 from contextlens.ui.corpora.catalogue import Kept
+from contextlens.ui.corpora.controls import READY_TEXTS
 from contextlens.ui.corpora.words import context, counted_in, marked_words
 from contextlens.ui.models.background import store
 
@@ -85,7 +83,7 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
     result = SearchResult(word)
     if not word or result.is_too_long:
         return result
-    hits = [_in_texts(key, word) for key in READY]
+    hits = [_in_texts(key, word) for key in READY_TEXTS]
     unread: list[str] = []
     for entry in stored:
         if entry.about is not None or entry.problem:
@@ -98,10 +96,10 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
 
 
 def _in_texts(key: str, word: str) -> Hit:
-    corpus = ready_made(key)
+    corpus = READY_TEXTS[key]()
     spans = _spans(corpus, word)
     sentences = _different([(i, corpus.texts[i], span) for i, span in spans[:_N_READ]])
-    return Hit(key, CORPUS.options[key], len(spans), counted_in(corpus).n, sentences)
+    return Hit(key, corpus.name, len(spans), counted_in(corpus).n, sentences)
 
 
 def _spans(corpus: Corpus, word: str) -> list[tuple[int, Span]]:

@@ -19,6 +19,9 @@ N_FIRST_POSITIONS = 64
 """Up to this many rows of a table can be told apart."""
 
 SENTENCE = sentence_choice(PAGE)
+WORD, ALL = "word", "all"
+SHOW = choice(PAGE, "show", (WORD, ALL))
+"""One word in several sentences, or every token of one."""
 TOKEN = choice(PAGE, "token", ())  # `token_in` adds the tokens
 SECTION = choice(
     PAGE, "section", ("Same word", "Neighbours", "Positions", "Segments", "What is learned")

@@ -18,7 +18,9 @@ from contextlens.features.embedding_layer.controls import (
     OTHER,
     POSITIONS,
     SECTION,
+    SHOW,
     TOKEN,
+    WORD,
     change_in,
     near_in,
 )
@@ -28,6 +30,7 @@ from contextlens.features.embedding_layer.neighbours import Neighbours, neighbou
 from contextlens.features.embedding_layer.positions import Positions, positions
 from contextlens.features.embedding_layer.same_word import same_word
 from contextlens.features.embedding_layer.segments import segment_table, segments
+from contextlens.features.embedding_layer.starts import starts_of
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit
@@ -37,12 +40,27 @@ _FILE = "embedding-layer"
 
 
 def toolbar(view: ViewState, embedding: EmbeddingSum) -> None:
-    """Draw the choice of the token to follow."""
-    with kit.controls(), st.container(width=132):
-        inputs.select(view, embedding.following)
+    """Draw the choice of the token to follow and of the picture."""
+    with kit.controls():
+        with st.container(width=132):
+            inputs.select(view, embedding.following)
+        inputs.choice(view, SHOW)
 
 
-def picture(embedding: EmbeddingSum) -> None:
+def picture(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> None:
+    """Draw one word's start in several sentences, or the sum of every token of one."""
+    starts = starts_of(view, embedding, service) if SHOW.of(view) == WORD else None
+    if starts is None:
+        _every_token(embedding)
+        return
+    kit.claims([starts.headline()])
+    kit.claims(starts.claims(), key="reading_share")
+    kit.chart(starts.figure(), key=_CHART, alt=starts.alt())
+    st.caption(" ".join(map(str, starts.notes())))
+    kit.claims([], sure=starts.sure(), key="reading_sure")
+
+
+def _every_token(embedding: EmbeddingSum) -> None:
     """Draw the sum as a flow, and its reading; a click on another row follows its token."""
     kit.chart(embedding.figure(), key=_CHART, alt=embedding.alt(), on_select=_follow)
     if notes := embedding.notes():

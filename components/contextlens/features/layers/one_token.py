@@ -51,7 +51,6 @@ from contextlens.ui.panel import Panel
 _RISE = 0.1  # of a cosine to another token's starting vector, to be called a movement towards it
 _HEIGHT = 400
 _ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
-_MAX_NAMES = 8  # of the other tokens, at the ends of their lines
 _MAX_NAME_LENGTH = 14  # characters
 _MAX_VALUES = 7  # written along the chosen token's line
 _FEW_LINES = 40  # that can be told apart
@@ -108,7 +107,7 @@ class OneToken(Panel):
         ]
 
     def claims(self) -> list[Claim]:
-        """Return its value at the layer, its largest step and the token that it moves towards."""
+        """Return its value at the layer, with its yardstick."""
         measured, layer, labels = self.measure, self.layer, self.labels
         claims = text_cautions(measured, labels)
         token = placed(labels[self.position], self.position, labels)
@@ -120,7 +119,7 @@ class OneToken(Panel):
             value = float(measured.values[measured.row(layer), self.position])
             numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
             if measured.kind == "start":
-                claims += self._start_claims(numbers)
+                claims.append(self._start_claim(numbers))
             else:
                 first = placed(labels[0], 0, labels)
                 numbers |= {"first": first} if measured.kind == "first" else {}
@@ -131,23 +130,24 @@ class OneToken(Panel):
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
-        """Return a remark if it moves towards no other token."""
-        direction = self._direction()
-        return [direction] if direction is not None and not _is_clear(direction) else []
-
-    def _start_claims(self, numbers: dict[str, Any]) -> list[Claim]:
-        """Return the distance from the start, the rank, the largest step and the direction."""
-        chance = self.measure.chance
-        claims = [claim("layers.one.alone", **numbers)]
-        if chance is not None:
-            usual = float(chance.mean[self.measure.row(self.layer)])
-            claims = [claim("layers.one.start", chance=usual, **numbers)]
-        claims += self._rank()
+        """Return its rank among the words, its largest step and the token that it moves towards."""
+        layer, measured = self.layer, self.measure
+        if measured.kind != "start" or layer not in measured.layers or layer == 0:
+            return []
+        claims = self._rank()
         if len(self.steps.layers) > 1:
             verdict, peak = self._peak(self.steps)
             claims.append(claim(f"layers.one.step{verdict}", **peak))
         direction = self._direction()
-        return [*claims, direction] if direction is not None and _is_clear(direction) else claims
+        return claims if direction is None else [*claims, direction]
+
+    def _start_claim(self, numbers: dict[str, Any]) -> Claim:
+        """Return the similarity to the start."""
+        chance = self.measure.chance
+        if chance is None:
+            return claim("layers.one.alone", **numbers)
+        usual = float(chance.mean[self.measure.row(self.layer)])
+        return claim("layers.one.start", chance=usual, **numbers)
 
     def _distance(self, row: int) -> str:
         """Return a verdict on the cosine to the start, on the scale from other tokens' to 1.
@@ -237,15 +237,15 @@ class OneToken(Panel):
         names, scale = token_names(self.labels), self._scale()
         others = [i for i in range(len(names)) if i != self.position]
         towards = self._towards() if measured.layers else None
-        named = [self.position, *_named_ends(measured, others)]
-        named += [towards] if towards is not None and towards not in named else []
+        named = [self.position] if towards is None else [self.position, towards]
         notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
         frames = {n: self._way_to(n) for n in layers}
         looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}
         still = [
             *self._band_area(),
-            _faint_lines(measured, names, others),
+            _faint_lines(measured, names, [i for i in others if measured.own_mask[i]]),
             self._whole_way(names[self.position]),
+            _special_lines(measured, names, [i for i in others if not measured.own_mask[i]]),
         ]
         ticks = list(layers)[:: ceil(len(layers) / MAX_TICKS)]
         axis = say(f"layers.one.axis.{kind}", first=self.labels[0])
@@ -277,9 +277,9 @@ class OneToken(Panel):
     def _scale(self) -> tuple[float, float]:
         if self.measure.kind == "length":
             return 0.0, 1.08 * float(self.measure.values.max(initial=1e-6))
-        low = [] if self.band is None else [self.band.low]
-        bottom, top = cosine_range(self.measure.values, *low)
-        return bottom, top + 0.06
+        bottom, top = cosine_range(self.measure.values)
+        has_negative = self.measure.values.size and float(self.measure.values.min()) < 0
+        return bottom if has_negative else 0.0, top + 0.06
 
     def _way_to(self, layer: int) -> list[dict[str, Any]]:
         """Return the token's line up to a layer, and a dot at its end."""
@@ -400,10 +400,6 @@ def cosines_to_starts(encoding: Encoding, position: int) -> FloatArray:
     )
 
 
-def _is_clear(direction: Claim) -> bool:
-    return direction.key == "layers.one.towards"
-
-
 def _faint_lines(measured: Measure, names: Sequence[str], others: Sequence[int]) -> dict[str, Any]:
     """Return the other tokens' lines, as one trace with gaps."""
     return {
@@ -418,12 +414,12 @@ def _faint_lines(measured: Measure, names: Sequence[str], others: Sequence[int])
     }
 
 
-def _named_ends(measured: Measure, others: Sequence[int]) -> list[int]:
-    """Return the other tokens whose lines get names: all, or of many the highest and the lowest."""
-    if not measured.layers or len(others) <= _MAX_NAMES:
-        return list(others)
-    ranked = sorted(others, key=lambda i: -float(measured.values[-1, i]))
-    return [*ranked[: _MAX_NAMES // 2], *ranked[-_MAX_NAMES // 2 :]]
+def _special_lines(
+    measured: Measure, names: Sequence[str], others: Sequence[int]
+) -> dict[str, Any]:
+    """Return the lines of tokens that the tokenizer added, dotted."""
+    lines = _faint_lines(measured, names, others)
+    return {**lines, "line": {**lines["line"], "dash": "dot"}}
 
 
 def _end_text(measured: Measure, names: Sequence[str], position: int) -> str:

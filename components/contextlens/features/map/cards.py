@@ -53,7 +53,7 @@ def cards_of(display: MapDisplay, rows: Sequence[int], notes: Sequence[str] = ()
                 "marked": marked,
                 "after": after,
                 "label": _label(display, row),
-                "color": traces[position[0]].color if position else "",
+                "color": traces[position[0]].color_at(position[1]) if position else "",
                 "note": " · ".join(filter(None, note)),
                 "place": [] if display.finding.every_layer else position,
             }
@@ -76,7 +76,8 @@ def _label(display: MapDisplay, row: int) -> str:
     labels = display.points.labels
     column = display.finding.column or display.finding.color.title
     columns = [labels[column]] if column in labels else labels.values()
-    return next((values[row] for values in columns if values[row]), "")
+    label = next((values[row] for values in columns if values[row]), "")
+    return display.finding.color.shown.get(label, label)
 
 
 def _position(order: Sequence[IntArray], row: int) -> list[int]:

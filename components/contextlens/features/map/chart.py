@@ -22,6 +22,7 @@ from contextlens.features.map.finding import Finding
 from contextlens.features.map.frame import above, map_ranges
 from contextlens.features.map.identity import once
 from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
+from contextlens.features.map.names import names_of
 from contextlens.features.map.scatter import (
     MAX_SVG,
     NO_MARKS,
@@ -95,7 +96,7 @@ def phone_height(display: MapDisplay) -> int:
     shapes = [
         (top - bottom) / (right - left) for (left, right), (bottom, top), *_ in display.frames
     ]
-    rows = above(subtitle=bool(sampled_note(display.result)), narrow=True)
+    rows = above(title="", subtitle="", narrow=True)
     lowest, highest = _PHONE_HEIGHTS
     height = round(_PHONE_WIDTH * max(shapes)) + rows + _LEGEND_HEIGHT
     return min(max(height, lowest), highest)
@@ -112,19 +113,20 @@ def _chart(
         marks=display.drawn_marks(marks),
         trails=trails,
         stale=display.is_stale,
+        chosen_name=display.chosen_name,
+        titled=False,
         **size,
     )
     return MapChart(figure, order, len(figure.to_json()))
 
 
 def _trails(display: MapDisplay) -> list[int]:
-    """The points with a trail: the chosen and pinned ones, and matches and selections if few."""
+    """The points with a trail: the chosen and pinned ones, and selected ones if they are few."""
     marked = display.marked
     trails = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
     selected = () if marked.selection is None else marked.selection.points
-    for more in (display.matches or (), selected):
-        if len(more) <= MAX_TRAILS:
-            trails += more
+    if len(selected) <= MAX_TRAILS:
+        trails += selected
     return list(dict.fromkeys(trails))[:MAX_TRAILS]
 
 
@@ -142,6 +144,7 @@ def draw_map(
     n_drawn: int | None = None,
     marks: MapMarks = NO_MARKS,
     trails: Sequence[int] = (),
+    titled: bool = True,
     **options: Any,
 ) -> tuple[go.Figure, Order]:
     """Return the figure of a map, and the points of each of its traces.
@@ -153,26 +156,39 @@ def draw_map(
         n_drawn: the number of points that are drawn, the first ones; None for all.
         marks: marks of drawn points.
         trails: the points whose path through the layers is drawn.
-        options: `stale`, `narrow` and `height` of `layers_scatter` and `map_scatter`.
+        titled: False without a title, as on a page, where the finding stands above the picture.
+        options: `stale`, `chosen_name`, `narrow`, `height` of `layers_scatter`, `map_scatter`.
     """
     n_points = result.points.n_points
     n = n_points if n_drawn is None else min(n_drawn, n_points)
     points = result.points.take(range(n)) if n < n_points else result.points
     color = replace(finding.color, values=finding.color.values[:n])
-    options |= {"color": color, "subtitle": sampled_note(result)}
+    options |= {"color": color, "subtitle": sampled_note(result) if titled else ""}
+    titles = finding.titles if titled else ("",) * len(finding.titles)
     if finding.every_layer:
-        return _every_layer(result, points, marks, options)
-    options |= {"clusters": finding.group_labels, "marks": marks}
+        title = say("map.every_layer", first=result.layers[0], last=result.layers[-1])
+        return _every_layer(result, points, marks, {**options, "title": title if titled else ""})
+    options |= {"marks": marks}
     coordinates = result.map.coordinates
     frames = [map_ranges(positions) for positions in coordinates]
     has_frames = plays(result)
     if has_frames:
-        options |= {"layer": result.layers[row], "titles": finding.titles}
+        options |= {"layer": result.layers[row], "titles": titles}
+        options["names"] = {
+            layer: names_of(result, i, row, finding) for i, layer in enumerate(result.layers)
+        }
+        options["strays"] = {
+            layer: [stray for stray in strays if stray < n]
+            for layer, strays in zip(result.layers, finding.strays, strict=False)
+        }
         drawn_trails = [trail for trail in trails if trail < n]
         positions = coordinates[:, :n]
         figure = layers_scatter(points, positions, result.layers, trails=drawn_trails, **options)
     else:
-        options |= {"title": finding.titles[row], "frame": frames[row]}
+        options |= {"title": titles[row], "frame": frames[row], "clusters": finding.group_labels}
+        options["names"] = names_of(result, row, row, finding)
+        if finding.strays:
+            options["strays"] = [stray for stray in finding.strays[row] if stray < n]
         figure = map_scatter(points, coordinates[row, :n], **options)
     if n_points > MAX_SVG and coordinates.shape[2] == 2:
         rows = slice(None) if has_frames else slice(row, row + 1)
@@ -195,7 +211,6 @@ def _every_layer(
         points,
         result.map.coordinates[:, :n].reshape(len(rows), -1),
         marks=MapMarks(chosen=chosen, rings=rings),
-        title=say("map.every_layer", first=layers[0], last=layers[-1]),
         **{**options, "color": color},
     )
     return figure, map_order(color, len(rows))

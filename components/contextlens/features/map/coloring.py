@@ -5,9 +5,11 @@ No streamlit, and no visitor: a script draws the same map.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
@@ -19,7 +21,14 @@ from contextlens.core.schema import FloatArray, IntArray
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.controls import COLOR
-from contextlens.figures.theme import CATEGORICAL, MAX_COLORED, NEUTRAL, plain
+from contextlens.figures.theme import (
+    CATEGORICAL,
+    MAX_COLORED,
+    NEUTRAL,
+    hue_color,
+    plain,
+    ramp_color,
+)
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
@@ -105,8 +114,9 @@ class Coloring:
         title: the title of the column.
         kind: "category" for labels, "measure" for numbers, "none" for one colour.
         values: n_points labels ("" for none), or (n_points,) float32 (NaN for none).
-        order: every category: given ones first, then by frequency; the first ones have colours.
+        order: every category: given ones first, then a scale in its order, else by frequency.
         dates: True if the numbers are days since 1970.
+        is_scale: True if the categories are a scale, such as stars or grades.
     """
 
     title: str
@@ -114,6 +124,28 @@ class Coloring:
     values: Sequence[str] | FloatArray = ()
     order: tuple[str, ...] = ()
     dates: bool = False
+    is_scale: bool = False
+
+    @cached_property
+    def colors(self) -> Mapping[str, str]:
+        """The colour of each category: one hue for a scale, the palette for a few, else all hues.
+
+        All hues follow the order of the categories, so that a map can have like ones side by side.
+        """
+        n = len(self.order)
+        if self.is_scale:
+            return {name: ramp_color(i, n) for i, name in enumerate(self.order)}
+        if n <= MAX_COLORED:
+            return dict(zip(self.order, CATEGORICAL, strict=False))
+        return {name: hue_color(i / n) for i, name in enumerate(self.order)}
+
+    @cached_property
+    def shown(self) -> Mapping[str, str]:
+        """Each category as people read it: "python: animal" is "animal" if all are of python."""
+        parts = [name.partition(": ") for name in self.order]
+        if len(parts) > 1 and len({first for first, *_ in parts}) == 1 and all(p[2] for p in parts):
+            return {name: rest for name, (*_, rest) in zip(self.order, parts, strict=True)}
+        return {name: name.replace(": ", " · ", 1) for name in self.order}
 
 
 UNCOLORED = Coloring("", "none")
@@ -127,7 +159,12 @@ class PointGroup:
     color: str
     rows: IntArray
     numbers: FloatArray | None = None
-    last: bool = False  # True if the legend has it last: other categories, or no label or value
+    last: bool = False  # True if the legend has it last: no label, or no value
+    colors: tuple[str, ...] = ()  # of each point, where a trace has many categories
+
+    def color_at(self, index: int) -> str:
+        """The colour of a point, by its index in the trace."""
+        return self.colors[index] if self.colors else self.color
 
 
 def coloring(
@@ -161,11 +198,15 @@ def coloring(
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         return Coloring(by, "measure", values.astype(np.float32))
     texts = tuple(str(value) for value in values)
-    kind = kind_of_column(texts) if by in points.labels and by not in extra else "category"
+    is_given = by in points.labels and by not in extra
+    kind = kind_of_column(texts) if is_given else "category"
     if kind != "category":
         numbers = numbers_of(texts, kind)
         return Coloring(by, "measure", numbers, dates=kind == "date")
-    return Coloring(by, "category", texts, order=_ordered(texts, order))
+    scale = scale_of(by, {*texts} - {""}) if is_given else ()
+    return Coloring(
+        by, "category", texts, order=_ordered(texts, order or scale), is_scale=bool(scale)
+    )
 
 
 def groups(color: Coloring, n_points: int) -> tuple[PointGroup, ...]:
@@ -202,16 +243,78 @@ def _measured(color: Coloring) -> tuple[PointGroup, ...]:
 
 
 def _by_category(color: Coloring) -> tuple[PointGroup, ...]:
-    """The points by category, grey ones first so that coloured points are drawn over them."""
+    """The points by category, those without one first, so that coloured ones are drawn over them.
+
+    Many categories share one trace, without a name in the legend: their names are on the map.
+    """
     order = color.order or _ordered([str(value) for value in color.values], ())
-    n_colored = min(len(order), MAX_COLORED)
-    codes_by_category = {category: min(i, n_colored) for i, category in enumerate(order)}
-    codes = np.array(
-        [codes_by_category.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int
-    )
-    rows = {code: np.flatnonzero(codes == code) for code in range(-1, n_colored + 1)}
-    others = f"other ({len(order) - n_colored})"
-    traces = [PointGroup(_NO_LABEL, NEUTRAL, rows[-1], last=True)]
-    traces.append(PointGroup(others, CATEGORICAL[-1], rows[n_colored], last=True))
-    traces += [PointGroup(plain(order[i]), CATEGORICAL[i], rows[i]) for i in range(n_colored)]
+    numbers = {category: i for i, category in enumerate(order)}
+    codes = np.array([numbers.get(str(v), -1) if v else -1 for v in color.values], dtype=int)
+    colors = replace(color, order=order).colors
+    traces = [PointGroup(_NO_LABEL, NEUTRAL, np.flatnonzero(codes < 0), last=True)]
+    if len(order) > MAX_COLORED:
+        rows = np.flatnonzero(codes >= 0)
+        own = tuple(colors[order[code]] for code in codes[rows].tolist())
+        traces.append(PointGroup("", NEUTRAL, rows, colors=own))
+    else:
+        traces += [
+            PointGroup(plain(color.shown.get(name, name)), colors[name], np.flatnonzero(codes == i))
+            for i, name in enumerate(order)
+        ]
     return tuple(group for group in traces if len(group.rows))
+
+
+# --- Scales
+
+_SCALES = (
+    ("negative", "neutral", "positive"),
+    ("negative", "mixed", "positive"),
+    ("low", "medium", "high"),
+    ("small", "medium", "large"),
+    ("easy", "medium", "hard"),
+    ("beginner", "intermediate", "advanced"),
+    ("a1", "a2", "b1", "b2", "c1", "c2"),
+    ("a", "b", "c", "d", "e", "f"),
+)
+_SCALE_NAMES = ("star", "rating", "score", "grade", "level", "year", "rank", "stage")
+"""Words in a column's title, or beside its numbers, that make whole numbers a scale."""
+_NUMBERED = re.compile(r"(\D*)(\d{1,4})(\D*)")
+
+
+def scale_of(title: str, labels: Collection[str]) -> tuple[str, ...]:
+    """Return labels in their order if they are a scale, such as stars or grades; else ().
+
+    Args:
+        title: the title of their column.
+        labels: the labels, each once.
+    """
+    by_words = {label.strip().casefold(): label for label in labels}
+    if len(by_words) < 3 or len(by_words) < len(labels):
+        return ()
+    for scale in _SCALES:
+        if set(by_words) <= set(scale):
+            return tuple(by_words[word] for word in scale if word in by_words)
+    found = {label: _NUMBERED.fullmatch(words) for words, label in by_words.items()}
+    around = {
+        (match[1], match[3].removesuffix("s")) if match is not None else None
+        for match in found.values()
+    }
+    if None in around or len(around) != 1:
+        return ()
+    words = f"{title.casefold()} {next(iter(around))}"
+    if not any(name in words for name in _SCALE_NAMES):
+        return ()
+    numbers = {label: int(match[2]) for label, match in found.items() if match is not None}
+    return tuple(sorted(numbers, key=lambda label: numbers[label]))
+
+
+def by_place(positions: FloatArray, values: Sequence[str]) -> tuple[str, ...]:
+    """Return labels by the direction in which they lie on a map, so that like ones look alike."""
+    middle = np.median(positions[:, :2], axis=0)
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        if value:
+            rows.setdefault(value, []).append(row)
+    ways = {name: np.median(positions[own, :2], axis=0) - middle for name, own in rows.items()}
+    angles = {name: float(np.arctan2(way[1], way[0])) for name, way in ways.items()}
+    return tuple(sorted(angles, key=lambda name: (angles[name], name)))

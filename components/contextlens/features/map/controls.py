@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -12,20 +11,18 @@ from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.maps.points import UNITS, Unit
 from contextlens.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
 from contextlens.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
+from contextlens.ui.corpora import controls as shared
 from contextlens.ui.models.recipes import recipe_poolings
-from contextlens.ui.state.controls import Choice, Text, choice, number, switch, text
+from contextlens.ui.state.controls import TEXTS, Choice, Text, choice, number, switch, text
 
 PAGE = "map"
 _USUAL = MapSettings()
 
 # The mapped texts
 
-SOURCES = ("ambiguous", "sentences", "file", "kept")
-SOURCE = choice(PAGE, "source", SOURCES)
 UNIT = choice(PAGE, "unit", UNITS)
-ALL_WORDS = "all"
-WORD = choice(PAGE, "word", ("python", ALL_WORDS))
-"""One of the ready-made corpus's words; `word_of` has them all."""
+FIRST_WORD = "python"
+"""The word of the ready-made corpus that is mapped at first."""
 ONLY = text(PAGE, "only")
 EVERY_WORD = switch(PAGE, "every_word")
 SPECIAL = switch(PAGE, "special")
@@ -44,7 +41,9 @@ N_NEAREST_POINTS = 10
 MAX_TYPICAL_WORDS = 3
 """Words listed as typical of a selection."""
 MAX_GROUP_LABELS = 12
-"""Groups with their name on the map, the largest first."""
+"""Groups that can be named, and names in a map in space, the largest first."""
+MAX_LISTED_STRAYS = 3
+"""Points that the test of a word's senses sorts wrong whose sentences stand beside the map."""
 MAX_GROUP_NAME_CHARACTERS = 24
 MAX_FILE_CHARACTERS = 50_000_000
 """Maximum characters of texts in one table or array; beyond it, texts are cut. A table repeats a
@@ -52,19 +51,6 @@ text for each of its points, and an array pads all texts to the longest: 2 MB co
 N_SCRIPT_SENTENCES = 3
 """Sentences in the script of the vectors."""
 AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in POINT_LIMITS})
-
-KEPT = choice(PAGE, "kept", ("",))
-"""A stored corpus by its name; `kept_among` has those that a visit knows."""
-
-# A visitor's file
-
-FILE = text(PAGE, "file")
-FILE_NAME = text(PAGE, "file_name", default="a file")
-GUESSED = "guessed"
-TEXT = number(PAGE, "text", between=(-1, 100_000), default=-1)
-"""The position of the column with the sentences; -1 for the guessed one."""
-LABELS = text(PAGE, "labels", default=GUESSED)
-"""The positions of the label columns, separated by commas, or `GUESSED`."""
 
 # The drawing
 
@@ -116,15 +102,11 @@ GROUP_NAMES = text(PAGE, "group_names")
 @cache
 def word_of() -> Choice:
     """The choice of one of the ready-made corpus's words, or all of them."""
-    words: Iterable[str] = dict.fromkeys(ambiguous_corpus().labels["word"])
-    others = {word: word for word in words if word not in WORD.options}
-    first, last = WORD.options.items()
-    return WORD.among(dict([first, *others.items(), last]))
-
-
-def kept_among(titles: Mapping[str, str]) -> Choice:
-    """The choice among the stored corpora that a visit knows, by name, with their titles."""
-    return KEPT.among({**KEPT.options, **titles})
+    others = dict.fromkeys(ambiguous_corpus().labels["word"])
+    words = dict.fromkeys([FIRST_WORD, *others])
+    titles = {**{word: word for word in words}, shared.ALL_WORDS: say("map.all_words")}
+    label = shared.WORD.label
+    return Choice(page=TEXTS, name="word", label=label, default=FIRST_WORD, options=titles)
 
 
 def only_of(unit: Unit) -> Text:

@@ -134,6 +134,12 @@ class MapDisplay:
         return self.finding.titles[self.row]
 
     @property
+    def chosen_name(self) -> str:
+        """The key of the name whose points are selected; "" for none."""
+        selection = self.marked.selection
+        return "" if selection is None else selection.name
+
+    @property
     def layer(self) -> int:
         """The shown layer; -1 for the pooler's output."""
         return self.result.layers[self.row]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,17 +19,30 @@ from contextlens.analysis.separation import SPLIT, Separation, Trial, scaled, se
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, shortened
 from contextlens.core.schema import FloatArray, IntArray
-from contextlens.features.map.coloring import GROUPS, LAYER, NOTHING, Coloring, coloring
+from contextlens.features.map.coloring import (
+    GROUPS,
+    LAYER,
+    NOTHING,
+    Coloring,
+    by_place,
+    coloring,
+)
 from contextlens.features.map.groups import GroupName, MapGroups, groups_of
 from contextlens.features.map.identity import once
 from contextlens.features.map.trust import FEW, count_equal
+from contextlens.figures.theme import MAX_COLORED
 from contextlens.maps.agreement import Agreement, agreement, whole_percent
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors
 from contextlens.maps.points import Points
 from contextlens.maps.result import MapResult
-from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title_at
+from contextlens.ui.widgets.sense_claims import (
+    senses_claim,
+    senses_sure,
+    senses_title_at,
+    sorted_claim,
+)
 
 FORMULA = r"""
 **Labels.** For each labelled point, whether its nearest labelled one of another text in the full
@@ -73,6 +86,7 @@ class Finding:
         claims: the finding at this layer, in sentences.
         sure: sentences on the test behind the claims, and on its certainty.
         one_name: True if all points have the same name, as in a map of one word.
+        senses: the test of a word's senses; None for other maps.
     """
 
     key: str
@@ -85,6 +99,15 @@ class Finding:
     claims: tuple[str, ...]
     sure: tuple[str, ...]
     one_name: bool
+    senses: SenseTests | None = None
+
+    @property
+    def strays(self) -> tuple[tuple[int, ...], ...]:
+        """The points at each layer that the test of a word's senses sorts wrong; () without it."""
+        tests = self.senses
+        if tests is None:
+            return ()
+        return tuple(tuple(test.strays(tests.trial).tolist()) for test in tests.curve)
 
 
 def finding_of(
@@ -107,17 +130,23 @@ def finding_of(
     groups = groups_of(result, row, names)
     plain = by in {NOTHING, LAYER}
     color = coloring(points, "" if plain else by, extra={GROUPS: groups.names()}, order=order)
+    if len(color.order) > MAX_COLORED and not (order or color.is_scale):
+        last = result.map.coordinates[-1]
+        color = replace(color, order=by_place(last, [str(value) for value in color.values]))
     column = by if by in points.labels and color.kind == "category" else None
     senses = _senses(result, column)
     if senses is not None:
+        layer = result.layers[row]
+        curve, trial = senses.curve, senses.trial
         sentences = MapClaims(
-            senses_claim(senses.word, senses.curve, senses.trial, result.layers[row]),
-            senses_sure(senses.curve, senses.trial),
+            [sorted_claim(senses.word, curve[row], trial)],
+            [*senses_claim(senses.word, curve, trial, layer), *senses_sure(curve, trial)],
         )
     else:
         clusters = groups.numbers if column is None else None
         neighbors = result.map.neighbors[row]
-        sentences = map_claims(points, neighbors, column=column, clusters=clusters)
+        said = map_claims(points, neighbors, column=column, clusters=clusters)
+        sentences = MapClaims([claim(f"map.dot.{points.unit}"), *said.claims], said.sure)
     parts = (result.request.key, row, by, order, names)
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
@@ -130,6 +159,7 @@ def finding_of(
         claims=tuple(map(str, sentences.claims)),
         sure=tuple(map(str, sentences.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,
+        senses=senses,
     )
 
 
@@ -356,8 +386,9 @@ def _grouped(points: Points, clusters: IntArray, neighbors: Neighbors) -> MapCla
     if is_alone or agreed is None or not 0 < agreed.chance < 1:
         return MapClaims(claims, [claim("map.sure.groups"), *_copies(points)])
     state, chance = _state(agreed, agreed.chance), agreed.chance
-    claims.append(claim(f"map.groups.{state}", share=agreed.share, chance=chance))
-    return MapClaims(claims, [_interval(agreed), claim("map.sure.groups"), *_copies(points)])
+    in_space = claim(f"map.groups.{state}", share=agreed.share, chance=chance)
+    sure = [in_space, _interval(agreed), claim("map.sure.groups"), *_copies(points)]
+    return MapClaims(claims, sure)
 
 
 def _copies(points: Points) -> list[Claim]:

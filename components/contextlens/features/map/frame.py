@@ -18,24 +18,10 @@ from contextlens.maps.clusters import ClusterLabel
 
 NAME_FONT = {"size": SMALLEST, "weight": 700, "color": INK, "shadow": "auto"}
 """The font of names on a map: a contrasting halo keeps them readable over points."""
-STALE = {
-    "text": "Drawn with earlier settings",
-    "x": 0,
-    "xref": "paper",
-    "xanchor": "left",
-    "xshift": 8,
-    "y": 1,
-    "yref": "paper",
-    "yanchor": "top",
-    "yshift": -8,
-    "showarrow": False,
-    "font": {"size": SMALLEST},
-    "bgcolor": "rgba(128,128,128,0.25)",
-}
 _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
-_EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
-"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, a line below it."""
+_EDGE, _BAR, _LINE, _SMALL_LINE, BELOW = 8, 36, 26, 26, 36
+"""Pixels above a map: its edge, plotly's bar, a line of the title, one below it; and under it."""
 _MAX_LINE_LENGTH = 120
 _LEGEND = {
     "orientation": "h",
@@ -44,6 +30,7 @@ _LEGEND = {
     "yanchor": "top",
     "itemsizing": "constant",
 }
+_ON_TOP = {"y": 1, "yanchor": "bottom"}
 
 
 def axes_of(positions: FloatArray) -> dict[str, Any]:
@@ -59,29 +46,23 @@ def font_of(kind: str) -> dict[str, Any]:
     return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
-def above(*, subtitle: bool, narrow: bool) -> int:
-    """The pixels above a map's frame: plotly's bar if it is narrow, title, subtitle."""
-    rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
+def above(*, title: str, subtitle: str, narrow: bool) -> int:
+    """The pixels above a map's frame: its title and the line below it, or plotly's bar."""
+    if not title:
+        return _BAR
+    rows = ((_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
     return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
 
 
-def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> None:
-    """Put the title, and a line below it, above a map, each in its own row.
-
-    Plotly's bar is beside the frame, or above everything if the map is narrow.
-    """
-    has_line = bool(subtitle)
-    whole.layout.margin.t = above(subtitle=has_line, narrow=narrow)
-    whole.layout.title.update(
-        yref="container", y=1, yanchor="top", pad={"t": _EDGE + (_BAR if narrow else 0), "l": 8}
-    )
-    if has_line:
+def write_above(whole: go.Figure, *, title: str, subtitle: str, narrow: bool = False) -> None:
+    """Put the title, and a line below it, above a map, each in its own row."""
+    whole.layout.margin.t = above(title=title, subtitle=subtitle, narrow=narrow)
+    whole.layout.title.update(yref="container", y=1, yanchor="top", pad={"t": _EDGE, "l": 8})
+    if title and subtitle:
         line = {"text": plain(subtitle, _MAX_LINE_LENGTH), "font": {"size": SMALLEST}}
         whole.layout.title.subtitle = line
     tools = {"bgcolor": "rgba(0,0,0,0)", "color": NEUTRAL, "activecolor": CATEGORICAL[0]}
-    whole.layout.modebar = tools | ({} if narrow else {"orientation": "v"})
-    if not narrow:
-        whole.layout.margin.r = _BAR
+    whole.layout.modebar = tools
 
 
 def _headed(legend: str) -> dict[str, Any]:
@@ -89,21 +70,29 @@ def _headed(legend: str) -> dict[str, Any]:
     return {"title": title} if legend else {}
 
 
-def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
-    """Axes without numbers, a thin frame that fills the width, and a legend under the map.
+def map_layout(
+    ranges: Sequence[tuple[float, float]],
+    *,
+    legend: str,
+    narrow: bool = False,
+    side: int = 8,
+) -> dict[str, Any]:
+    """Axes without numbers, a thin frame, and a legend: under the map, or above a narrow one.
 
     Each axis has a scale of its own in two dimensions; `map_ranges` bounds how much they differ.
 
     Args:
         ranges: the range of each axis.
-        legend: the title of the legend; None for no legend.
+        legend: the title of the legend; "" for none.
+        narrow: True if the map has a phone's width.
+        side: the pixels at both sides of the frame.
     """
     layout: dict[str, Any] = {
         "dragmode": "pan",
         "hovermode": "closest",
-        "showlegend": legend is not None,
-        "legend": {**_LEGEND, **_headed(legend or "")},
-        "margin": {"l": 8, "r": 8, "b": 8, "pad": 0},
+        "showlegend": True,
+        "legend": {**_LEGEND, **_headed(legend), **(_ON_TOP if narrow else {})},
+        "margin": {"l": side, "r": side, "b": BELOW, "pad": 0},
     }
     if len(ranges) == 3:
         bare = {"showticklabels": False, "title": {"text": ""}, "showbackground": False}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray
 from contextlens.features.map.coloring import UNCOLORED, Coloring, groups
 from contextlens.features.map.frame import (
-    STALE,
+    BELOW,
     Ranges,
+    above,
     axes_of,
-    cluster_notes,
     font_of,
     map_layout,
     map_ranges,
@@ -23,17 +24,20 @@ from contextlens.features.map.frame import (
     write_above,
 )
 from contextlens.features.map.scatter import (
+    MIN_SOFT,
     NO_MARKS,
     MapMarks,
     kind_of,
     mark_traces,
     point_size,
     point_traces,
+    soft_trace,
+    stray_trace,
     trail_label,
 )
 from contextlens.figures.frames import add_frames
+from contextlens.figures.side_names import SideName, margins, side_names
 from contextlens.figures.theme import color_of, figure
-from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points
 
 MAX_PLAYED_POINTS = 150_000
@@ -51,7 +55,9 @@ def layers_scatter(
     *,
     layer: int,
     color: Coloring = UNCOLORED,
-    clusters: Sequence[ClusterLabel] = (),
+    names: Mapping[int, Sequence[SideName]] = MappingProxyType({}),
+    chosen_name: str = "",
+    strays: Mapping[int, Sequence[int]] = MappingProxyType({}),
     marks: MapMarks = NO_MARKS,
     trails: Sequence[int] = (),
     titles: Sequence[str],
@@ -71,10 +77,12 @@ def layers_scatter(
         layers: the layer of each row of `coordinates`.
         layer: the layer shown.
         color: the column behind the colours.
-        clusters: names to write on the map of the shown layer.
+        names: names to write beside the map, by layer.
+        chosen_name: the key of the name that stands out; "" for none.
+        strays: points that the test of a word's senses sorts wrong, by layer.
         marks: highlighted points, at every layer.
         trails: points whose path through the layers is drawn, at most `MAX_TRAILS`.
-        titles: the finding at each of `layers`.
+        titles: the finding at each of `layers`; "" for no title.
         subtitle, stale, narrow: as in `map_scatter`.
         height: in pixels.
 
@@ -89,32 +97,58 @@ def layers_scatter(
     strength = 0.5 if len(trails) or stale else 1.0
     traces = point_traces(points, positions[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
-    names = [trail_label(marks, trail) for trail in trails]
+    trail_names = [trail_label(marks, trail) for trail in trails]
     every_range = [map_ranges(layer_places) for layer_places in positions]
     ranges = every_range[row]
     where = sides(positions[row], marks.labels, ranges)
-    for trail, name, ink in zip(trails, names, inks, strict=True):
+    for trail, name, ink in zip(trails, trail_names, inks, strict=True):
         trail_traces = _trail(positions[: row + 1, trail], name, ink, kind=kind, size=size)
         trail_traces[-1]["textposition"] = where.get(trail, "top center")
         traces += trail_traces
     if trails:
         traces[n_own + len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
+    shown_names = {} if narrow else names
+    has_names = any(map(len, shown_names.values()))
+    if has_names:
+        traces[:n_own] = [trace | {"showlegend": False} for trace in traces[:n_own]]
     traces += mark_traces(positions[row], marks, kind=kind, size=size, frame=ranges)
-    has_legend = color.kind == "category" and n_own > 1
-    layout = map_layout(ranges, legend=color.title if has_legend else None)
-    notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
+    has_strays = any(map(len, strays.values()))
+    if has_strays:
+        traces += stray_trace(positions[row], strays.get(layer, ()), size=size)
+    has_soft = points.n_points >= MIN_SOFT and kind == "scatter"
+    if has_soft:
+        traces.append(soft_trace(positions[row], color, marks.chosen))
+    is_listed = color.kind == "category" and n_own > 1 and not has_names
+    side = max([8, *map(margins, shown_names.values())])
+    layout = map_layout(ranges, legend=color.title if is_listed else "", narrow=narrow, side=side)
+    room = height - above(title=titles[row], subtitle=subtitle, narrow=narrow) - BELOW
     looks = dict(zip(layers, _axis_ranges(every_range), strict=True))
-    layout["annotations"] = notes
+    for n, own_ranges in zip(layers, every_range, strict=True):
+        looks[n] |= side_names(
+            shown_names.get(n, ()),
+            own_ranges,
+            height=room,
+            chosen=chosen_name,
+            in_order=color.is_scale,
+        )
+    layout["shapes"] = looks[layer]["shapes"]
     whole = figure(traces, layout, title=titles[row], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
-    write_above(whole, subtitle=subtitle, narrow=narrow)
+    write_above(whole, title=titles[row], subtitle=subtitle, narrow=narrow)
+    whole.layout.annotations = looks[layer]["annotations"]
     if plays:
         paths = {n: positions[: i + 1] for i, n in enumerate(layers)}
         frames = {
             n: _frame(traces, points, paths[n], color, trails, marks, ranges)
             for n, ranges in zip(layers, every_range, strict=True)
         }
-        add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)
+        for n, positions_there in zip(layers, positions, strict=True):
+            if has_strays:
+                rows = np.asarray(strays.get(n, ()), dtype=np.int64)
+                frames[n].append({"type": kind, **axes_of(positions_there[rows])})
+            if has_soft:
+                frames[n].append({"type": kind, **axes_of(positions_there)})
+        add_frames(whole, frames, layer, titles, looks=looks, narrow=narrow)
     return whole
 
 
@@ -150,7 +184,11 @@ def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> lis
     """The colour of each trail: that of its point's category, or a different one for each trail."""
     if color.kind != "category":
         return [color_of(i + 1) for i in range(len(trails))]
-    inks = {int(row): group.color for group in groups(color, points.n_points) for row in group.rows}
+    inks = {
+        row: group.color_at(i)
+        for group in groups(color, points.n_points)
+        for i, row in enumerate(group.rows.tolist())
+    }
     return [inks[trail] for trail in trails]
 
 
@@ -214,5 +252,5 @@ def _frame(
     moving = ("x", "y", "textposition")
     moving_parts += [{name: trace[name] for name in moving if name in trace} for trace in marked]
     return [
-        {"type": trace["type"], **moved} for trace, moved in zip(traces, moving_parts, strict=True)
+        {"type": trace["type"], **moved} for trace, moved in zip(traces, moving_parts, strict=False)
     ]

@@ -45,25 +45,30 @@ from contextlens.features.map.vectors import vectors_snippet
 from contextlens.features.map.widgets import (
     CHART,
     OTHER_CHART,
-    OWN_FILE,
     SELECTION,
     card_list,
     check_webgl,
     clear_selection,
     group_fields,
     has_webgl,
-    kept_panel,
     map_chart,
+    map_names,
     mark,
+    named,
     open_point,
     points_table,
+    shown_names,
+    stray_passages,
 )
 from contextlens.jobs import Job
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
-from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora import bar
+from contextlens.ui.corpora.bar import texts_bar
+from contextlens.ui.corpora.controls import LABEL, SENTENCES
+from contextlens.ui.corpora.texts import label_naming
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.models.waiting import Latest, WaitingTexts
@@ -74,6 +79,7 @@ from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
+from contextlens.ui.widgets.passages import passages
 from contextlens.ui.widgets.subject import subject_bar
 
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
@@ -85,26 +91,28 @@ _FILE = "map"
 
 def toolbar(view: ViewState, requested: RequestedMap) -> None:
     """The controls of the page."""
-    if controls.SOURCE.of(view) == "sentences":
+    if requested.request is not None and requested.request.source == SENTENCES:
         subject_bar(view, controls.PAGE)
-    with kit.controls("map"):
-        inputs.select(view, controls.SOURCE)
-        if controls.SOURCE.of(view) == "kept":
-            inputs.select(view, controls.kept_among(titles(view, controls.KEPT.asked(view) or "")))
+    with texts_bar(view, controls.PAGE):
+        columns = () if requested.corpus is None else tuple(requested.corpus.labels)
+        inputs.select(view, requested.color, partial(_with_label, columns))
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
-        inputs.select(view, requested.color)
-        with st.popover("Texts", type="tertiary"):
+        with st.popover(say("map.points"), type="tertiary"):
             _texts(view, requested)
-        with st.popover("Settings", type="tertiary"):
+        with st.popover(say("map.settings"), type="tertiary"):
             _settings(view, requested)
 
 
+def _with_label(columns: Sequence[str], view: ViewState) -> ViewState:
+    """The view with the column that colours the map as the label on the other pages, too."""
+    title = controls.COLOR.asked(view) or ""
+    return LABEL.put(view, label_naming(columns, title)) if title in columns else view
+
+
 def _texts(view: ViewState, requested: RequestedMap) -> None:
-    """The choice of texts and of their words."""
-    source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
-    if source == "file":
-        OWN_FILE.column_choice(view)
+    """The choice of the points: their kind, their words and their number."""
+    unit = cast("Unit", inputs.choice(view, controls.UNIT))
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
     if unit == "words" and requested.corpus is not None and requested.corpus.spans is not None:
@@ -177,8 +185,7 @@ def _drawn(
 
 
 def _say_stale(is_under_way: bool) -> None:
-    note = say(f"map.waiting.{'drawing' if is_under_way else 'old'}")
-    st.warning(note, icon=":material/history:")
+    st.caption(say(f"map.waiting.{'drawing' if is_under_way else 'old'}"))
 
 
 def _cost(plan: Plan) -> str:
@@ -207,10 +214,7 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     """The page's map as shown, or None if there is none yet."""
     if requested.problem:
         st.error(escape(requested.problem), icon=":material/error:")
-    if controls.SOURCE.of(view) == "file":
-        OWN_FILE.panel(view, requested.corpus)
-    if controls.SOURCE.of(view) == "kept" and requested.corpus is None:
-        kept_panel(view)
+    bar.panel(view, controls.PAGE, requested.corpus)
     latest = _drawn(
         requested.request,
         requested.corpus,
@@ -243,6 +247,7 @@ def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> None:
     """The map with its claims and panel, or beside another one with both below."""
+    _headline(display)
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
@@ -251,16 +256,17 @@ def one_or_two(
         check_webgl(display)
         _panel(view, display, card)
         return
-    left, right = st.columns([2, 1], gap="medium")
+    left, right = st.columns([7, 3], gap="medium")
     with left:
         map_chart(display)
+        map_names(display)
         _layer_control(view, display, card)
         st.caption(notes_of(display))
         group_fields(display)
         check_webgl(display)
     with right, st.container(key="map_closer"):
-        _claims(display)
         _panel(view, display, card)
+        _claims(display)
 
 
 def _two(
@@ -356,14 +362,24 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
 
 
+def _headline(display: MapDisplay) -> None:
+    """The finding on the shown layer, or what a map of all layers at once shows."""
+    finding, layers = display.finding, display.result.layers
+    said: Sequence[str] = finding.claims
+    if finding.every_layer:
+        said = [say("map.every_layer", first=layers[0], last=layers[-1])]
+    with st.container(key="headline"):
+        kit.claims(said)
+
+
 def _claims(display: MapDisplay) -> None:
-    """The finding behind the title, and how layers belong together, folded."""
+    """The test behind the finding, and how layers belong together, folded."""
     finding, drawn = display.finding, display.result.map
-    sure = [" ".join(finding.claims), *finding.sure]
+    sure = list(finding.sure)
     layers = layers_claims(drawn.moved, display.result.layers, drawn.method)
     if layers and display.points.n_points > 1 and not finding.every_layer:
         sure.append(" ".join(map(str, layers)))
-    kit.claims([], sure=sure)
+    kit.claims([], sure=sure, key="reading_sure")
 
 
 # --- The panels beside the map
@@ -467,14 +483,29 @@ def _find_panel(view: ViewState, display: MapDisplay, _: Yardsticks) -> None:
         case = "found" if n else "not_found"
         st.caption(say(f"map.selection_panel.{case}", n=n))
     elif selection is None:
-        st.caption(say("map.selection_panel.empty"))
+        _strays(display)
+        has_names = bool(shown_names(display))
+        st.caption(say(f"map.selection_panel.{'names' if has_names else 'empty'}"))
     if selection is not None:
         matching = set(rows)
         rows = [row for row in selection.points if row in matching]
-        kit.claims(display.selected_in_words(), key="reading_selection")
+        if selection.name:
+            st.markdown(named(display, selection))
+        else:
+            kit.claims(display.selected_in_words(), key="reading_selection")
     card_list(display, rows)
     if selection is not None:
         _selection_buttons(display, selection.points)
+
+
+def _strays(display: MapDisplay) -> None:
+    """The first points that the test of a word's senses sorts wrong."""
+    strays = stray_passages(display)
+    if strays:
+        n = len(display.finding.strays[display.row])
+        more = n - len(strays)
+        title = say("senses.strays.title", n=n)
+        passages(title, strays, more=say("senses.strays.more", n=more) if more else "")
 
 
 def _table_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
@@ -584,7 +615,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
     passport, again = display.result.passport, _map_again(display)
     view, source = session.current(), display.result.request.source
     by_words = by_chosen_words(view)
-    texts = None if source == "sentences" else controls.SOURCE.options[source]
+    texts = None if source == SENTENCES else display.result.corpus.name
     if texts and by_words:
         texts = f"{texts}: {controls.word_of().of(view)}"
     with kit.downloads(
@@ -592,7 +623,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
         export.caption(passport),
         page="map",
         texts=texts,
-        unused=["only"] if by_words else ["word"],
+        unused=["word", "only"] if by_words else ["word"],
         chart=CHART,
         name=_FILE,
         snippets=[*_snippets(display, card), ("", PICTURE)],

@@ -8,25 +8,22 @@ from typing import cast
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
 from contextlens.core.settings import DEMO_POINTS
-from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
+from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import color_choice
 from contextlens.features.map.controls import (
-    ALL_WORDS,
     AT_MOST,
     DIMS,
     EFFORT,
     EVERY_WORD,
-    FILE,
-    KEPT,
     METHOD,
     METRIC,
     MIN_DIST,
     NEIGHBORS,
     ONLY,
+    PAGE,
     POINT_LIMITS,
     SEED,
-    SOURCE,
     SPECIAL,
     UNIT,
     pooling_of,
@@ -37,8 +34,8 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
-from contextlens.ui.corpora.texts import own_sentences, stored_texts
-from contextlens.ui.files import uploads
+from contextlens.ui.corpora.controls import ALL_WORDS
+from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.services import settings
@@ -87,22 +84,15 @@ def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
-    """Return the texts that a view names; None if a file or a corpus must be chosen first.
+    """Return the texts that a view names; None if a file must be chosen first.
 
     Raises:
         CorpusError: the texts cannot be used.
     """
-    source = SOURCE.of(view)
-    if source == "sentences":
-        return own_sentences(view.sentences)
-    if source == "kept":
-        name = KEPT.asked(view)
-        return stored_texts(name) if name else None
-    if source != "file":
-        is_one_word = by_chosen_words(view) and word_of().of(view) != ALL_WORDS
-        return ambiguous_corpus() if is_one_word else sample_corpus()
-    upload = uploads.shared(FILE.of(view))
-    return upload if isinstance(upload, Corpus) else None
+    name = collection_of(view, PAGE)
+    if by_chosen_words(view) and word_of().of(view) != ALL_WORDS:
+        return ambiguous_corpus()
+    return texts_of(view, name)
 
 
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
@@ -120,7 +110,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     return MapRequest(
         model=view.model,
         corpus=corpus,
-        source=SOURCE.of(view),
+        source=collection_of(view, PAGE),
         unit=unit,
         pooling=pooling,
         only=_only(view),
@@ -139,7 +129,7 @@ def max_points() -> int:
 
 def by_chosen_words(view: ViewState) -> bool:
     """True if the ready-made corpus is mapped by its ambiguous words."""
-    ready_made = SOURCE.of(view) == SOURCE.default
+    ready_made = collection_of(view, PAGE) == "ambiguous"
     return ready_made and UNIT.of(view) == "words" and not EVERY_WORD.of(view)
 
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
+from contextlens.content.language import say
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.corpus.columns import date_of
 from contextlens.features.map.coloring import UNCOLORED, Coloring, PointGroup, groups
 from contextlens.features.map.frame import (
-    STALE,
+    BELOW,
     Ranges,
+    above,
     axes_of,
     cluster_notes,
     font_of,
@@ -26,14 +28,19 @@ from contextlens.features.map.frame import (
     write_above,
 )
 from contextlens.features.map.hover import hover_texts
-from contextlens.figures.theme import INK, SEQUENTIAL, figure, plain
+from contextlens.figures.side_names import SideName, margins, side_names
+from contextlens.figures.theme import CATEGORICAL, INK, NEUTRAL, SEQUENTIAL, dot_size, figure, plain
 from contextlens.maps.clusters import ClusterLabel
 from contextlens.maps.points import Points
 
 # --- Highlighted points
 
-_SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
-_IN_SPACE = ("square-open", "diamond-open")  # the symbols that plotly also has in three dimensions
+_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")
+_IN_SPACE = (
+    "circle-open",
+    "square-open",
+    "diamond-open",
+)  # the symbols that plotly also has in three dimensions
 _FOCUS, _NEAR = "the point", "its neighbours"
 
 
@@ -71,13 +78,14 @@ def mark_traces(
         labels = [plain(waiting.pop(row, "")) for row in rows]
         text = {"mode": "markers+text", "text": labels, "textfont": font_of(kind)}
         text["textposition"] = [where.get(row, "top center") for row in rows]
-        ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
+        width = 4 if title == _FOCUS else 2
+        ring = {"symbol": symbol, "size": size + 5 + width, "color": INK}
         traces.append(
             {
                 "type": kind,
                 "mode": "markers",
                 **axes_of(positions[np.asarray(rows, dtype=np.int64)]),
-                "marker": {**ring, "line": {"width": 2, "color": INK}},
+                "marker": {**ring, "line": {"width": width, "color": INK}},
                 "name": plain(title),
                 "hoverinfo": "skip",
                 **(text if any(labels) else {}),
@@ -93,11 +101,11 @@ def trail_label(marks: MapMarks, point: int) -> str:
 
 
 def _symbols(ringed: Mapping[str, Any], marks: MapMarks, kind: str) -> list[str]:
-    """A disc for the selected point, circles for its neighbours, another symbol for each group."""
+    """Circles for the selected point and its neighbours, another symbol for each group."""
     shapes = _IN_SPACE if kind == "scatter3d" else _SYMBOLS
     others = [title for title in ringed if title in marks.rings]
     rings = {title: shapes[i % len(shapes)] for i, title in enumerate(others)}
-    return [({_FOCUS: "circle", _NEAR: "circle-open"} | rings)[title] for title in ringed]
+    return [({_FOCUS: "circle-open", _NEAR: "circle-open"} | rings)[title] for title in ringed]
 
 
 def _has_lines(marks: MapMarks) -> bool:
@@ -135,8 +143,10 @@ MAX_SVG = 2_000
 drawn by WebGL; a browser without it shows a grey box instead of the map."""
 _FADED = 0.12
 _N_DATES = 4  # on a colour bar
-_SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
-"""For each maximum number of points, their size in pixels and their opacity."""
+_OPACITIES = ((2_000, 0.85), (10_000, 0.7), (10**9, 0.6))
+"""For each maximum number of points, their opacity."""
+MIN_SOFT, _SOFT_SIZE, _SOFT_OPACITY = 60, 30.0, 0.06
+"""From this many points on, a soft disc behind each shows where many lie."""
 
 
 def point_traces(
@@ -152,7 +162,8 @@ def point_traces(
     If some points are selected, all others fade; a strength below 1 makes all paler.
     """
     texts = hover_texts(points, color)
-    size, opacity = point_size(points.n_points, positions.shape[1]), _style(points.n_points)[1]
+    size = point_size(points.n_points, positions.shape[1])
+    opacity = next(own for most, own in _OPACITIES if points.n_points <= most)
     kind = kind_of(points.n_points, positions.shape[1])
     is_chosen = np.zeros(points.n_points, dtype=bool)
     is_chosen[np.asarray([] if chosen is None else chosen, dtype=np.int64)] = True
@@ -165,6 +176,7 @@ def point_traces(
             "marker": _marker(group, color, size=size, opacity=opacity * strength),
             "name": group.name,
             "legendrank": 1001 if group.last else 1000,
+            "showlegend": bool(group.name),
             "hovertext": [texts[i] for i in group.rows],
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
@@ -188,18 +200,14 @@ def kind_of(n_points: int, n_axes: int) -> str:
 
 def point_size(n_points: int, n_axes: int = 2) -> float:
     """The size, in pixels, of each point on a map with this many."""
-    size = _style(n_points)[0]
+    size = dot_size(n_points)
     return size if n_axes == 2 else size / 2
-
-
-def _style(n_points: int) -> tuple[float, float]:
-    return next((size, opacity) for most, size, opacity in _SIZES if n_points <= most)
 
 
 def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:
     marker: dict[str, Any] = {"size": size, "opacity": opacity, "line": {"width": 0}}
     if group.numbers is None:
-        return {**marker, "color": group.color}
+        return {**marker, "color": list(group.colors) or group.color}
     low, high = float(group.numbers.min()), float(group.numbers.max())
     bar = {"title": {"text": plain(color.title), "side": "right"}, "thickness": 8, "len": 0.9}
     if color.dates:
@@ -218,7 +226,10 @@ def map_scatter(
     *,
     color: Coloring = UNCOLORED,
     clusters: Sequence[ClusterLabel] = (),
+    names: Sequence[SideName] = (),
+    chosen_name: str = "",
     marks: MapMarks = NO_MARKS,
+    strays: Sequence[int] = (),
     title: str,
     subtitle: str = "",
     frame: Ranges | None = None,
@@ -232,13 +243,16 @@ def map_scatter(
         points: the points.
         coordinates: (n_points, 2 or 3) of a projection, without a unit, so the axes have none.
         color: the column behind the colours.
-        clusters: names to write on the map; those that would touch a larger cluster's are left out.
+        clusters: names to write into a map in space.
+        names: names to write beside a map in two dimensions.
+        chosen_name: the key of the name that stands out; "" for none.
         marks: highlighted points.
-        title: the finding.
+        strays: points that the test of a word's senses sorts wrong.
+        title: the finding; "" for none.
         subtitle: a line below the title; "" for none.
         frame: the ranges of the axes; by default they hold all points.
-        stale: True if the settings have changed since; the map is then paler, with a note.
-        narrow: True if it has a phone's width: fewer names, chosen to fit there.
+        stale: True if the settings have changed since; the map is then paler.
+        narrow: True if it has a phone's width: the names are in its legend.
         height: in pixels.
 
     Raises:
@@ -249,19 +263,78 @@ def map_scatter(
     traces = point_traces(points, positions, color, chosen=marks.chosen, strength=strength)
     kind, size = kind_of(*positions.shape), point_size(*positions.shape)
     ranges = map_ranges(positions) if frame is None else frame
+    shown_names = () if narrow else names
+    traces = [trace | (_UNLISTED if shown_names else {}) for trace in traces]
     traces += mark_traces(positions, marks, kind=kind, size=size, frame=ranges)
-    has_legend = color.kind == "category" or bool(_ringed(marks))
-    legend = (color.title if color.kind == "category" else "") if has_legend else None
-    layout = map_layout(ranges, legend=legend)
-    notes = [STALE] if stale else []
+    traces += stray_trace(positions, strays, size=size) if len(strays) else []
+    if len(positions) >= MIN_SOFT and kind == "scatter":
+        traces.append(soft_trace(positions, color, marks.chosen))
+    side = max(8, margins(shown_names))
+    legend = color.title if color.kind == "category" and not shown_names else ""
+    layout = map_layout(ranges, legend=legend, narrow=narrow, side=side)
     if positions.shape[1] == 2:
-        notes += cluster_notes(clusters, ranges, narrow=narrow)
+        room = height - above(title=title, subtitle=subtitle, narrow=narrow) - BELOW
+        in_order = color.is_scale
+        layout |= side_names(
+            shown_names, ranges, height=room, chosen=chosen_name, in_order=in_order
+        )
     else:
         layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
-    layout["annotations"] = notes
     whole = figure(traces, layout, title=title, height=height, narrow=narrow)
-    write_above(whole, subtitle=subtitle, narrow=narrow)
+    write_above(whole, title=title, subtitle=subtitle, narrow=narrow)
     return whole
+
+
+_UNLISTED = {"showlegend": False}
+
+
+def stray_trace(
+    positions: FloatArray, strays: Sequence[int], *, size: float
+) -> list[dict[str, Any]]:
+    """Rings around points that the test of a word's senses sorts wrong."""
+    ring = {"symbol": "circle-open", "size": size + 5, "color": INK, "line": {"width": 2}}
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            **axes_of(positions[np.asarray(strays, dtype=np.int64)]),
+            "marker": ring,
+            "name": say("senses.strays.ring"),
+            "hoverinfo": "skip",
+            "showlegend": True,
+        }
+    ]
+
+
+def soft_trace(
+    positions: FloatArray, color: Coloring, chosen: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """A large faint disc behind each point, so that a crowd has a ground in its colour."""
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers",
+        **axes_of(positions),
+        "marker": {
+            "size": _SOFT_SIZE,
+            "opacity": _SOFT_OPACITY,
+            "color": point_colors(color, len(positions)),
+            "line": {"width": 0},
+        },
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "zorder": -1,
+        "unselected": {"marker": {"opacity": _SOFT_OPACITY / 6}},
+    }
+    return trace if chosen is None else trace | {"selectedpoints": list(chosen)}
+
+
+def point_colors(color: Coloring, n_points: int) -> list[str]:
+    """The colour of each point; a neutral one where a column has numbers."""
+    if color.kind == "none":
+        return [CATEGORICAL[0]] * n_points
+    if color.kind == "measure":
+        return [NEUTRAL] * n_points
+    return [color.colors.get(str(value), NEUTRAL) for value in color.values]
 
 
 def map_order(color: Coloring, n_points: int) -> tuple[IntArray, ...]:

@@ -15,8 +15,8 @@ from contextlens.maps.agreement import RISK, share_interval, whole_percent
 from contextlens.maps.points import Points
 from contextlens.maps.typical import typical_of
 
-TABLE = "table"
-"""Stands for a drawing's name if points were selected in the table."""
+TABLE, NAMES = "table", "names"
+"""Stand for a drawing's name if points were selected in the table, or by a name."""
 _LONGEST = 36
 
 
@@ -29,6 +29,7 @@ class PointSelection:
     chart: str  # the drawing's name, or `TABLE`
     points: tuple[int, ...]
     within: tuple[int, ...] | None = None  # the rows of the table in which they were selected
+    name: str = ""  # the key of the name whose points they are
 
 
 def selection_claims(

@@ -14,35 +14,31 @@ import pandas as pd
 import streamlit as st
 
 from contextlens.content.language import say
-from contextlens.content.wording import two
+from contextlens.content.wording import escape, shortened, two
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, chart_of, drawing_of, phone_height
 from contextlens.features.map.controls import (
     CARDS_PAGE_SIZE,
-    FILE,
-    FILE_NAME,
-    LABELS,
     MAX_GROUP_LABELS,
     MAX_GROUP_NAME_CHARACTERS,
-    SOURCE,
-    TEXT,
-    UNIT,
+    MAX_LISTED_STRAYS,
 )
 from contextlens.features.map.display import MapDisplay, with_marks
 from contextlens.features.map.groups import GroupName, pack, renamed, unpack
 from contextlens.features.map.identity import name_of
+from contextlens.features.map.names import members_of, names_of
 from contextlens.features.map.scatter import MAX_SVG, selected_points
-from contextlens.features.map.selection import TABLE, PointSelection, table_selection
-from contextlens.ui.corpora.catalogue import titles
-from contextlens.ui.corpora.own_file import OwnFile
-from contextlens.ui.page import navigation
+from contextlens.features.map.selection import NAMES, TABLE, PointSelection, table_selection
+from contextlens.figures.side_names import SideName
+from contextlens.maps.points import context
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Number
-from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS
 from contextlens.ui.widgets import inputs, kit
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component, css_class
+from contextlens.ui.widgets.passages import Passage
 
 CHART = "map_chart"
 OTHER_CHART = f"{CHART}_other"
@@ -50,29 +46,6 @@ SELECTION = "map_selection"
 """The session key for the selected points."""
 _TABLE_TURN = "map_table_turn"
 """The session key for the number of the table's widget; a new one has no selected rows."""
-
-# --- The choice of texts
-
-
-def _as_sentences(view: ViewState) -> ViewState:
-    """The view with a point for each row of a file, unless the visitor chooses otherwise."""
-    return UNIT.put(view, UNIT.among(UNIT.options, default="sentences").of(view))
-
-
-OWN_FILE = OwnFile(
-    source=SOURCE, file=FILE, name=FILE_NAME, text=TEXT, labels=LABELS, first=_as_sentences
-)
-
-
-def kept_panel(view: ViewState) -> None:
-    """Links to choose a corpus, or to add one."""
-    with st.container(border=True, key="map_choose_kept"):
-        if titles(view):
-            st.markdown(say("map.kept.choose"))
-        else:
-            st.markdown(say("map.kept.none"))
-        navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))
-
 
 # --- The marks of points
 
@@ -150,6 +123,83 @@ def map_chart(
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
+
+
+# --- The names beside the map
+
+
+def shown_names(display: MapDisplay) -> tuple[SideName, ...]:
+    """The names on a map at the shown layer."""
+    if display.finding.every_layer:
+        return ()
+    return names_of(display.result, display.row, display.row, display.finding)
+
+
+def map_names(display: MapDisplay) -> None:
+    """Let a click on a name select its points; list the names where the map is narrow."""
+    names = shown_names(display)
+    if not names or display.is_stale:
+        return
+    of, members = name_of(display.result), members_of(display.finding)
+    rows = {name.key: tuple(members[name.key].tolist()) for name in names}
+    chosen = display.chosen_name
+
+    def receive(key: object) -> None:
+        if not isinstance(key, str) or key not in rows:
+            return
+        if key == chosen:
+            clear_selection()
+            return
+        session.keep(SELECTION, PointSelection(of, CHART, NAMES, rows[key], name=key))
+        session.write(controls.PANEL.put(session.current(), controls.FIND_SELECT))
+
+    data = {
+        "chart": css_class(CHART),
+        "chosen": chosen,
+        "about": say("map.names"),
+        "names": [
+            {
+                "key": name.key,
+                "text": visible(shortened(name.text, 40)),
+                "label": name.label,
+                "color": name.color,
+                "place": name.place,
+                "weight": name.weight,
+                "n": len(rows[name.key]),
+            }
+            for name in sorted(names, key=lambda name: -len(rows[name.key]))
+        ],
+    }
+    if display.finding.color.is_scale:
+        order = {key: i for i, key in enumerate(display.finding.color.order)}
+        data["names"].sort(key=lambda name: order.get(name["key"], 0))
+    component("contextlens.features.map", "names", data, key="map_names", on_pick=receive)
+
+
+def named(display: MapDisplay, selection: PointSelection) -> str:
+    """The name whose points are selected, with their number, in Markdown."""
+    names = {name.key: name.text for name in shown_names(display)}
+    text = names.get(selection.name, selection.name)
+    unit = display.points.unit
+    one = unit.removesuffix("s")
+    return say(
+        "map.selection_panel.named", n=len(selection.points), name=escape(text), one=one, many=unit
+    )
+
+
+def stray_passages(display: MapDisplay) -> list[Passage]:
+    """The first points that the test of a word's senses sorts wrong, and how."""
+    tests, color = display.finding.senses, display.finding.color
+    if tests is None:
+        return []
+    test, trial = tests.curve[display.row], tests.trial
+    passages = []
+    for point in display.finding.strays[display.row][:MAX_LISTED_STRAYS]:
+        own, other = trial.senses[trial.codes[point]], trial.senses[test.predicted[point]]
+        note = say("senses.strays.taken", own=own, other=other)
+        ink = color.colors.get(str(color.values[point]), "")
+        passages.append(Passage(context(display.points, point, longest=160), note, ink))
+    return passages
 
 
 # --- Points as cards

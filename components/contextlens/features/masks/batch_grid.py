@@ -8,22 +8,23 @@ from typing import Any
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import escape, number, placed, two
+from contextlens.content.wording import escape, number, placed, several, two
 from contextlens.features.masks.padded_batch import Masks, PaddedBatch, PaddedText, token_labels
 from contextlens.figures.theme import (
     INK,
     MUTED,
     NEUTRAL,
-    SEQUENTIAL,
     SMALLEST,
     figure,
-    ink_on,
     plain,
     values,
 )
 from contextlens.ui.panel import Panel
 
 _UNCHANGED = two(1.0)
+_MIN_SCALE = 0.1  # of change: less is faint
+_ORANGE = [[0, "rgba(128,128,128,0.12)"], [1, "rgba(230,140,0,0.85)"]]
+_DARK, _STRONG = "#1F2933", 0.3  # ink from this share of the scale on, in both themes
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
 _MAX_ROWS = 23  # tokens that still have room for their names
@@ -40,14 +41,14 @@ class BatchGrid(Panel):
         batch: the texts.
         row: the text that the numbers are for; if it has no padding, none has.
         layer: the layer whose cosines colour the tokens.
-        scale: the ends of the colour scale.
+        largest_change: the end of the colour scale, which begins at no change.
         averaged: True if padding is averaged in.
     """
 
     batch: PaddedBatch
     row: PaddedText
     layer: int
-    scale: tuple[float, float] = (0.0, 1.0)
+    largest_change: float = 1.0
     averaged: bool = False
 
     # The words
@@ -62,6 +63,18 @@ class BatchGrid(Panel):
         """Return the finding without padding; with padding, the four cases have it."""
         n_positions = len(self.batch.rows) * self.batch.pad_to
         return [] if self.row.n_padding else [claim("masks.share.none", n=n_positions)]
+
+    def most(self) -> list[Claim]:
+        """Return the one or two words of the text that padding changes most, if it changes them."""
+        row, cosines = self.row, self._cosines(self.row)
+        labels = token_labels(row.alone)
+        words = [i for i, text_id in enumerate(row.alone.text_ids) if text_id >= 0]
+        lowest = two(min((cosines[i] for i in words), default=1.0))
+        leaders = [i for i in words if two(cosines[i]) == lowest]
+        if lowest == _UNCHANGED or not 1 <= len(leaders) <= 2 or len(words) < 3:
+            return []
+        names = [placed(labels[i], i, labels) for i in leaders]
+        return [claim("masks.most", n=len(names), names=several(names))]
 
     def sure(self) -> list[Claim]:
         """Return the share of padding, its effect, the compared vectors, the most changed text."""
@@ -159,14 +172,16 @@ class BatchGrid(Panel):
         return cosines
 
     def _ink(self, value: float) -> str:
-        """Return the colour of text on a cell of this value."""
-        return ink_on((value - self.scale[0]) / (self.scale[1] - self.scale[0]))
+        """Return the colour of text on a cell of this similarity: dark on strong orange."""
+        return _DARK if (1 - value) / self.largest_change > _STRONG else INK
 
     def _tokens(self) -> dict[str, Any]:
         """Return the real tokens as a heatmap whose other cells are empty."""
         rows, longest = self.batch.rows, self._longest
-        columns = [values(row.damage.tokens[row.damage.layers.index(self.layer)]) for row in rows]
-        name = {"text": say("masks.figure.similarity"), "side": "bottom"}
+        columns = [
+            values(1 - row.damage.tokens[row.damage.layers.index(self.layer)]) for row in rows
+        ]
+        name = {"text": say("masks.figure.change"), "side": "bottom"}
         position = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
         trace = {
             "type": "heatmap",
@@ -178,11 +193,11 @@ class BatchGrid(Panel):
             "hoverongaps": False,
             "xgap": 3,
             "ygap": 1 if self._is_named else 0,
-            "zmin": self.scale[0],
-            "zmax": self.scale[1],
+            "zmin": 0.0,
+            "zmax": self.largest_change,
             "showscale": self._needs_scale,
             "colorbar": {"thickness": 8, "title": name, **position},
-            "colorscale": SEQUENTIAL,
+            "colorscale": _ORANGE,
         }
         if self._is_named:
             texts = [self._texts(row) for row in rows]
@@ -197,9 +212,14 @@ class BatchGrid(Panel):
         longest = 9 if n <= 2 or n == 4 else 5
         return [
             f'<span style="color:{self._ink(value)}">'
-            f"{plain(name, longest)}{f'  {two(value)}' if n <= _MAX_VALUES else ''}</span>"
+            f"{plain(name, longest)}{self._change(value)}</span>"
             for name, value in zip(token_labels(row.alone), self._cosines(row), strict=False)
         ]
+
+    def _change(self, value: float) -> str:
+        """Return the similarity of a changed token, if there is room."""
+        is_shown = len(self.batch.rows) <= _MAX_VALUES and two(value) != _UNCHANGED
+        return f"  <b>{two(value)}</b>" if is_shown else ""
 
     def _hovers(self, row: PaddedText) -> list[str]:
         padded, names, mask = row.padded, token_labels(row.alone), row.mask
@@ -317,8 +337,10 @@ class BatchGrid(Panel):
 
 
 def batch_grid(masks: Masks) -> BatchGrid:
-    """Return the picture of the batch of a view."""
-    return BatchGrid(masks.batch, masks.row, masks.layer, masks.scale, masks.averaged)
+    """Return the picture of the batch of a view; its colours are those of all its layers."""
+    tokens = [row.damage.tokens for batch in masks.batches.values() for row in batch.rows]
+    change = max(_MIN_SCALE, 1 - min(float(cosines.min()) for cosines in tokens))
+    return BatchGrid(masks.batch, masks.row, masks.layer, change, masks.averaged)
 
 
 def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import number
+from contextlens.content.wording import two
 from contextlens.features.masks.padded_batch import Masks
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
 from contextlens.ui.panel import Panel
@@ -51,21 +51,25 @@ class FourCases(Panel):
         return f"{'on' if self.masked else 'off'}_{'all' if self.averaged else 'real'}"
 
     def title(self) -> Claim:
-        """Return the finding: the similarity of the present case."""
-        similarity = self.similarities[self.case]
-        return claim("masks.case.title", label=self.label, similarity=similarity)
+        """Return what the numbers in the cells are."""
+        return claim("masks.case.title", label=self.label)
+
+    def headline(self) -> Claim:
+        """Return what the present case does to the sentence."""
+        effect = _effect(self.similarities[self.case])
+        return claim(f"masks.headline.{self.case}.{effect}", label=self.label)
 
     def claims(self) -> list[Claim]:
-        """Return the present case, and the similarities of the mistakes or of doing it right."""
+        """Return the number of the present case, or what forgetting the mask would do."""
         case, similarities = self.case, self.similarities
-        present = f"masks.case.{case}.{_effect(similarities[case])}"
-        compared = "masks.case.right"
-        if case == "on_real":
-            compared = f"masks.case.mistakes.{_effect(similarities['off_real'])}"
-        return [
-            claim(present, label=self.label, similarity=similarities[case]),
-            claim(compared, label=self.label, **similarities),
-        ]
+        if case == "on_real" and _effect(similarities[case]) == "unchanged":
+            forgotten = _effect(similarities["off_real"])
+            return [claim(f"masks.case.forgotten.{forgotten}", label=self.label, **similarities)]
+        return [claim("masks.case.now", label=self.label, similarity=similarities[case])]
+
+    def sure(self) -> list[Claim]:
+        """Return the similarities of the two mistakes."""
+        return [claim("masks.case.mistakes", label=self.label, **self.similarities)]
 
     def alt(self) -> str:
         """Return a description of the cells."""
@@ -140,7 +144,7 @@ class FourCases(Panel):
         name = say(f"masks.figure.{case}").replace("|", "<br>")
         size = 34 if is_strong else 26
         return {
-            "text": f'<b style="font-size:{size}px">{number(value, ".3f")}</b><br>{name}',
+            "text": f'<b style="font-size:{size}px">{two(value)}</b><br>{name}',
             "x": j,
             "y": i,
             "showarrow": False,
@@ -149,7 +153,7 @@ class FourCases(Panel):
 
 
 def _effect(similarity: float) -> str:
-    return "unchanged" if number(similarity, ".3f") == "1.000" else "changed"
+    return "unchanged" if two(similarity) == two(1.0) else "changed"
 
 
 def four_cases(masks: Masks) -> FourCases | None:

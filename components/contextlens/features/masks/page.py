@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say
+from contextlens.content.language import claim, say
 from contextlens.core import EncoderService, ModelCard
 from contextlens.features.masks.batch_grid import batch_grid
 from contextlens.features.masks.controls import ALL, AVERAGE, MASK, REAL
@@ -40,13 +40,11 @@ _FILE = "padding-and-masks"
 
 def toolbar(view: ViewState) -> DeltaGenerator:
     """Draw the controls; return the container for the length, which needs the model."""
-    with kit.box():
-        with kit.controls("masks"):
-            inputs.switch(view, MASK)
-            inputs.choice(view, AVERAGE)
-            length = st.container(width=112, key="masks_length")
-            length.empty()  # reserves its space
-        st.caption(say("masks.watch"))
+    with kit.box(), kit.controls("masks"):
+        inputs.two_buttons(view, MASK, say("masks.mask_on"), say("masks.mask_off"))
+        inputs.choice(view, AVERAGE)
+        length = st.container(width=152, key="masks_length")
+        length.empty()  # reserves its space
     return length
 
 
@@ -71,21 +69,21 @@ def nothing() -> None:
 
 
 def picture(masks: Masks, view: ViewState) -> None:
-    """Draw the batch, beside it the four cases of a text, the layer bar and the reading."""
+    """Draw the finding, the batch and the layer bar."""
     grid, cases = batch_grid(masks), four_cases(masks)
-    left, right = st.columns([11, 9], gap="medium")
-    with right:  # first, as it is above the batch on a phone
-        if cases is not None:
-            figure, alt = cases.figure(), cases.alt()
-            kit.chart(figure, key=_CASES, alt=alt, on_select=_choose_case)
-    with left:
-        kit.chart(grid.figure(), key=_CHART, alt=grid.alt())
-        if masks.example:
-            n = len(view.sentences) - len(masks.left_out)
-            st.caption(say("masks.problem.example", example=masks.example, n=n))
+    kit.claims([grid.title() if cases is None else cases.headline()])
+    kit.claims(
+        grid.claims() if cases is None else [*cases.claims(), *grid.most()], key="reading_share"
+    )
+    kit.chart(grid.figure(), key=_CHART, alt=grid.alt())
+    notes = grid.notes()
+    if masks.example:
+        n = len(view.sentences) - len(masks.left_out)
+        notes.append(claim("masks.problem.example", example=masks.example, n=n))
+    st.caption(" ".join(map(str, notes)))
     layer_bar(view, masks.batch.layers)
-    kit.claims((cases or grid).claims(), sure=grid.sure())
-    kit.notes(grid.notes())
+    sure = [] if cases is None else cases.sure()
+    kit.claims([], sure=[*sure, *grid.sure()], key="reading_sure")
 
 
 def _choose_case() -> None:
@@ -98,8 +96,8 @@ def _choose_case() -> None:
 
 
 def layers(masks: Masks, card: ModelCard) -> None:
-    """Draw the described text over the layers: its means and tokens, as lines or as a heatmap."""
-    result = over_layers(masks, card)
+    """Draw the described text over the layers, as lines or as a heatmap, and its four cases."""
+    result, cases = over_layers(masks, card), four_cases(masks)
     charts = {
         say("masks.page.lines"): lambda: kit.chart(
             result.figure(), key="masks_layers", alt=result.alt()
@@ -108,6 +106,10 @@ def layers(masks: Masks, card: ModelCard) -> None:
             result.heatmap(), key="masks_tokens", alt=result.heatmap_alt()
         ),
     }
+    if cases is not None:
+        charts[say("masks.page.cases")] = lambda: kit.chart(
+            cases.figure(), key=_CASES, alt=cases.alt(), on_select=_choose_case
+        )
     kit.one_of(charts, key="masks_looks")
 
 

@@ -9,13 +9,14 @@ from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.correlation import Correlation, correlated, shared_words
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import JobError
-from contextlens.features.pairs.controls import FILE, SOURCE
 from contextlens.features.pairs.correlation import ScoredPairs
 from contextlens.features.pairs.cosines import PairCosines, compare, n_tokens_of, pooling_of
 from contextlens.features.pairs.pair_set import PairSet, bundled_pairs
 from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.features.pairs.threshold import Judgement, LabelledPairs, judge
 from contextlens.jobs import Report, Task, page_work
+from contextlens.ui.corpora.controls import COLLECTION, OWN_FILE
+from contextlens.ui.corpora.controls import PAIRS as PAIRS_FILE
 from contextlens.ui.files import uploads
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.services import service
@@ -65,12 +66,15 @@ class PairsResult:
         return PairsAtLayer(pairs, self.cosines, row, baseline, self.why_not)
 
 
-def pairs_of(view: ViewState) -> PairSet | None:
-    """Return the pairs that a view names; None if a file must be chosen first."""
-    if SOURCE.of(view) != "file":
-        return bundled_pairs()
-    uploaded = uploads.shared(FILE.of(view))
+def own_pairs(view: ViewState) -> PairSet | None:
+    """Return the compared pairs of the file that a view names, or None."""
+    uploaded = uploads.shared(PAIRS_FILE.of(view)) if COLLECTION.of(view) == OWN_FILE else None
     return uploaded if isinstance(uploaded, PairSet) else None
+
+
+def pairs_of(view: ViewState) -> PairSet:
+    """Return the pairs that a view names; the example pairs if it names none."""
+    return own_pairs(view) or bundled_pairs()
 
 
 def comparison_key(pairs: PairSet, card: ModelCard, pooling: str) -> Hashable:
@@ -135,11 +139,9 @@ def restored(view: ViewState) -> PairsAtLayer:
     Raises:
         JobError: they were evicted.
     """
-    pairs = pairs_of(view)
-    if pairs is not None:
-        card = service().load(view.model)
-        job = jobs().get(comparison_key(pairs, card, pooling_of(pairs, card).of(view)))
-        if job is not None and job.state == "done":
-            result: PairsResult = job.result()
-            return result.at_layer(pairs, view.layer)
+    pairs, card = pairs_of(view), service().load(view.model)
+    job = jobs().get(comparison_key(pairs, card, pooling_of(pairs, card).of(view)))
+    if job is not None and job.state == "done":
+        result: PairsResult = job.result()
+        return result.at_layer(pairs, view.layer)
     raise JobError(_EVICTED)

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from contextlens.ui.state.controls import choice, number, text
+from contextlens.ui.state.controls import choice, number
 
 PAGE = "pairs"
 MAX_PAIRS = 100_000
-
-SOURCE = choice(PAGE, "source", ("bundled", "file"))
-FILE = text(PAGE, "file")
-FILE_NAME = text(PAGE, "file_name", default="a file")
-GUESSED = "guessed"
-COLUMNS = text(PAGE, "columns", default=GUESSED)
-"""The positions of the columns in the order of `pair_file.PairColumns`, separated by commas, or
-`GUESSED`."""
 
 POOLING = choice(PAGE, "pooling", ("mean",))
 """How a whole text becomes a vector; `recipe_poolings` of the model has the other options."""

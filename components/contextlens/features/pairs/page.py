@@ -13,22 +13,21 @@ from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
+from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import Table
 from contextlens.corpus.table import named
+from contextlens.corpus.targets import label_columns
 from contextlens.features.pairs.comparison import PairsResult, comparison_task, restored, seconds_of
 from contextlens.features.pairs.controls import (
     ALL,
-    COLUMNS,
     COSINES,
-    FILE,
-    FILE_NAME,
     LAYERS,
     MAX_REMEMBERED_FILES,
     MAX_SNIPPET_PAIRS,
+    PAGE,
     PAIR,
     PANEL,
     ROC,
-    SOURCE,
     WRONG,
 )
 from contextlens.features.pairs.correlation import CORRELATION_FORMULA, ScoredPairs
@@ -56,6 +55,27 @@ from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.features.pairs.roc import roc_curve_of
 from contextlens.features.pairs.similarities import Similarities
 from contextlens.features.pairs.threshold import THRESHOLD_FORMULA, LabelledPairs
+from contextlens.ui.corpora.bar import problem_note, texts_bar
+from contextlens.ui.corpora.controls import (
+    COLLECTION,
+    FILE,
+    FILE_NAME,
+    OWN_FILE,
+    PAIR_COLUMNS,
+    PAIRS,
+)
+from contextlens.ui.corpora.own_file import (
+    ADDING,
+    PENDING,
+    close,
+    columns_of,
+    found_again,
+    note_used,
+    opened,
+    secret_of,
+    share,
+)
+from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.files import chooser
 from contextlens.ui.files.uploads import table_of
 from contextlens.ui.models import waiting
@@ -68,31 +88,34 @@ from contextlens.ui.widgets import export, inputs, kit
 # --- The choice of pairs, and their results
 
 
-def toolbar(view: ViewState, pairs: PairSet | None) -> tuple[DeltaGenerator, DeltaGenerator | None]:
+def toolbar(view: ViewState, own: PairSet | None) -> tuple[DeltaGenerator, DeltaGenerator | None]:
     """Draw the choice of pairs and, for a compared file, of its columns.
+
+    Args:
+        view: the current view.
+        own: the compared pairs of the visitor's file, if any.
 
     Returns:
         Containers for the controls that choose one pair, once pairs are compared, and for the
         choice of vectors, which needs the model.
     """
-    vectors = None
-    with kit.controls("pairs"):
-        inputs.choice(view, SOURCE)
+    vectors, shown = None, "" if own is None else OWN_FILE
+    with texts_bar(view, PAGE, shown=shown, example=say("pairs.example")):
         container = st.container(
             horizontal=True, gap="small", vertical_alignment="bottom", width="content"
         )
-        if SOURCE.of(view) == "file" and pairs is not None:
-            with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
+        if own is not None:
+            with st.popover(say("pairs.columns"), type="tertiary"):
                 columns(view)
                 vectors = st.container()
     return container, vectors
 
 
 def choose_pooling(
-    view: ViewState, pairs: PairSet | None, card: ModelCard, container: DeltaGenerator | None
+    view: ViewState, pairs: PairSet, card: ModelCard, container: DeltaGenerator | None
 ) -> None:
     """Draw the choice of how whole texts become vectors."""
-    if container is not None and pairs is not None and not pairs.has_words:
+    if container is not None and not pairs.has_words:
         with container:
             inputs.select(view, pooling_of(pairs, card))
 
@@ -117,82 +140,80 @@ def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult |
 
 # --- A visitor's file of pairs
 
-_PENDING = "pairs_pending"
-"""The session key for the secret name of an upload that is not compared yet."""
 _COMPARED = "pairs_compared"
 """The session key for a dict: digest of the pairs -> their file's secret name and columns."""
-_CHANGING = "pairs_changing"
-"""The session key for True while the visitor chooses another file."""
 _NONE = "—"
 
 
-def file_panel(view: ViewState, pairs: PairSet | None) -> None:
-    """Draw the panel to choose a file, or one line once its pairs are compared.
+def file_panel(view: ViewState, own: PairSet | None) -> None:
+    """Draw the panel to choose a file, or say why the view's collection cannot be compared.
 
     Args:
         view: the current view.
-        pairs: the compared pairs, if any.
+        own: the compared pairs of the visitor's file, if any.
     """
-    secret = str(session.kept(_PENDING) or "")
-    sheet = table_of(secret)
-    if pairs is not None and sheet is None and not session.kept(_CHANGING):
-        _one_line(pairs)
+    is_file = COLLECTION.of(view) == OWN_FILE
+    pending = str(session.kept(PENDING) or "")
+    secret = pending or (secret_of(FILE.of(view)) if is_file and own is None else "")
+    sheet, corpus = table_of(secret), None if own is not None else _asked_corpus(view)
+    is_missing = is_file and own is None and sheet is None
+    gone = is_missing and (corpus is None or PAIRS.of(view) != "")
+    is_open = gone or bool(pending or session.kept(ADDING))
+    if sheet is not None and not pending:  # the visit's file, whose pairs are not compared yet
+        has_two = guess_columns(sheet).text2 != ""
+        is_open = is_open or has_two
+        problem_note(view, "pair_columns" if has_two else "pairs", None)
+    elif COLLECTION.asked(view) and own is None and not is_open:
+        problem_note(view, "pairs", corpus)
+    if own is not None:
+        st.caption(say("pairs.file.pairs", name=escape(own.name), n=own.n))
+    if not is_open:
         return
     with st.container(border=True, key="pairs_own_file"):
         chooser.upload_field(say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file)
         if sheet is not None:
             _preview(sheet, secret)
-        elif FILE.of(view) and pairs is None:
+        elif gone and (FILE.of(view) or PAIRS.of(view)):
             st.info(
                 say("pairs.file.gone", name=escape(FILE_NAME.of(view))),
                 icon=":material/upload_file:",
             )
         st.caption(say("pairs.file.formats"))
         st.caption(f"{chooser.UPLOADED} {say('pairs.file.shared')}")
-        if pairs is not None:
-            st.button(say("pairs.file.keep"), key="pairs_keep_file", on_click=_close_panel)
+        if not gone:
+            st.button(say("pairs.file.keep"), key="pairs_keep_file", on_click=close)
+
+
+def _asked_corpus(view: ViewState) -> Corpus | None:
+    """The collection that a view names, or None if it cannot be read."""
+    try:
+        return texts_of(view, collection_of(view, PAGE))
+    except CorpusError:
+        return None
 
 
 def columns(view: ViewState) -> None:
     """Draw the menus of the compared file's columns, for the visit that uploaded the file."""
-    secret, current = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
+    secret, current = (session.kept(_COMPARED) or {}).get(PAIRS.of(view), ("", PairColumns()))
     sheet = table_of(secret)
     if sheet is None:
         st.caption(say("pairs.file.only_chosen"))
         return
-    chosen = _pickers(sheet, current, f"pairs_columns_{FILE.of(view)[:8]}")
+    chosen = _pickers(sheet, current, f"pairs_columns_{PAIRS.of(view)[:8]}")
     if chosen != current:
         st.button(say("pairs.file.use_columns"), key="pairs_columns_use", on_click=_use_columns,
                   args=(secret, chosen))  # fmt: skip
 
 
-def _one_line(pairs: PairSet) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="pairs_own_file"):
-        name = escape(pairs.name)
-        st.markdown(say("pairs.file.pairs", name=name, n=pairs.n), width="content")
-        st.button(
-            say("pairs.file.change"),
-            icon=":material/upload_file:",
-            key="pairs_change_file",
-            on_click=session.keep,
-            args=(_CHANGING, True),
-        )
-
-
-def _close_panel() -> None:
-    session.keep(_CHANGING, False)
-    session.keep(_PENDING, None)
-
-
 def _choose_file(secret: str, sheet: Table) -> None:
-    session.keep(_PENDING, secret)
+    session.keep(PENDING, secret)
     view = session.current()
-    if SOURCE.of(view) != "file" or not FILE.of(view):
-        return
-    pair_columns = share_again(session.session(), view, sheet)
+    if FILE.of(view) and found_again(session.session(), view, sheet):
+        note_used(FILE.of(view), secret, *columns_of(view, sheet))
+    pair_columns = share_again(session.session(), view, sheet) if PAIRS.of(view) else None
     if pair_columns is not None:
-        _remember_columns(FILE.of(view), secret, pair_columns)
-        _close_panel()
+        _remember_columns(PAIRS.of(view), secret, pair_columns)
+        close()
 
 
 def _preview(sheet: Table, secret: str) -> None:
@@ -295,10 +316,23 @@ def _use_columns(secret: str, chosen: PairColumns) -> None:
         session.remember(str(exc))
         return
     _remember_columns(digest, secret, chosen)
-    _close_panel()
-    view = SOURCE.put(session.current(), "file")
-    view = FILE_NAME.put(FILE.put(view, digest), sheet.name[:80])
-    session.write(COLUMNS.put(view, column_positions(sheet, chosen)))
+    close()
+    view = _with_texts(session.current(), secret, sheet, chosen)
+    view = PAIRS.put(COLLECTION.put(view, OWN_FILE), digest)
+    session.write(PAIR_COLUMNS.put(view, column_positions(sheet, chosen)))
+
+
+def _with_texts(view: ViewState, secret: str, sheet: Table, chosen: PairColumns) -> ViewState:
+    """The view with the file's first texts on the other text pages, unless it is there already."""
+    if secret_of(FILE.of(view)) == secret:
+        return view
+    labels = [title for title in label_columns(sheet) if title not in chosen.titles[:2]]
+    try:
+        digest = share(session.session(), sheet, chosen.text1, labels)
+    except CorpusError:  # the other pages ask for its columns
+        return FILE_NAME.put(FILE.put(view, FILE.default), sheet.name[:80])
+    note_used(digest, secret, chosen.text1, tuple(labels))
+    return opened(view, sheet, digest, chosen.text1, labels)
 
 
 def _remember_columns(digest: str, secret: str, chosen: PairColumns) -> None:
@@ -332,11 +366,12 @@ def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) 
     pair = shown_pair(view, at_layer)
     with container:
         _choose_pair(view, at_layer, pair.number)
+    key = "reading" if isinstance(at_layer, ScoredPairs) else "reading_whole"
+    kit.claims(at_layer.claims(), sure=at_layer.sure(), key=key)
     left, right = st.columns([5, 3], gap="large")
     if isinstance(at_layer, ScoredPairs):
         with left, st.container(key="pairs_whole", gap="small"):
             _scatter(at_layer, pair.number)
-            kit.claims(at_layer.claims(), sure=at_layer.sure())
         with right, st.container(key="pairs_pair", gap="small"):
             _texts(pair)
             kit.claims(pair.claims(), key="reading_pair")
@@ -352,7 +387,6 @@ def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) 
         if isinstance(at_layer, LabelledPairs):
             st.caption(say("pairs.whole.title"))
             kit.chart(at_layer.share_figure(), key="pairs_right", alt=at_layer.share_alt())
-        kit.claims(at_layer.claims(), sure=at_layer.sure(), key="reading_whole")
         _remarks(at_layer)
 
 

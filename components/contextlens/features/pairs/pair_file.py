@@ -15,8 +15,6 @@ from contextlens.corpus.readers import Table
 from contextlens.corpus.table import Cells, is_number, is_numbered, label_rank, named, text_pair
 from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 from contextlens.features.pairs.controls import (
-    COLUMNS,
-    FILE,
     MAX_LABEL_NAMES,
     MAX_PAIRS,
     MAX_TEXT_LENGTH,
@@ -32,6 +30,7 @@ from contextlens.features.pairs.pair_set import (
     PairSet,
     pair_set,
 )
+from contextlens.ui.corpora.controls import PAIR_COLUMNS, PAIRS
 from contextlens.ui.files import uploads
 from contextlens.ui.state.view import ViewState
 
@@ -474,12 +473,12 @@ def share_again(visitor: str, view: ViewState, sheet: Table) -> PairColumns | No
 
     A view names columns by position, so they are known only for a file that was just uploaded.
     """
-    columns = chosen_columns(sheet, COLUMNS.of(view))
+    columns = chosen_columns(sheet, PAIR_COLUMNS.of(view))
     try:
         pairs = pairs_from(sheet, columns)
     except CorpusError:
         return None
-    if pairs.key[:32] != FILE.of(view):
+    if pairs.key[:32] != PAIRS.of(view):
         return None
-    uploads.keep_shared(visitor, FILE.of(view), pairs, pairs.n_bytes)
+    uploads.keep_shared(visitor, PAIRS.of(view), pairs, pairs.n_bytes)
     return columns

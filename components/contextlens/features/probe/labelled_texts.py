@@ -13,22 +13,21 @@ import numpy as np
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import SPLIT, Trial, trial_of
 from contextlens.core import ModelCard
-from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
+from contextlens.core.errors import CorpusError
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.controls import (
-    FILE,
-    KEPT,
-    LABEL,
+    EXAMPLE,
     MAX_DIFFERENT_LABELS,
     MAX_VECTOR_BYTES,
-    SOURCE,
+    PAGE,
 )
-from contextlens.ui.corpora.texts import stored_texts
-from contextlens.ui.files import uploads
-from contextlens.ui.state.controls import Choice
+from contextlens.ui.corpora.controls import LABEL, READY_TEXTS
+from contextlens.ui.corpora.texts import collection_of, column_named, texts_of
 from contextlens.ui.state.view import ViewState
 
+_USUAL = "sentiment"
+"""The column that is learned first where there is one."""
 _N_STRATA = 5  # parts of the grades, of which each fold has as many texts
 
 
@@ -76,26 +75,46 @@ class LabelledTexts:
         return round(float(np.mean([np.count_nonzero(rows) for rows in folds])))
 
 
-def corpus_of(view: ViewState) -> Corpus | None:
-    """Return the corpus that a view names; None if a file or a stored one must be chosen.
+@dataclass(frozen=True, eq=False)
+class ShownCorpus:
+    """The collection that a view names, or the ready example in place of one without labels.
 
-    Raises:
-        CorpusError: the corpus is missing or unusable.
+    Attributes:
+        corpus: the shown texts; None for a file that must be chosen first.
+        name: the name of the shown collection.
+        unusable: the collection without labels that the view names, or None.
+        problem: the reason why it cannot be read, or "".
     """
-    source = SOURCE.of(view)
-    if source == "kept":
-        name = KEPT.asked(view)
-        return stored_texts(name) if name else None
-    if source == "file":
-        upload = uploads.shared(FILE.of(view))
-        return upload if isinstance(upload, Corpus) else None
-    return sample_corpus() if source == "ambiguous" else sentiment_corpus()
+
+    corpus: Corpus | None
+    name: str
+    unusable: Corpus | None = None
+    problem: str = ""
 
 
-def label_of(corpus: Corpus) -> Choice:
-    """Return the choice of the column of labels: a few different ones, or grades."""
+def corpus_of(view: ViewState) -> ShownCorpus:
+    """Return the labelled collection that a view names, or the ready example."""
+    name = collection_of(view, PAGE)
+    try:
+        corpus = texts_of(view, name)
+    except CorpusError as exc:
+        return ShownCorpus(None, name, problem=str(exc))
+    if corpus is None or label_columns(corpus):
+        return ShownCorpus(corpus, name)
+    return ShownCorpus(READY_TEXTS[EXAMPLE](), EXAMPLE, corpus)
+
+
+def label_columns(corpus: Corpus) -> list[str]:
+    """Return the columns with labels, a few different ones or grades; the likeliest first."""
     titles = [title for title, labels in corpus.labels.items() if _can_be_labels(title, labels)]
-    return LABEL.among(titles)
+    return sorted(titles, key=lambda title: title != _USUAL)
+
+
+def label_of(view: ViewState, corpus: Corpus) -> str:
+    """Return the title of the column of labels that a view names, or of the first one."""
+    columns = label_columns(corpus)
+    named = column_named(tuple(corpus.labels), LABEL.asked(view) or "")
+    return named if named in columns else columns[0]
 
 
 def _can_be_labels(title: str, labels: Sequence[str]) -> bool:

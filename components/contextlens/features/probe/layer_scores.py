@@ -55,7 +55,7 @@ of $m$ choices, it is that of $n$ texts at a risk of $5\% / m$.
 **Macro-F1** is the mean over the labels of $2PR / (P + R)$, with precision $P$ and recall $R$.
 """.strip()
 
-HEIGHT = 420
+HEIGHT = 340
 WORDS = "words"
 """The name of the yardstick that counts words and pairs of words (TF-IDF)."""
 Verdict = Literal["better", "like_words", "words_as_good", "worse_than_words", "unclear"]
@@ -240,6 +240,8 @@ _HOVER = (
     "layer %{x:.0f}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
     "<extra>%{fullData.name}</extra>"
 )
+_BESIDE = {RECIPE: ("mean",)}
+"""The line beside vectors that have a single layer."""
 _SHIFTS = {"mean": -0.06, "cls": 0.0, RECIPE: 0.06}
 """The distance of a pooling's marks from their layer, so that no interval hides another."""
 
@@ -332,11 +334,15 @@ class Probe(Panel):
             },
             "yaxis": self._axis(),
             "showlegend": True,
-            "legend": {"orientation": "h", "y": -0.3, "x": 0, "itemclick": False},
-            "margin": {"b": 120},
+            "legend": {"orientation": "h", "y": -0.3, "x": 0},
+            "margin": {"b": 100},
         }
         if result.guessing:
             levels.append(self.guessing_line(x))
+        shown = {_NAMES[name] for name in (result.best.name, *_BESIDE.get(result.best.name, ()))}
+        for trace in (*lines, *levels[1 : len(yardsticks)]):
+            if trace["name"] not in shown:  # a click on its name in the legend shows it
+                trace["visible"] = "legendonly"
         return figure([*lines, *levels], layout, title=self.title, height=HEIGHT)
 
     def guessing_line(self, x: Sequence[float]) -> dict[str, Any]:

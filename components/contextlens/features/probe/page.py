@@ -10,14 +10,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
+from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.probe import controls
 from contextlens.features.probe.calibration import Calibration
-from contextlens.features.probe.controls import MAX_DIFFERENT_LABELS, SECTION, SENTENCE
+from contextlens.features.probe.controls import PAGE, SECTION, SENTENCE
 from contextlens.features.probe.exports import classifier_json, vectors_parquet, vectors_tsv
 from contextlens.features.probe.grades import GradeProbe
-from contextlens.features.probe.labelled_texts import LabelledTexts, label_of, labelled_texts
+from contextlens.features.probe.labelled_texts import (
+    LabelledTexts,
+    ShownCorpus,
+    label_columns,
+    label_of,
+    labelled_texts,
+)
 from contextlens.features.probe.labels import LabelProbe
 from contextlens.features.probe.layer_scores import HEIGHT, Probe
 from contextlens.features.probe.learning_curve import LearningCurve
@@ -25,55 +31,54 @@ from contextlens.features.probe.mistakes import LargestErrors, Mistakes
 from contextlens.features.probe.mixups import Mixups
 from contextlens.features.probe.probing import probe_of, probe_task, restored, seconds_of
 from contextlens.features.probe.try_sentence import try_sentence
-from contextlens.ui.corpora.catalogue import titles
-from contextlens.ui.corpora.own_file import OwnFile
+from contextlens.ui.corpora import bar
+from contextlens.ui.corpora.bar import texts_bar, with_label
+from contextlens.ui.corpora.controls import LABEL
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps
-from contextlens.ui.page import navigation
 from contextlens.ui.panel import Panel
+from contextlens.ui.state import session
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
-OWN_FILE = OwnFile(
-    source=controls.SOURCE,
-    file=controls.FILE,
-    name=controls.FILE_NAME,
-    text=controls.TEXT,
-    labels=controls.LABELS,
-)
 
-
-def toolbar(view: ViewState, corpus: Corpus | None) -> None:
+def toolbar(view: ViewState, shown: ShownCorpus) -> None:
     """Draw the choice of texts and of the column with their labels."""
-    with kit.controls("probe"):
-        inputs.select(view, controls.SOURCE)
-        if controls.SOURCE.of(view) == "kept":
-            known = titles(view, controls.KEPT.asked(view) or "")
-            inputs.select(view, controls.kept_among(known))
-        if corpus is not None and label_of(corpus).options:
-            inputs.select(view, label_of(corpus))
-        if controls.SOURCE.of(view) == "file" and corpus is not None:
-            with st.popover(say("probe.columns"), type="tertiary"):
-                OWN_FILE.column_choice(view)
+    corpus = shown.corpus
+    with texts_bar(view, PAGE, shown=shown.name):
+        if corpus is not None:
+            _label(view, corpus)
+    problem = "labels" if shown.unusable is not None else ""
+    bar.problem_note(view, problem, shown.unusable)
+    if shown.problem:
+        st.info(escape(shown.problem), icon=":material/folder_off:")
+    bar.panel(view, PAGE, shown.unusable or corpus)
+
+
+def _label(view: ViewState, corpus: Corpus) -> None:
+    options, shown = label_columns(corpus), label_of(view, corpus)
+    key, columns = session.bind("probe_label", shown), tuple(corpus.labels)
+
+    def choose() -> None:
+        if session.is_shown(key):
+            session.write(with_label(session.current(), columns, str(session.value(key))))
+
+    st.selectbox(
+        LABEL.label,
+        options,
+        options.index(shown),
+        key=key,
+        help=say("probe.label_help"),
+        on_change=choose,
+    )
 
 
 def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> LabelledTexts | None:
     """Return the labelled texts; if they cannot be tested, say why and return None."""
-    if controls.SOURCE.of(view) == "file":
-        OWN_FILE.panel(view, corpus)
-        if corpus is None:
-            return None
     if corpus is None:
-        with st.container(border=True, key="probe_choose_kept"):
-            st.markdown(say("probe.choose"))
-            navigation.link(navigation.row("corpora"), view, label=say("probe.link"))
         return None
-    column = label_of(corpus).of(view)
-    if not column:
-        st.info(say("probe.no_column", most=MAX_DIFFERENT_LABELS), icon=":material/label_off:")
-        return None
-    labelled = labelled_texts(corpus, column, card)
+    labelled = labelled_texts(corpus, label_of(view, corpus), card)
     if labelled.trial.problem:
         st.info(say(f"probe.untested.{labelled.trial.problem}"), icon=":material/label_off:")
         return None
@@ -96,8 +101,8 @@ def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
 
 def picture(probe: Probe) -> None:
     """Draw the score at every layer, and what it says."""
-    kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
     kit.claims(probe.claims(), sure=probe.sure())
+    kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
     kit.notes(probe.notes())
 
 

@@ -159,9 +159,9 @@ def restored(view: ViewState) -> Probe:
     Raises:
         JobError: it was evicted.
     """
-    corpus, card = corpus_of(view), service().load(view.model)
+    corpus, card = corpus_of(view).corpus, service().load(view.model)
     if corpus is not None:
-        labelled = labelled_texts(corpus, label_of(corpus).of(view), card)
+        labelled = labelled_texts(corpus, label_of(view, corpus), card)
         job = jobs().get(_key(labelled, card))
         if job is not None and job.state == "done":
             return probe_of(labelled, job.result(), card)

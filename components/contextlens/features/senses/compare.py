@@ -16,16 +16,15 @@ from contextlens.core import EncoderService
 from contextlens.features.senses.controls import (
     BESIDE,
     CHOSEN,
-    CORPUS,
     OTHER_CORPUS,
     OTHER_LAYER,
     OTHER_MODEL,
     OTHER_WORD,
-    WORD,
 )
 from contextlens.features.senses.occurrences import MissingWord, WordUses
 from contextlens.features.senses.senses import Senses, senses_of
 from contextlens.features.senses.separation_curve import curve_figure
+from contextlens.ui.corpora.controls import COLLECTION, WORD
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 
@@ -141,7 +140,7 @@ def _other_view(one: Senses, view: ViewState) -> ViewState | None:
     if kind == "word" and OTHER_WORD.of(view).strip():
         return WORD.put(view, OTHER_WORD.of(view))
     if kind == "corpus":
-        return CORPUS.put(same_word, OTHER_CORPUS.asked(view) or OTHER_CORPUS.default)
+        return COLLECTION.put(same_word, OTHER_CORPUS.asked(view) or OTHER_CORPUS.default)
     if kind == "layer":
         return replace(same_word, layer=OTHER_LAYER.of(view))
     if kind == "model" and (model := OTHER_MODEL.asked(view)):

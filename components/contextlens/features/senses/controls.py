@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from contextlens.core import ModelSpec
+from contextlens.ui.corpora.controls import NOT_STORED
 from contextlens.ui.state.controls import Choice, choice, number, text
 
 PAGE = "senses"
@@ -17,6 +18,8 @@ MAX_WORD_CHARACTERS = 64
 MAX_SENTENCE_CHARACTERS = 2_000
 MAX_GROUPS = 12
 PAGE_SIZE = 25
+MAX_LISTED_STRAYS = 3
+"""Uses that the test sorts wrong whose sentences stand beside the map."""
 """Lines on one page of the concordance."""
 N_NEAREST_USES = 10
 """Uses listed under the visitor's sentence, nearest first."""
@@ -26,17 +29,8 @@ MAX_REPLACEMENT_WORDS = 8
 MAX_SCRIPT_OCCURRENCES = 200
 """Occurrences written into the script; more are read from the page's CSV download."""
 
-# The corpus, word and layer
+# The groups and colours
 
-SENTENCES = "sentences"
-LIVE = ("ambiguous", "sentiment", SENTENCES)
-"""Corpora whose vectors are computed on demand; any other name is that of a stored one."""
-CORPUS = choice(PAGE, "corpus", LIVE)
-WORD = text(PAGE, "word")
-"""Empty for the default word, see `corpora.first_word`."""
-GUESSED, NO_LABELS = "guessed", "none"
-LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
-"""A column by position, as its title can be too long for an address."""
 FOUND = "found"
 GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MAX_GROUPS + 1))))
 COLOR = choice(PAGE, "color", ("sense", "group"))
@@ -57,26 +51,9 @@ ONLY = choice(PAGE, "only", ("",))
 
 BESIDE = choice(PAGE, "beside", ("", "word", "corpus", "layer", "model", "table"))
 OTHER_WORD = text(PAGE, "other_word")
-OTHER_CORPUS = choice(PAGE, "other_corpus", LIVE, default="sentiment")
+OTHER_CORPUS = choice(PAGE, "other_corpus", NOT_STORED, default="sentiment")
 OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=0)
 OTHER_MODEL = choice(PAGE, "other_model", ())
-
-
-def corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The choice of a corpus: one of `LIVE` or a stored one, given as titles by name."""
-    return CORPUS.among({**CORPUS.options, **stored})
-
-
-def other_corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The choice of a corpus to compare with; its options are those of `corpus_among`."""
-    return OTHER_CORPUS.among({**CORPUS.options, **stored})
-
-
-def labels_among(columns: Sequence[str]) -> Choice:
-    """The choice of the column that holds senses, by position: guessed, none or any column."""
-    return LABELS.among(
-        {**LABELS.options, **{str(index): title for index, title in enumerate(columns)}}
-    )
 
 
 def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextlens.analysis.separation import SPLIT
+from contextlens.content.language import say
+from contextlens.content.wording import escape
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
+from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
-from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
-from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.corpus.store.stored_corpus import StoredCorpus
-from contextlens.features.senses.controls import CORPUS, LIVE, MAX_SUGGESTED_WORDS, SENTENCES
+from contextlens.features.senses.controls import MAX_SUGGESTED_WORDS, PAGE
 from contextlens.features.senses.occurrences import column_of
-from contextlens.ui.corpora.texts import own_sentences
+from contextlens.ui.corpora.controls import FILE_NAME, NOT_STORED, SENTENCES
+from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.corpora.words import WordRow, is_content, marked_words, senses_in
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import ViewState
@@ -26,7 +29,7 @@ _N_LOOKED = 100_000  # most frequent words, among which those with marked senses
 
 def is_stored(view: ViewState) -> bool:
     """True if a view names a stored corpus, whose vectors exist already."""
-    return (CORPUS.asked(view) or CORPUS.default) not in LIVE
+    return collection_of(view, PAGE) not in NOT_STORED
 
 
 def corpus_of(view: ViewState, service: EncoderService) -> SearchableCorpus:
@@ -35,10 +38,12 @@ def corpus_of(view: ViewState, service: EncoderService) -> SearchableCorpus:
     Raises:
         ContextlensError: the corpus is missing or unusable, or the model is unusable.
     """
-    name = CORPUS.asked(view) or CORPUS.default
-    if name not in LIVE:
+    name = collection_of(view, PAGE)
+    if name not in NOT_STORED:
         return store().open(name)
-    corpus = _live(name, view)
+    corpus = ambiguous_corpus() if name in _FIRST else texts_of(view, name)
+    if corpus is None:
+        raise CorpusError(say("own_file.gone", name=escape(FILE_NAME.of(view))))
     split = next((title for title in corpus.labels if title == SPLIT), "")
     return LiveCorpus(corpus, service, view.model, split=split)
 
@@ -53,7 +58,7 @@ def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
 
     "" for a corpus without words.
     """
-    name = CORPUS.asked(view) or CORPUS.default
+    name = collection_of(view, PAGE)
     sentence = view.sentences[0] if view.sentences else None
     if name == SENTENCES and sentence is not None and sentence.word is not None:
         return sentence.text[slice(*sentence.word)].casefold()
@@ -88,9 +93,3 @@ def _marked_texts(corpus: SearchableCorpus) -> Iterable[tuple[str, Span | None]]
     if isinstance(corpus, LiveCorpus):
         return marked_words(corpus.corpus)
     return store().texts(corpus.name)
-
-
-def _live(name: str, view: ViewState) -> Corpus:
-    if name == SENTENCES:
-        return own_sentences(view.sentences)
-    return sentiment_corpus() if name == "sentiment" else ambiguous_corpus()

@@ -95,6 +95,7 @@ class Grouping:
         rand: adjusted Rand index with the labelled senses; nan without at least two of them.
         shuffled: the index that 5 of 100 shufflings of the labels reach; nan in the same cases.
         problem: the reason why there are no groups, one plain sentence; "" if there are.
+        n_labelled: the number of occurrences with a sense.
     """
 
     layer: int
@@ -105,6 +106,7 @@ class Grouping:
     rand: float = math.nan
     shuffled: float = math.nan
     problem: str = ""
+    n_labelled: int = 0
 
     @property
     def n_none(self) -> int:
@@ -117,12 +119,19 @@ class Grouping:
             return []
         n, match = len(self.descriptions), self.match
         if match and self.method == "k":
-            return [claim(f"senses.groups.split.{match}", n=n)]
+            return [claim(f"senses.groups.split.{match}", n=n, **self._inside())]
         case = "dense" if self.method == "dense" else "asked" if self.n_requested else "kmeans"
         claims = [claim(f"senses.groups.{case}", n=n, layer=self.layer)]
         if self.n_none:
             claims.append(claim("senses.groups.outside", n=self.n_none))
-        return [*claims, claim(f"senses.groups.match.{match}")] if match else claims
+        return (
+            [*claims, claim(f"senses.groups.match.{match}", **self._inside())] if match else claims
+        )
+
+    def _inside(self) -> dict[str, int]:
+        """The numbers of uses of the commonest sense of their group, and of all labelled ones."""
+        inside = sum(group.senses[0][1] for group in self.descriptions if group.senses)
+        return {"inside": inside, "total": self.n_labelled}
 
     @property
     def match(self) -> Literal["well", "partly", "not", ""]:
@@ -199,6 +208,7 @@ def _grouping(uses: WordUses, units: FloatArray, layer: int, how: str) -> Groupi
         descriptions=tuple(_group(uses, units, groups, i, words.get(i, ())) for i in numbers),
         rand=agreement(groups, uses.codes) if has_senses else math.nan,
         shuffled=shuffled_agreement(groups, uses.codes) if has_senses else math.nan,
+        n_labelled=int((uses.codes >= 0).sum()),
     )
 
 

@@ -18,12 +18,11 @@ from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import IntArray
 from contextlens.corpus.searchable import Occurrences, SearchableCorpus, WordCount
 from contextlens.features.senses.controls import (
-    GUESSED,
-    LABELS,
     MAX_OCCURRENCES,
     MAX_WORD_CHARACTERS,
-    NO_LABELS,
 )
+from contextlens.ui.corpora.controls import GUESSED, LABEL, NO_LABEL
+from contextlens.ui.corpora.texts import column_named
 from contextlens.ui.corpora.words import context
 from contextlens.ui.state.view import ViewState
 
@@ -133,11 +132,11 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> WordUses | Mis
 
 def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
     """The title of the column of senses that a view names, else of the likeliest one, else ""."""
-    requested = LABELS.asked(view) or GUESSED
-    if requested == NO_LABELS:
+    label = LABEL.asked(view) or GUESSED
+    if label == NO_LABEL:
         return ""
-    if requested.isascii() and requested.isdigit() and int(requested) < len(corpus.columns):
-        return corpus.columns[int(requested)]
+    if chosen := column_named(corpus.columns, label):
+        return chosen
     titles = {title.strip().casefold(): title for title in corpus.columns if title != corpus.split}
     return next((titles[known] for known in _LABEL_TITLES if known in titles), "")
 

@@ -15,6 +15,7 @@ from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
 from contextlens.core.errors import ContextlensError, CorpusError, ModelError
 from contextlens.core.schema import IntArray
+from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.features.senses import controls, groups, own_sentence, separation_curve, word_table
 from contextlens.features.senses.compare import Comparison, other_side
@@ -33,7 +34,6 @@ from contextlens.features.senses.controls import (
     PANEL,
     ROWS,
     SORT,
-    WORD,
 )
 from contextlens.features.senses.corpora import (
     corpus_of,
@@ -50,18 +50,22 @@ from contextlens.features.senses.separation_curve import CURVE_SNIPPET, separati
 from contextlens.features.senses.widgets import concordance_lines, show_cards
 from contextlens.features.senses.word_map import clicked_indices
 from contextlens.jobs import Job, Task
-from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora import bar
+from contextlens.ui.corpora.bar import texts_bar, with_label
+from contextlens.ui.corpora.controls import ALL_WORDS, COLLECTION, LABEL, NO_LABEL, OWN_FILE, WORD
+from contextlens.ui.corpora.texts import collection_of
 from contextlens.ui.corpora.words import WordRow
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import Choice, Control, Text
+from contextlens.ui.state.controls import Control, Text
 from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison.senses import covered
 from contextlens.ui.widgets.layer_bar import layer_bar
-from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure
+from contextlens.ui.widgets.passages import passages
+from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, sorted_claim
 
 HEIGHT = 500
 """The height of the picture, in pixels."""
@@ -81,38 +85,49 @@ def choose_corpus(view: ViewState) -> SearchableCorpus | None:
         corpus = corpus_of(view, runtime.service())
     except CorpusError as exc:
         problem = str(exc)
-    with kit.box():
-        _toolbar(view, corpus)
-    if corpus is None:
+    _toolbar(view, corpus)
+    if problem and COLLECTION.of(view) != OWN_FILE:  # for a file, the panel says so
         st.info(f"{escape(problem)}", icon=":material/folder_off:")
+    bar.panel(view, PAGE, corpus.corpus if isinstance(corpus, LiveCorpus) else None)
     return corpus
 
 
 def _toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
     """The controls of the page; without a corpus, only the one that chooses another."""
-    with kit.controls("senses"):
-        corpora = _corpus_options(view, controls.CORPUS)
-        inputs.select(view, controls.corpus_among(corpora), _of_another_corpus)
+    with texts_bar(view, PAGE, then=_reset_selection):
         if corpus is None:
             return
+        if corpus.columns:
+            _label(view, corpus)
         words = suggested(view, corpus)
         _word_field(view, WORD, first_word(view, corpus), words, _reset_selection)
         if column_of(view, corpus):
             inputs.choice(view, controls.COLOR)
-        with st.popover(say("senses.more"), icon=":material/tune:"):
+        with st.popover(say("senses.more"), type="tertiary"):
             inputs.select(view, GROUPS)
-            if corpus.columns:
-                inputs.select(view, controls.labels_among(corpus.columns))
-                st.caption(say("senses.labels_help"))
 
 
-def _corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
-    """The stored corpora that a visit knows, by name, including the requested one."""
-    requested = control.asked(view) or ""
-    known = titles(view, *([requested] if requested and requested not in controls.LIVE else []))
-    if requested and requested not in {*controls.LIVE, *known}:
-        return {**known, requested: say("senses.not_here")}
-    return known
+def _label(view: ViewState, corpus: SearchableCorpus) -> None:
+    """Draw the choice of the column that holds senses."""
+    columns, shown = tuple(corpus.columns), column_of(view, corpus)
+    options = [*columns, ""]
+    key = session.bind("senses_label", shown)
+
+    def choose() -> None:
+        if session.is_shown(key):
+            view, title = session.current(), str(session.value(key))
+            view = with_label(view, columns, title) if title else LABEL.put(view, NO_LABEL)
+            session.write(_reset_selection(view))
+
+    st.selectbox(
+        LABEL.label,
+        options,
+        options.index(shown),
+        key=key,
+        format_func=lambda title: title or LABEL.options[NO_LABEL],
+        help=say("senses.labels_help"),
+        on_change=choose,
+    )
 
 
 def _word_field(
@@ -124,7 +139,8 @@ def _word_field(
 ) -> None:
     """A field for a word, with words of the corpus and their numbers; others can be typed."""
     counts = {row.word: _word_option(row) for row in words}
-    chosen = control.of(view).strip() or default
+    typed = control.of(view).strip()
+    chosen = default if typed in {"", ALL_WORDS} else typed
     options = list(dict.fromkeys([*counts, *([chosen] if chosen else [])]))
     key = session.bind(control.key, chosen or None)
     st.selectbox(
@@ -154,12 +170,6 @@ def _write(control: Control[Any], key: str, then: inputs.ViewChange) -> Callable
             session.write(then(control.put(session.current(), value)))
 
     return write
-
-
-def _of_another_corpus(view: ViewState) -> ViewState:
-    """The view without word and labels, which belong to the previous corpus."""
-    view = controls.LABELS.put(view, controls.LABELS.default)
-    return _reset_selection(WORD.put(view, WORD.default))
 
 
 def _missing(word: MissingWord) -> None:
@@ -216,8 +226,8 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
 
 def _names(view: ViewState, corpus: SearchableCorpus) -> SenseNames | None:
     """The names of the senses of a word of the ready corpus; None if no sentence needs them."""
-    card, word = model_card(corpus), controls.WORD.of(view).strip() or first_word(view, corpus)
-    is_ready = (controls.CORPUS.asked(view) or controls.CORPUS.default) == controls.LIVE[0]
+    card, word = model_card(corpus), WORD.of(view).strip() or first_word(view, corpus)
+    is_ready = collection_of(view, controls.PAGE) == "ambiguous"
     if card is None or not is_ready or not OWN.of(view).strip() or covered(word) != word.casefold():
         return None
     return runtime.sense_names(card, runtime.baseline(card), word.casefold())
@@ -384,7 +394,10 @@ _MAP_CONFIG = {
 
 
 def picture(senses: Senses) -> None:
-    """The map, with its claim and the curve of the layers beside it."""
+    """The finding, and the map, with the uses that it sorts wrong and the curve beside it."""
+    uses = senses.uses
+    with st.container(key="headline"):
+        kit.claims([sorted_claim(uses.word, senses.separation, uses.trial)])
     left, right = st.columns([13, 7], gap="medium")
     with left:
         _word_map(senses, key=_CHART, rows=senses.rows, selected=senses.selected)
@@ -437,17 +450,20 @@ def _word_map(
 
 
 def _separation(senses: Senses) -> None:
-    """Draw the reading, in small type the notes, and the curve."""
+    """Draw the uses that are sorted wrong, the curve, the test behind both, and notes."""
     uses, curve = senses.uses, senses.by_layer.curve
-    claims = senses_claim(uses.word, curve, uses.trial, senses.layer)
-    if curve:
-        kit.claims(claims, sure=[uses.count_claim(), *senses_sure(curve, uses.trial)])
-    else:
-        kit.claims([uses.count_claim(), *claims])
-    for note in senses.notes():
-        st.caption(escape(note))
+    strays = senses.strays()
+    if strays:
+        title = say("senses.strays.title", n=senses.n_strays)
+        more = senses.n_strays - len(strays)
+        passages(title, strays, more=say("senses.strays.more", n=more) if more else "")
     if senses.curve is not None:
         kit.chart(senses.curve.figure(), key="senses_curve", alt=senses.curve.alt())
+    claims = senses_claim(uses.word, curve, uses.trial, senses.layer)
+    tests = senses_sure(curve, uses.trial)
+    kit.claims([], sure=[uses.count_claim(), *claims, *tests], key="reading_tests")
+    for note in senses.notes():
+        st.caption(escape(note))
 
 
 def show_groups(senses: Senses) -> None:
@@ -606,8 +622,8 @@ def _compared_view(view: ViewState, senses: Senses) -> ViewState | None:
         _word_field(view, OTHER_WORD, "", words)
         is_ready = bool(OTHER_WORD.of(view).strip())
     elif kind == "corpus":
-        corpora = _corpus_options(view, controls.OTHER_CORPUS)
-        inputs.select(view, controls.other_corpus_among(corpora))
+        requested = controls.OTHER_CORPUS.asked(view) or controls.OTHER_CORPUS.default
+        inputs.select(view, controls.OTHER_CORPUS.among(bar.collections(view, requested)))
     elif kind == "layer":
         inputs.number(view, controls.OTHER_LAYER.between(layers[0], layers[-1]))
     elif kind == "model":

@@ -25,14 +25,12 @@ from contextlens.features.senses.concordance import Concordance, concordance
 from contextlens.features.senses.controls import (
     CHOSEN,
     COLOR,
-    CORPUS,
     GROUPS,
+    MAX_LISTED_STRAYS,
     ONLY,
     OWN,
     ROWS,
-    SENTENCES,
     SORT,
-    WORD,
 )
 from contextlens.features.senses.corpora import corpus_of, first_word
 from contextlens.features.senses.groups import Grouping, grouping_of
@@ -42,7 +40,9 @@ from contextlens.features.senses.own_sentence import OwnSentence, sentence_of
 from contextlens.features.senses.separation_curve import SeparationCurve
 from contextlens.features.senses.word_map import WordMap, word_map_of
 from contextlens.jobs import JobKind, Report, Task
+from contextlens.ui.corpora.controls import ALL_WORDS, COLLECTION, SENTENCES, WORD
 from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets.passages import Passage
 
 WORDS = JobKind(
     "words at every layer",
@@ -51,6 +51,7 @@ WORDS = JobKind(
     forgotten_seconds=30.0,
     first_words="Reading the word",
 )
+_STRAY_WIDTH = 90  # characters on each side of the word
 _MAX_AT_ONCE = 4_000
 """Up to this product of occurrences and layers, no job is needed: some tenths of a second."""
 _LAYERS_SHARE = 0.5
@@ -140,6 +141,24 @@ class Senses:
         """The identifier of the chosen occurrence; None for none."""
         return None if self.chosen is None else self.rows[self.chosen]
 
+    @property
+    def n_strays(self) -> int:
+        """The number of uses that the test at this layer gives another sense than their own."""
+        return 0 if self.separation is None else self.separation.n - self.separation.right
+
+    def strays(self) -> list[Passage]:
+        """The first of these uses, each with its sense and the one that it is taken for."""
+        test, trial = self.separation, self.uses.trial
+        if test is None:
+            return []
+        passages = []
+        for index in test.strays(trial).tolist()[:MAX_LISTED_STRAYS]:
+            own, other = trial.senses[trial.codes[index]], trial.senses[test.predicted[index]]
+            color = self.word_map.color(index) if self.word_map.by == "sense" else ""
+            note = say("senses.strays.taken", own=own, other=other)
+            passages.append(Passage(self.uses.around(index, _STRAY_WIDTH), note, color))
+        return passages
+
     def notes(self) -> Iterator[str]:
         """Yield further notes, each one plain sentence."""
         occurrences, trial = self.uses.occurrences, self.uses.trial
@@ -153,7 +172,7 @@ class Senses:
             yield say("senses.notes.single", n=len(trial.left_out))
         if trial.has_split and trial.how == "folds":
             yield say("senses.no_split")
-        if CORPUS.of(self.view) == SENTENCES and any(s.pair for s in self.view.sentences):
+        if COLLECTION.of(self.view) == SENTENCES and any(s.pair for s in self.view.sentences):
             yield say("meaning.second_text")
 
     def passport(self, service: EncoderService) -> Passport:
@@ -301,8 +320,9 @@ def reading_task(corpus: SearchableCorpus, view: ViewState) -> Task | None:
 
 def uses_in(corpus: SearchableCorpus, view: ViewState) -> WordUses | MissingWord:
     """The occurrences of the word that a view names, or else of the default word."""
-    typed = WORD.of(view).strip() or first_word(view, corpus)
-    return word_in(corpus, typed, column_of(view, corpus))
+    typed = WORD.of(view).strip()
+    word = first_word(view, corpus) if typed in {"", ALL_WORDS} else typed
+    return word_in(corpus, word, column_of(view, corpus))
 
 
 def senses_again(view: ViewState, service: EncoderService) -> Senses:

@@ -29,6 +29,7 @@ from contextlens.figures.theme import (
     tint,
 )
 from contextlens.ui.panel import Panel
+from contextlens.ui.widgets.sense_claims import curve_title
 
 FORMULA = r"""
 **Word vector.** The mean of the word's sub-tokens at a layer, scaled to length 1:
@@ -145,13 +146,18 @@ class SeparationCurve(Panel):
             [("right sense", self.curve)],
             self.uses.trial.chance,
             layer=self.layer,
-            title=say("senses.curve_title"),
+            title=self.title,
             height=_HEIGHT,
         )
 
     def alt(self) -> str:
         """The description of the chart."""
-        return say("senses.curve_alt", title=say("senses.curve_title"))
+        return say("senses.curve_alt", title=self.title)
+
+    @property
+    def title(self) -> str:
+        """The finding over all layers."""
+        return curve_title(self.curve, self.uses.trial)
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """A row for each layer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +12,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.content.language import say
-from contextlens.content.wording import number
+from contextlens.content.wording import number, shortened
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
@@ -20,37 +20,36 @@ from contextlens.features.senses.controls import group_name
 from contextlens.features.senses.layers import WordLayers
 from contextlens.features.senses.occurrences import WordUses
 from contextlens.features.senses.own_sentence import OwnSentence
-from contextlens.figures.frames import add_frames, spread
+from contextlens.figures.frames import add_frames
+from contextlens.figures.side_names import SideName, margins, side_names
 from contextlens.figures.theme import (
     CATEGORICAL,
     INK,
     MAP_AXIS,
     MAX_COLORED,
     NEUTRAL,
+    dot_size,
     figure,
     plain,
 )
-from contextlens.ui.widgets.sense_claims import uses_title_at
 
 Ranges: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 MAX_PLAYED = 40_000
 """Maximum number of points in all frames together that the browser receives for playback."""
 _AIR = 0.06  # of each side's own length, on both ends
 _FLATTEST = 0.25  # of the longer side: points nearly on a line are not stretched further
-_SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
-_FADED = 0.15
-_BAR = 42  # pixels beside the frame, for plotly's buttons
-_MAX_NAMES = 6  # on the map; the legend has them all
-_NAME = 0.07  # of the height: the space for a name
+_OPACITY, _FADED = 0.85, 0.15
+_TOP, _NARROW_TOP, _BOTTOM = 36, 64, 36  # pixels above and below the frame: buttons, legend
 _HALF_LINE = 24  # with more characters before it, the word begins a new line
 _LEGEND = {
     "orientation": "h",
     "x": 0,
-    "y": -0.03,
+    "y": 0,
     "yanchor": "top",
     "itemsizing": "constant",
     "bgcolor": "rgba(0,0,0,0)",
 }
+_LONGEST_WORD = 24
 _HOVER_WIDTH = 40  # characters on each side of the word on hover
 
 # --- Colours and shapes
@@ -63,12 +62,13 @@ class ColorKind:
     """The occurrences of one sense or group.
 
     Attributes:
-        name: its name, safe for plotly.
+        name, title: its name, safe for plotly, and as it was given.
         color, shape: those of its points.
         indices: of the occurrences.
     """
 
     name: str
+    title: str
     color: str
     shape: str
     indices: IntArray
@@ -115,7 +115,8 @@ class WordMap:
         spots: the description of each occurrence.
         names, codes: the names behind the colours, and each occurrence's number; -1 for none.
         by: "sense" or "group".
-        titles: the title at each layer, plain text: what a point is.
+        word: the word.
+        strays: the occurrences at each layer that the test of the senses sorts wrong.
         sentence_positions: (2,) by layer, that of the visitor's sentence; None without one.
         near: the indices of the occurrences nearest to that sentence, which get a thin ring.
     """
@@ -125,7 +126,8 @@ class WordMap:
     names: tuple[str, ...]
     codes: IntArray
     by: Literal["sense", "group"]
-    titles: Mapping[int, str]
+    word: str = ""
+    strays: Mapping[int, IntArray] = field(default_factory=dict)
     sentence_positions: Mapping[int, FloatArray] | None = None
     near: tuple[int, ...] = ()
 
@@ -148,9 +150,10 @@ class WordMap:
         """The occurrences by colour, a trace each; those without a name first, below the others."""
         n_named = _n_colored(len(self.names))
         kinds = [
-            ColorKind(self.none, NEUTRAL, "circle-open", np.flatnonzero(self.codes < 0)),
+            ColorKind(self.none, self.none, NEUTRAL, "circle-open", np.flatnonzero(self.codes < 0)),
             ColorKind(
                 f"other ({len(self.names) - n_named})",
+                "",
                 CATEGORICAL[-1],
                 "hexagon",
                 np.flatnonzero(self.codes >= n_named),
@@ -158,6 +161,7 @@ class WordMap:
             *(
                 ColorKind(
                     plain(self.names[i]),
+                    self.names[i],
                     CATEGORICAL[i],
                     _SHAPES[i % len(_SHAPES)],
                     np.flatnonzero(self.codes == i),
@@ -169,7 +173,8 @@ class WordMap:
 
     def alt(self, layer: int) -> str:
         """A description of the map for readers who cannot see it."""
-        return say("senses.map_alt", title=self.titles[layer], n=len(self.spots), by=self.by)
+        about = {"n": len(self.spots), "word": self.word, "by": self.by}
+        return say("senses.map_alt", layer=layer, **about)
 
     def figure(
         self,
@@ -186,7 +191,7 @@ class WordMap:
             layer: the layer shown.
             chosen: the occurrence with a thick ring; None for none.
             selected: those that stay while all others fade; None for no selection.
-            narrow: True to break the title into lines.
+            narrow: True for a phone's width: the legend has the names, above the map.
             height: in pixels.
 
         Raises:
@@ -194,30 +199,44 @@ class WordMap:
         """
         n = self._checked(layer)
         hovers = [_hover(spot) for spot in self.spots]
-        traces = [_points(kind, self.positions[layer], hovers, n, selected) for kind in self.kinds]
-        traces += [_names(self.kinds, self.positions[layer]), *self._rings(layer, chosen)]
+        traces = [
+            _points(kind, self.positions[layer], hovers, n, selected) | {"showlegend": narrow}
+            for kind in self.kinds
+        ]
+        traces += self._rings(layer, chosen)
         ranges = {at: ranges_of(self._all_positions(at)) for at in self.positions}
-        x, y = _axes(ranges[layer])
+        top = _NARROW_TOP if narrow else _TOP
+        room = height - top - _BOTTOM
+        looks: dict[int, dict[str, Any]] = {}
+        for at, bounds in ranges.items():
+            x, y = _axes(bounds)
+            names = {} if narrow else side_names(self._names(at), bounds, height=room)
+            looks[at] = {"xaxis": x, "yaxis": y, **names}
+        side = 8 if narrow else max(8, margins(self._names(layer)))
         layout: dict[str, Any] = {
-            "xaxis": x,
-            "yaxis": y,
+            **looks[layer],
             "dragmode": "pan",
             "hovermode": "closest",
-            "showlegend": True,
-            "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
-            "legend": _LEGEND,
-            "margin": {"l": 12, "r": _BAR, "t": 64 if narrow else 40, "b": 8},
+            "showlegend": narrow or bool(len(traces) > len(self.kinds)),
+            "modebar": {"bgcolor": "rgba(0,0,0,0)"},
+            "legend": _LEGEND | ({"y": 1, "yanchor": "bottom"} if narrow else {}),
+            "margin": {"l": side, "r": side, "t": top, "b": _BOTTOM},
         }
-        whole = figure(traces, layout, title=self.titles[layer], height=height, narrow=narrow)
+        whole = figure(traces, layout, title="", height=height, narrow=narrow)
         if len(self.positions) > 1 and len(self.positions) * n <= MAX_PLAYED:
             moved = {at: self._moved(at, chosen) for at in self.positions}
-            looks = {
-                at: dict(zip(("xaxis", "yaxis"), _axes(bounds), strict=True))
-                for at, bounds in ranges.items()
-            }
-            titles = [self.titles[at] for at in moved]
-            add_frames(whole, moved, layer, titles, looks=looks, narrow=narrow)
+            add_frames(whole, moved, layer, [""] * len(moved), looks=looks, narrow=narrow)
         return whole
+
+    def _names(self, layer: int) -> list[SideName]:
+        """The names of the senses or groups, each where most of its points lie."""
+        positions = self.positions[layer]
+        names = []
+        for kind in self.kinds:
+            if kind.color not in {NEUTRAL, CATEGORICAL[-1]}:
+                x, y = middle_of(positions[kind.indices])
+                names.append(SideName(kind.name, kind.title, kind.color, (x, y), len(kind.indices)))
+        return names if len(names) > 1 else []
 
     def _checked(self, layer: int) -> int:
         """The number of occurrences."""
@@ -237,13 +256,16 @@ class WordMap:
         return np.concatenate([self.positions[layer], self.sentence_positions[layer][None]])
 
     def _rings(self, layer: int, chosen: int | None) -> list[dict[str, Any]]:
-        """Thin rings for the nearest, a thick one for the chosen, a star for the sentence."""
+        """Rings for strays, the nearest and the chosen; a star for the visitor's sentence."""
         positions, rings = self.positions[layer], []
+        if any(map(len, self.strays.values())):  # at each layer, so that frames have the trace
+            strays = positions[self.strays[layer]]
+            rings.append(_ring(strays, say("senses.strays.ring"), "circle-open", 17, 2))
         if self.near:
             near = positions[list(self.near)]
             rings.append(_ring(near, "nearest to your sentence", "circle-open", 13, 1))
         if chosen is not None:
-            rings.append(_ring(positions[[chosen]], "chosen", "circle-open", 16, 3))
+            rings.append(_ring(positions[[chosen]], "chosen", "circle-open", 20, 3))
         if self.sentence_positions is not None:
             star = self.sentence_positions[layer][None]
             rings.append(_ring(star, "your sentence", "star", 15, 1))
@@ -252,10 +274,10 @@ class WordMap:
     def _moved(self, layer: int, chosen: int | None) -> list[dict[str, Any]]:
         """The coordinates of the traces at another layer."""
         positions = self.positions[layer]
-        others = [_names(self.kinds, positions), *self._rings(layer, chosen)]
+        rings = self._rings(layer, chosen)
         return [
             *(_xy(positions[kind.indices]) for kind in self.kinds),
-            *({axis: trace[axis] for axis in "xy"} for trace in others),
+            *({axis: trace[axis] for axis in "xy"} for trace in rings),
         ]
 
 
@@ -301,7 +323,8 @@ def word_map_of(
         names=uses.senses if is_sense else group_names,
         codes=uses.codes if is_sense else groups,
         by="sense" if is_sense else "group",
-        titles={at: uses_title_at(uses.word, uses.n, at) for at in layers},
+        word=shortened(uses.word, _LONGEST_WORD),
+        strays={test.layer: test.strays(uses.trial) for test in by_layer.curve} if is_sense else {},
         sentence_positions=None
         if sentence is None
         else dict(zip(layers, sentence.positions, strict=True)),
@@ -356,12 +379,16 @@ def _points(
     n: int,
     selected: Sequence[int] | None,
 ) -> dict[str, Any]:
-    size, opacity = next((size, opacity) for most, size, opacity in _SIZES if n <= most)
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
         **_xy(positions[kind.indices]),
-        "marker": {"size": size, "opacity": opacity, "color": kind.color, "symbol": kind.shape},
+        "marker": {
+            "size": dot_size(n),
+            "opacity": _OPACITY,
+            "color": kind.color,
+            "symbol": kind.shape,
+        },
         "name": kind.name,
         "hovertext": [hovers[i] for i in kind.indices],
         "hovertemplate": "%{hovertext}<extra></extra>",
@@ -372,24 +399,11 @@ def _points(
     return trace
 
 
-def _names(kinds: Sequence[ColorKind], positions: FloatArray) -> dict[str, Any]:
-    """The names of a few senses or groups, each in the middle of its points; none of many."""
-    named_kinds = [kind for kind in kinds if kind.color not in {NEUTRAL, CATEGORICAL[-1]}]
-    if not 1 < len(named_kinds) <= _MAX_NAMES:
-        named_kinds = []
-    middles = [np.median(positions[kind.indices], axis=0).tolist() for kind in named_kinds]
-    low, high = ranges_of(positions)[1]
-    heights = spread([y for _, y in middles], _NAME * (high - low), (low, high))
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "x": [x for x, _ in middles],
-        "y": heights,
-        "text": [f"<b>{kind.name}</b>" for kind in named_kinds],
-        "textfont": {"size": 16, "color": INK},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+def middle_of(positions: FloatArray) -> tuple[float, float]:
+    """The point nearest to the median of these: a place where there is one."""
+    middle = np.median(positions, axis=0)
+    nearest = positions[np.linalg.norm(positions - middle, axis=1).argmin()]
+    return float(nearest[0]), float(nearest[1])
 
 
 def _ring(positions: FloatArray, name: str, shape: str, size: int, line: int) -> dict[str, Any]:

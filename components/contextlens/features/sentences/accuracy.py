@@ -15,7 +15,7 @@ from contextlens.analysis.separation import RISK, cosine_table, scaled, wilson
 from contextlens.content.language import Claim, claim, say
 from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.sentences.controls import READY_CORPORA, TEST
+from contextlens.features.sentences.controls import TEST
 from contextlens.features.sentences.vectors import (
     TextVectors,
     name_of,
@@ -26,6 +26,7 @@ from contextlens.features.sentences.vectors import (
 from contextlens.figures.margins import beside
 from contextlens.figures.theme import CATEGORICAL, MUTED, NEUTRAL, SMALLEST, figure, plain
 from contextlens.maps.vectors import RECIPE
+from contextlens.ui.corpora.controls import READY_TEXTS
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 
@@ -243,7 +244,7 @@ def accuracy_height(n: int) -> int:
 
 def corpus_of(view: ViewState) -> Corpus:
     """The corpus with the chosen column of labels."""
-    corpora = (corpus() for corpus in READY_CORPORA.values())
+    corpora = (corpus() for corpus in READY_TEXTS.values())
     return next(corpus for corpus in corpora if TEST.of(view) in corpus.labels)
 
 

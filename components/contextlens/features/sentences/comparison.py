@@ -128,14 +128,7 @@ class Comparison(Panel):
         low, high = min(hits), max(hits)
         if low == high:
             return [claim("sentences.claim.equal", n=n, right=low)]
-        by_way = dict(zip(self.poolings, hits, strict=True))
-        if self.recipe_equals:
-            del by_way[RECIPE]
-        worst = [pooling for pooling, right in by_way.items() if right == low]
-        best = [pooling for pooling, right in by_way.items() if right == high]
-        named = "cls" if "cls" in worst else worst[0]
-        first = "mean" if "mean" in best else best[0]
-        others = [name_of(pooling) for pooling in best if pooling != first]
+        first, named = self._best()[0], self._worst()
         finding = claim(
             "sentences.claim.misleads",
             subject=say(f"sentences.subject.{first}"),
@@ -144,12 +137,30 @@ class Comparison(Panel):
             pooling=name_of(named),
             wrong=low,
         )
-        if not others:
-            return [finding]
+        return [finding]
+
+    @property
+    def main_ways(self) -> tuple[str, ...]:
+        """The two ways that are shown first: the best, or the mean, and the worst, or [CLS]."""
+        is_known = self.meanings is not None and min(self.hits[1]) < max(self.hits[1])
+        ways = (self._best()[0], self._worst()) if is_known else ("mean", "cls")
+        return tuple(way for way in ways if way in self.poolings) or self.poolings[:2]
+
+    def _ways_with(self, n_right: int) -> list[str]:
+        """The ways with a number of sentences whose nearest means the same; the recipe once."""
         return [
-            finding,
-            claim("sentences.claim.also", right=high, poolings=listed_names(others)),
+            pooling
+            for pooling, right in zip(self.poolings, self.hits[1], strict=True)
+            if right == n_right and not (pooling == RECIPE and self.recipe_equals)
         ]
+
+    def _best(self) -> list[str]:
+        """The best ways; the mean of all tokens first."""
+        return sorted(self._ways_with(max(self.hits[1])), key=lambda pooling: pooling != "mean")
+
+    def _worst(self) -> str:
+        worst = self._ways_with(min(self.hits[1]))
+        return "cls" if "cls" in worst else worst[0]
 
     @cached_property
     def recipe_equals(self) -> str:
@@ -176,6 +187,10 @@ class Comparison(Panel):
         lines = [claim("sentences.sure.random", n=N_RANDOM * (N_RANDOM - 1) // 2)]
         if self.meanings is not None:
             lines.insert(0, claim("sentences.sure.chosen"))
+            _, hits = self.hits
+            if min(hits) < max(hits) and (others := self._best()[1:]):
+                names = listed_names([name_of(pooling) for pooling in others])
+                lines.insert(0, claim("sentences.claim.also", right=max(hits), poolings=names))
         pooler = self.card.provenance.pooler.state
         if pooler != "trained":
             lines.append(claim("sentences.sure.pooler", state=pooler))
@@ -195,8 +210,8 @@ class Comparison(Panel):
         return "  \n".join(lines)
 
     def matrix(self, at: int) -> go.Figure:
-        """The cosines of every pair of sentences by one way, with a number on each cell."""
-        cosines, (low, high) = self.cosines[at], self.scale
+        """The cosines of every pair of sentences by one way; the pair to read has a frame."""
+        cosines, (low, high), pair = self.cosines[at], self.scale, self.pair_to_read.pair
         is_numbered = len(self.names) <= _MAX_NUMBERED
         depths = (cosines - low) / (high - low)
         is_high = np.array([[ink_on(depth) == GROUND for depth in row] for row in depths.tolist()])
@@ -228,6 +243,7 @@ class Comparison(Panel):
             "xaxis": {**_BARE, "side": "bottom", "showticklabels": is_numbered},
             "yaxis": {**_BARE, "autorange": "reversed", "showticklabels": is_numbered},
             "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
+            "shapes": [_frame(i, j) for i, j in (pair, pair[::-1])],
         }
         title, height = self.title(self.poolings[at]), matrix_height(len(self.names))
         return figure(traces, layout, title=title, height=height, narrow=True)
@@ -303,6 +319,12 @@ class Comparison(Panel):
             by_recipe = recipe_snippet(self.card, texts)
             snippets.append((say("sentences.snippet.recipe"), by_recipe))
         return snippets
+
+
+def _frame(row: int, column: int) -> dict[str, Any]:
+    """A line around a cell."""
+    ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", **ends, "line": {"color": CATEGORICAL[1], "width": 3}}
 
 
 def matrix_height(n: int) -> int:

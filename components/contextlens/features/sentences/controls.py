@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
-from contextlens.corpus.corpus import Corpus
-from contextlens.ui.state.controls import Choice, choice, text
+from contextlens.ui.corpora.controls import READY_TEXTS
+from contextlens.ui.state.controls import Choice, choice
 from contextlens.ui.state.view import DEFAULT, ViewState
 
-MAX_SEARCHED_TEXTS = 200_000
-"""300 MB of vectors with 384 dimensions."""
-MAX_QUERY_CHARACTERS = 200
-MAX_HITS = 5
-"""Texts that each way to search shows."""
-MAX_WORD_MATCHES = 3
-"""Pairs of words beside a text that a search finds."""
-MAX_CARD_CHARACTERS = 600
-"""Characters of a text that a search finds."""
 MAX_DRAWN_TEXTS = 30
 """Texts of a corpus that are compared."""
 MAX_ORDERING_LABELS = 20
 """Different labels by which these texts are put in order."""
 
 PAGE = "sentences"
-COMPARE, SEARCH = "compare", "search"
-SHOW = choice(PAGE, "show", (COMPARE, SEARCH))
+SHOW = choice(PAGE, "show", ("compare", "search"))
+"""Links of 0.1.0 open the search here, which is a page of its own today."""
 READY, YOURS, DRAWN = "ready", "yours", "drawn"
 SOURCE = choice(PAGE, "source", (READY, YOURS, DRAWN))
 TESTS = ("sense", "word", "sentiment", "kind")
 """The columns of labels of the corpora that ship with the app."""
 TEST = choice(PAGE, "test", TESTS)
-BY = choice(PAGE, "by", ("recipe", "mean"))
-"""How texts that are searched become vectors; `search.pooling_of` a model has the options."""
-QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
-READY_CORPORA: Mapping[str, Callable[[], Corpus]] = {
-    "ambiguous": sample_corpus,
-    "sentiment": sentiment_corpus,
-}
-CORPUS = choice(PAGE, "corpus", list(READY_CORPORA))
+CORPUS = choice(PAGE, "corpus", list(READY_TEXTS))
 
 
 def source_of(view: ViewState) -> Choice:
@@ -48,10 +31,10 @@ def source_of(view: ViewState) -> Choice:
 
 
 def corpus_name(view: ViewState) -> str:
-    """The name of the ready or stored corpus to search, or to draw from."""
+    """The name of the ready or stored corpus to draw texts from."""
     return CORPUS.asked(view) or CORPUS.default
 
 
 def corpus_among(stored: Mapping[str, str]) -> Choice:
-    """The choice of a corpus to search: a ready one or a stored one, given as titles by name."""
+    """The choice of a corpus: a ready one or a stored one, given as titles by name."""
     return CORPUS.among({**CORPUS.options, **stored})

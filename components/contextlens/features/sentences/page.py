@@ -1,8 +1,8 @@
-"""The page Sentence vectors: the sentences compared, labelled corpora, and the search."""
+"""The page Sentence vectors: the sentences compared, and labelled corpora."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,10 +27,6 @@ from contextlens.features.sentences.comparison import (
 )
 from contextlens.features.sentences.controls import (
     DRAWN,
-    MAX_QUERY_CHARACTERS,
-    QUERY,
-    READY_CORPORA,
-    SEARCH,
     SHOW,
     TEST,
     TESTS,
@@ -39,16 +35,6 @@ from contextlens.features.sentences.controls import (
     source_of,
 )
 from contextlens.features.sentences.drawn_texts import drawn_task, drawn_texts
-from contextlens.features.sentences.search import (
-    Hit,
-    SearchResult,
-    TextIndex,
-    index_task,
-    pooling_of,
-    search,
-    stored_task,
-    texts_of,
-)
 from contextlens.features.sentences.vectors import (
     TextVectors,
     random_task,
@@ -56,48 +42,43 @@ from contextlens.features.sentences.vectors import (
 )
 from contextlens.jobs import Task
 from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora.controls import READY_TEXTS
 from contextlens.ui.corpora.texts import stored_texts
 from contextlens.ui.models import runtime, waiting
-from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.models.background import jobs, maps
 from contextlens.ui.models.recipes import recipe_of
-from contextlens.ui.page import errors
+from contextlens.ui.page import navigation
+from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 
-HEIGHT = 2 * matrix_height(6)
+HEIGHT = matrix_height(6)
 _FILE = "sentence-vectors"
 _EVICTED = "These vectors had to make room for others. Look at the page again, then download them."
 ResultOf = Callable[[Task, str], Any]
 """Returns a task's result, or None until it is there; the text is the key of what stands for it."""
-_SEARCH_FILE = "sentence-search"
 
 
-def toolbar(view: ViewState) -> DeltaGenerator | None:
-    """Draw what to show, and the sentences to compare or the query and the texts to search.
-
-    Returns:
-        For a search, a container for the choice of vectors, which needs the model.
-    """
+def toolbar(view: ViewState) -> None:
+    """Draw the choice of sentences to compare."""
+    if SHOW.of(view) != SHOW.default:
+        opened = SHOW.put(view, SHOW.default)
+        navigation.link(navigation.row("search"), opened, label=say("sentences.search_moved"))
     with kit.controls("sentences"):
-        if inputs.choice(view, SHOW) == SEARCH:
-            inputs.text(view, QUERY)
-            inputs.select(view, _corpora(view))
-            return st.container(width="content")
         source = inputs.choice(view, source_of(view))
         if source == DRAWN:
             inputs.select(view, _corpora(view))
-    return None
 
 
 def _corpora(view: ViewState) -> Choice:
     """The ready corpora, and the stored ones that the visitor knows or that the address names."""
     name = corpus_name(view)
-    if name in READY_CORPORA:
+    if name in READY_TEXTS:
         return corpus_among(titles(view))
     known = titles(view, name)
-    return corpus_among({name: say("senses.not_here"), **known})
+    return corpus_among({name: say("texts.not_here"), **known})
 
 
 def _awaited(task: Task, key: str, *, height: int = HEIGHT) -> Any:
@@ -144,7 +125,7 @@ def _comparison(view: ViewState, card: ModelCard, result_of: ResultOf) -> Compar
     drawn = None
     if source_of(view).of(view) == DRAWN:
         name = corpus_name(view)
-        corpus = READY_CORPORA[name]() if name in READY_CORPORA else stored_texts(name)
+        corpus = READY_TEXTS[name]() if name in READY_TEXTS else stored_texts(name)
         source = drawn_texts(corpus)
         task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
         vectors: TextVectors | None = result_of(task, "sentences_drawn")
@@ -170,20 +151,34 @@ def _restored(view: ViewState) -> Comparison:
 
 
 def _picture(result: Comparison) -> None:
-    """Draw the sentences, the reading and the pair to read, beside a matrix for each way."""
-    left, right = st.columns([4, 7], gap="medium")
+    """Draw the finding, the matrices of two ways, and the sentences with the pair to read."""
+    kit.claims(result.claims())
+    left, right = st.columns([7, 4], gap="medium")
     with left:
+        _matrices(result, result.main_ways, key="sentences_matrices")
+        st.caption(say("sentences.framed", first=result.pair_to_read.names[0],
+                       second=result.pair_to_read.names[1]))  # fmt: skip
+    with right:
         if result.drawn is None:
             st.markdown(result.lines(range(len(result.sentences))))
         else:
             st.markdown(result.drawn.line())
-        kit.claims(result.claims(), sure=result.sure())
         _pair(result)
-    with right, st.container(horizontal=True, gap="small", key="sentences_matrices"):
-        for at, pooling in enumerate(result.poolings):
+    kit.claims([], sure=result.sure(), key="reading_sure")
+    others = [way for way in result.poolings if way not in result.main_ways]
+    if others and not session.is_presented():
+        with st.expander(say("sentences.others")):
+            _matrices(result, others, key="sentences_other_matrices")
+
+
+def _matrices(result: Comparison, poolings: Sequence[str], *, key: str) -> None:
+    """Draw a matrix for each of some ways."""
+    with st.container(horizontal=True, gap="small", key=key):
+        for pooling in poolings:
             with st.container(width=MATRIX_WIDTH):
                 alt = say("sentences.alt", title=result.title(pooling))
-                kit.chart(result.matrix(at), key=f"sentences_matrix_{pooling}", alt=alt)
+                figure = result.matrix(result.poolings.index(pooling))
+                kit.chart(figure, key=f"sentences_matrix_{pooling}", alt=alt)
 
 
 def _pair(result: Comparison) -> None:
@@ -240,95 +235,3 @@ def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -
             rows=lambda: _restored(view).rows(),
             arrays=lambda: _restored(view).arrays(),
         )
-
-
-# --- The search
-
-
-def choose_vectors(view: ViewState, card: ModelCard, container: DeltaGenerator | None) -> None:
-    """Draw the choice of how searched texts become vectors, if the model leaves one."""
-    control = pooling_of(card)
-    if container is not None and len(control.options) > 1:
-        with container:
-            inputs.select(view, control)
-
-
-def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
-    """Draw the texts nearest to the query, or what there is to wait for."""
-    result = None
-    with errors.boundary(again=False):
-        result = _search(view, card, _awaited)
-    if result is None:
-        return
-    kit.claims(result.claims(), key="reading_search")
-    kit.notes(result.notes())
-    if not result.by_model and not result.by_words:
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if result.is_read:
-            st.markdown(say("sentences.search.by_model", pooling=result.way))
-        for hit in result.by_model:
-            _card(hit, "model")
-    with right:
-        if result.by_words or result.is_read:
-            st.markdown(say("sentences.search.by_words"))
-        for hit in result.by_words:
-            _card(hit, "words")
-    if result.is_read:
-        st.caption(" ".join(map(str, result.captions())))
-    kit.tabs(
-        lambda: kit.table(result.rows(), key="sentences_hits", exact=["cosine", "TF-IDF"]),
-        lambda: kit.under_the_hood(
-            formula=[result.formula, recipe_of(card)],
-            snippet=[(say("sentences.search.snippet"), result.snippet())],
-            passport=result.passport,
-        ),
-        say("sentences.search.limits"),
-    )
-    with downloads, st.popover(say("page.download.menu"), icon=":material/download:"):
-        kit.download(
-            f"{_SEARCH_FILE}.csv",
-            "text/csv",
-            lambda: _search_csv(view),
-        )
-
-
-def _search(view: ViewState, card: ModelCard, result_of: ResultOf) -> SearchResult | None:
-    query = QUERY.of(view).strip()[:MAX_QUERY_CHARACTERS]
-    if not query:
-        st.info(say("sentences.search.none"), icon=":material/search:")
-        return None
-    service, seconds = runtime.service(), maps().token_seconds(card)
-    name, pooling = corpus_name(view), pooling_of(card).of(view)
-    if name in READY_CORPORA:
-        corpus = READY_CORPORA[name]()
-        texts = texts_of(corpus)
-        task = index_task(corpus, card, uncached(), pooling=pooling, token_seconds=seconds)
-    else:
-        stored = store().open(name)
-        texts = stored.text
-        task = stored_task(
-            stored, store(), card, uncached(), pooling=pooling, token_seconds=seconds
-        )
-    index: TextIndex | None = result_of(task, "sentences_index")
-    return None if index is None else search(index, query, texts, card, service, pooling=pooling)
-
-
-def _search_csv(view: ViewState) -> bytes:
-    """Return the CSV of a search as it was shown.
-
-    Raises:
-        JobError: the index of its texts was evicted.
-    """
-    result = _search(view, runtime.service().load(view.model), _finished)
-    if result is None:
-        raise JobError(_EVICTED)
-    return export.to_csv(result.rows(), result.passport)
-
-
-def _card(hit: Hit, kind: str) -> None:
-    with st.container(border=True, gap="xsmall", key=f"sentences_{kind}_{hit.index}"):
-        st.caption(str(hit.line(by_words=kind == "words")))
-        st.html(f'<p class="use" dir="auto">{hit.highlighted()}</p>')
-        st.caption(hit.closest_words())

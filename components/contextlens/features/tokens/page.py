@@ -127,6 +127,7 @@ def headline(tokenized: TokenizedSentence) -> None:
     kit.headline(
         *tokens_claims(tokens, kinds, tokenized.labels, name, tokenized.changes),
         sure=tokens_sure(tokens, kinds, tokenized.reasons, name, tokenized.changes),
+        key="reading",
     )
 
 
@@ -287,7 +288,6 @@ def downloads(
         page=PAGE,
         svg=svg,
         svg_title=tokenized.title,
-        reading_key="headline",
         name=_FILE,
         snippets=snippets,
     ):

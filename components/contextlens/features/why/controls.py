@@ -30,7 +30,7 @@ MEAN, CLS, WORD = ("mean", "cls", "word")
 VECTOR_KIND = choice(PAGE, "what", (MEAN, CLS, WORD))
 
 SHARES, LEAVE_OUT, SWITCH_OFF, SWAP_IN = ("shares", "leave_out", "switch_off", "swap_in")
-LOOK = choice(PAGE, "look", (SHARES, LEAVE_OUT, SWITCH_OFF, SWAP_IN))
+LOOK = choice(PAGE, "look", (LEAVE_OUT, SHARES, SWITCH_OFF, SWAP_IN))
 
 # Shares
 

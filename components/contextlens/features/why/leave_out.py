@@ -199,11 +199,11 @@ class LeaveOutResult(Explanation):
     # Pictures
 
     def word_rows(self) -> WordRows:
-        """Return both sentences with the change without each word; NaN for those not left out."""
+        """Return both sentences with what each word adds; NaN for those not left out."""
         values = []
         for index, side in enumerate(self.score.sides):
             changes = {
-                word.unit.positions: word.change for word in self.words if word.side == index
+                word.unit.positions: -word.change for word in self.words if word.side == index
             }
             values.append(
                 np.array([changes.get(unit.positions, np.nan) for unit in side.units], dtype=float)
@@ -217,18 +217,19 @@ class LeaveOutResult(Explanation):
         return say("why.detail.words" if self.pairs is None else "why.detail.pairs")
 
     def figure(self) -> Figure:
-        """Return the effect of each left-out word as bars, or of each pair of them as a matrix."""
+        """Return what each word adds as bars, or each pair of words as a matrix."""
         title, letters = str(self.title()), [side.letter for side in self.score.sides]
         if self.pairs is not None:
             names = [f"{word.unit.label} · {letters[word.side]}" for word in self.words]
-            return signed_matrix(self.pairs, names, names, quantity="change", title=title)
+            quantity = say("why.leave_out.quantity")
+            return signed_matrix(-self.pairs, names, names, quantity=quantity, title=title)
         has_shares = self.order is not None
         bars = [
             WordBar(
                 word.unit.label,
                 letters[word.side],
-                word.change,
-                -float(share) if has_shares else None,
+                -word.change,
+                float(share) if has_shares else None,
             )
             for word, share in zip(self.words, self.shares, strict=True)
         ]

@@ -206,34 +206,31 @@ def _chosen(view: ViewState) -> str:
     return INPUTS if look == SHARES and DEPTH.of(view) == INPUTS else look
 
 
-def is_quick(view: ViewState) -> bool:
-    """Return True if the chosen explanation takes no time, so that layers can be played."""
-    return _EXPLAINED[_chosen(view)].task is None
-
-
 def picture(view: ViewState, ruler: Yardsticks, result: Explanation | None) -> None:
-    """Draw the picture of an explanation, its reading, and the score on its ruler."""
+    """Draw the picture of an explanation, the rest of its reading, and the score on its ruler."""
     draw_above = _EXPLAINED[_chosen(view)].draw_above
     if result is not None and draw_above is not None:
         draw_above(view, result)
-    is_of_words = result is not None and draw_above is None
+    if result is not None and draw_above is None:
+        _words(result)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        if result is not None and is_of_words:
-            _words(result)
-        else:
-            _reading(result)
-    with right, st.container(key="why_claim" if is_of_words else "why_score"):
-        if is_of_words:
-            _reading(result)
+        _more(result)
+    with right, st.container(key="why_score"):
         _similarity(ruler)
 
 
-def _reading(result: Explanation | None) -> None:
-    """Draw the reading, and notes on what was left out in small type."""
+def headline(result: Explanation | None) -> None:
+    """Draw the finding."""
+    if result is not None and not result.is_empty:  # otherwise a message says why
+        kit.claims(result.claims()[:1])
+
+
+def _more(result: Explanation | None) -> None:
+    """Draw the rest of the reading, and notes on what was left out in small type."""
     if result is not None:
-        if not result.is_empty:  # otherwise a message says why
-            kit.claims(result.claims(), sure=result.sure())
+        if not result.is_empty:
+            kit.claims(result.claims()[1:], sure=result.sure(), key="reading_more")
         kit.notes(result.notes())
 
 

@@ -95,7 +95,7 @@ class HeadEffect:
     def label(self) -> str:
         """The head, its change and, if that is a mean, the number of pairs with its sign."""
         agreed = f" · {self.n_alike} of {self.n_pairs}" if self.n_pairs > 1 else ""
-        return f"layer {self.layer}, head {self.head}: {signed(self.change)}{agreed}"
+        return f"layer {self.layer}, head {self.head + 1}: {signed(self.change)}{agreed}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,8 @@ class SwitchOffResult(Explanation):
     formula = FORMULA
     chart_code = """\
 names = [f"layer {n}" for n in range(1, len(heads) + 1)]
-px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "head"})"""
+numbers = list(range(1, len(heads[0]) + 1))
+px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels={"x": "head"})"""
 
     to: To
     sides: tuple[Side, ...]
@@ -172,7 +173,7 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
             return claim(f"why.switch_off.title.{verdict}", n=len(leaders))
         row, head = divmod(leaders[0], self.heads.shape[1])
         verdict = direction(self.heads[row, head])
-        return claim(f"why.switch_off.title.{verdict}", layer=self.layers[row], head=head)
+        return claim(f"why.switch_off.title.{verdict}", layer=self.layers[row], head=head + 1)
 
     def claims(self) -> Sequence[Claim]:
         """Return the heads and the whole steps with the largest effects."""
@@ -203,7 +204,12 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
         row, head = divmod(leaders[0], self.heads.shape[1])
         change = float(self.heads[row, head])
         before, without, _ = before_and_after(cosine, change)
-        numbers = {"layer": self.layers[row], "head": head, "cosine": before, "without": without}
+        numbers = {
+            "layer": self.layers[row],
+            "head": head + 1,
+            "cosine": before,
+            "without": without,
+        }
         return claim(f"why.switch_off.{direction(change)}", **numbers)
 
     def _blocks_claim(self) -> Claim:
@@ -260,7 +266,7 @@ px.imshow([[float(c) for c in row] for row in heads], y=names, labels={"x": "hea
         table = []
         for row, layer in enumerate(self.layers):
             changes = {
-                **{f"head {head}": value for head, value in enumerate(self.heads[row])},
+                **{f"head {head}": value for head, value in enumerate(self.heads[row], start=1)},
                 "attention": self.attention[row],
                 "feed-forward": self.feed_forward[row],
             }
@@ -409,10 +415,12 @@ def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
     end = signed_end(heads)
     return {
         "type": "heatmap",
+        "x0": 1,  # heads count from 1, as layers do
         "z": np.ascontiguousarray(heads, dtype=np.float32),
         "zmin": -end,
         "zmax": end,
         **SIGNED,
+        "reversescale": True,  # orange raises the similarity: without it, the similarity falls
         "xgap": 1,
         "ygap": 1,
         "customdata": [

@@ -21,6 +21,7 @@ from contextlens.corpus.store.indexing import index_key
 from contextlens.jobs import Job
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import KEEP
+from contextlens.ui.corpora.controls import ALL_WORDS, COLLECTION, WORD
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.controls import Text
 from contextlens.ui.state.services import is_for_one, settings
@@ -221,31 +222,16 @@ def _title(root: str, name: str) -> str:
 
 # --- Views of other pages with a corpus
 
-_SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="Corpus")
-_SENSES_WORD = Text(page="senses", name="word", label="Word")
-_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
-_MAP_KEPT = Text(page="map", name="kept", label="Corpus")
-_MAP_WORD = Text(page="map", name="word", default="python", label="Word")
 _MAP_FIND = Text(page="map", name="find", label="Find")
 _MAP_PANEL = Text(page="map", name="panel", default="Trust", label="Look closer")
 
 
-def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
-    """Return the view with Senses on a corpus, and on a word in it."""
-    return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:MAX_VALUE_CHARACTERS])
-
-
-def on_map(view: ViewState, corpus: str, find: str = "") -> ViewState:
-    """Return the view with Map on a stored corpus, and with a word marked on it."""
-    return _finding(_MAP_KEPT.put(_MAP_SOURCE.put(view, "kept"), corpus), find)
-
-
-def on_ready_map(view: ViewState, find: str = "") -> ViewState:
-    """Return the view with Map on its ready-made corpus, of one marked word or with any found."""
-    view = _MAP_SOURCE.put(view, _MAP_SOURCE.default)
-    if find in ambiguous_corpus().labels["word"]:
-        return _MAP_WORD.put(view, find)
-    return _finding(_MAP_WORD.put(view, "all"), find) if find else view
+def on_texts(view: ViewState, collection: str, word: str = "", find: str = "") -> ViewState:
+    """Return the view on a collection and a word in it, and with a word marked on the map."""
+    if find and collection == "ambiguous" and find not in ambiguous_corpus().labels["word"]:
+        word = ALL_WORDS
+    view = WORD.put(COLLECTION.put(view, collection), word[:MAX_VALUE_CHARACTERS])
+    return _finding(view, find)
 
 
 def _finding(view: ViewState, find: str) -> ViewState:

@@ -1,7 +1,8 @@
-"""Texts as a corpus without vectors: those of a stored corpus, and a view's own sentences."""
+"""The texts that a view names, as a corpus without vectors: ready, stored, own or of a file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -15,8 +16,48 @@ from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import MAX_TEXTS
+from contextlens.ui.corpora.controls import COLLECTION, FILE, OWN_FILE, READY_TEXTS, SENTENCES
+from contextlens.ui.files import uploads
 from contextlens.ui.models.background import store
-from contextlens.ui.state.view import Sentence, letter
+from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, Sentence, ViewState, letter
+
+_EXAMPLES = {"probe": "sentiment"}
+"""The collection that a page opens on, where it is not the first one."""
+
+
+def collection_of(view: ViewState, page: str) -> str:
+    """Return the name of the collection that a view names, or of the page's own example."""
+    return COLLECTION.asked(view) or _EXAMPLES.get(page, next(iter(READY_TEXTS)))
+
+
+def texts_of(view: ViewState, name: str) -> Corpus | None:
+    """Return the texts of a collection; None for a file that must be chosen first.
+
+    Raises:
+        CorpusError: the collection is missing or unusable.
+    """
+    if name in READY_TEXTS:
+        return READY_TEXTS[name]()
+    if name == SENTENCES:
+        return own_sentences(view.sentences)
+    if name != OWN_FILE:
+        return stored_texts(name)
+    shared = uploads.shared(FILE.of(view))
+    return shared if isinstance(shared, Corpus) else None
+
+
+def column_named(columns: Sequence[str], label: str) -> str:
+    """Return the column that a value of `LABEL` names, by title or by position, or ""."""
+    if label in columns:
+        return label
+    is_position = label.isascii() and label.isdigit() and int(label) < len(columns)
+    return columns[int(label)] if is_position else ""
+
+
+def label_naming(columns: Sequence[str], title: str) -> str:
+    """Return the value of `LABEL` that names a column: its title, or else its position."""
+    is_short = len(title) <= MAX_VALUE_CHARACTERS and not title.isdigit()
+    return title if is_short else str(list(columns).index(title))
 
 
 @lru_cache(maxsize=32)

@@ -27,7 +27,7 @@ from contextlens.ui.files.uploads import (
 )
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import Text
+from contextlens.ui.state.controls import TEXTS, Text
 from contextlens.ui.state.view import ViewState
 
 UPLOADED = (
@@ -37,7 +37,8 @@ UPLOADED = (
 )
 """The note on what happens to an uploaded file."""
 _N_HEAD = 5
-_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
+_COLLECTION = Text(page=TEXTS, name="collection")
+_FILE = Text(page=TEXTS, name="file")
 _REFUSED = "files_refused_marks"
 """The session key for the name of the file whose guessed marks the visitor refused."""
 _LONGEST = 40  # characters of an example
@@ -122,7 +123,7 @@ def take_offered() -> str:
 def offered_link(view: ViewState) -> None:
     """Draw a link to a pasted text on Map, until it was opened."""
     if session.kept(_OFFERED):
-        opened = _MAP_SOURCE.put(view, "file")
+        opened = _FILE.put(_COLLECTION.put(view, "file"), "")
         navigation.link(navigation.row("map"), opened, label=say("files.pasted.open"))
 
 

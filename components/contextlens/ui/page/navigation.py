@@ -55,6 +55,7 @@ PAGES = (
     PageRow("sentences", ":material/short_text:", "sentences"),
     PageRow("map", ":material/scatter_plot:", "texts"),
     PageRow("senses", ":material/forum:", "texts"),
+    PageRow("search", ":material/search:", "texts"),
     PageRow("pairs", ":material/join_inner:", "texts"),
     PageRow("probe", ":material/labs:", "texts"),
     PageRow("corpora", ":material/library_books:", "texts"),

@@ -17,6 +17,7 @@ from contextlens.ui.state.bounds import (
     check_sentences,
     check_texts,
 )
+from contextlens.ui.state.old_controls import renamed_controls
 from contextlens.ui.state.view import (
     DEFAULT,
     MAX_CHARACTERS,
@@ -37,15 +38,19 @@ def to_json(view: ViewState) -> str:
     return json.dumps(_pack(view), ensure_ascii=False, separators=(",", ":"))
 
 
-def from_json(text: str) -> ViewState:
+def from_json(text: str, page: str = "") -> ViewState:
     """Return a view from the text of a state file.
+
+    Args:
+        text: the file's text.
+        page: the page that opens it, whose texts count if an old view names others on each page.
 
     Raises:
         StateError: it is not one, or exceeds the bounds of a view.
     """
     check_json(text)
     try:
-        view = _unpack(json.loads(text))
+        view = _unpack(json.loads(text), page)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as exc:
         raise StateError(
             "This is not a view that Contextlens wrote, or it was changed on the way. "
@@ -70,8 +75,12 @@ def _parameter(text: str) -> str:
     return _VERSION + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-def decode(parameter: str) -> ViewState:
+def decode(parameter: str, page: str = "") -> ViewState:
     """Return the view of an address parameter.
+
+    Args:
+        parameter: the parameter.
+        page: as in `from_json`.
 
     Raises:
         StateError: it is damaged, too large, or of another version.
@@ -82,7 +91,7 @@ def decode(parameter: str) -> ViewState:
         raise StateError("The address is too long to be one of ours. Ask for it again.")
     if parameter[0] != _VERSION:
         raise StateError("The address was made by another version of Contextlens.")
-    return from_json(_inflate(parameter[1:]))
+    return from_json(_inflate(parameter[1:]), page)
 
 
 def _inflate(text: str) -> str:
@@ -116,7 +125,7 @@ def _pack_sentence(sentence: Sentence) -> list[Any]:
     return [sentence.text, sentence.pair, list(sentence.word) if sentence.word else None]
 
 
-def _unpack(data: Any) -> ViewState:
+def _unpack(data: Any, page: str) -> ViewState:
     layer = data.get("l")
     pages = data.get("c", {})
     check_choices(pages)
@@ -125,10 +134,13 @@ def _unpack(data: Any) -> ViewState:
         sentences=_unpack_sentences(data["s"]) or (Sentence(""),),  # pages show at least one
         references=_unpack_sentences(data["r"]),
         layer=None if layer is None else _whole(layer, 1000),
-        controls={
-            _text(page, 40): {_text(name, 40): _control(v) for name, v in choices.items()}
-            for page, choices in pages.items()
-        },
+        controls=renamed_controls(
+            {
+                _text(name, 40): {_text(key, 40): _control(v) for key, v in choices.items()}
+                for name, choices in pages.items()
+            },
+            page,
+        ),
     )
 
 

@@ -176,8 +176,12 @@ def _titles(
     return MappingProxyType({option: titles.get(option, option) for option in options})
 
 
-# --- Controls of all pages at once
+# --- Controls of several pages at once
 
+TEXTS = "texts"
+"""In place of a page: what the text pages share, see `ui.corpora.controls`."""
+TEXT_PAGES = ("map", "senses", "search", "pairs", "probe", "corpora")
+"""The pages about one collection of texts."""
 FRAME = "frame"
 PRESENT = switch(FRAME, "present")
 """Present mode: large type, and the picture and its claim alone."""

@@ -36,6 +36,8 @@ _SHOWN = "_shown"  # by key, the key of the widget that `bind` returned last
 _REQUEST = "_request"  # the chosen model that is not loaded yet
 _SESSION = "_session"
 _KEPT = "_kept"  # by name, values outside the view
+PAGE = "page"
+"""The name under which a visit keeps the name of the page that it is on."""
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
@@ -212,7 +214,7 @@ def _read(parameter: str) -> ViewState:
     if not parameter:
         return default()
     if not parameter.startswith(_TOKEN):
-        return decode(parameter)
+        return decode(parameter, str(kept(PAGE) or ""))
     view: ViewState | None = st.session_state.get(_LONG, {}).get(parameter)
     if view is None:
         raise StateError(

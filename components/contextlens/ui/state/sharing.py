@@ -9,13 +9,15 @@ import streamlit as st
 
 from contextlens.corpus.store.tables import is_name
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import TEXT_PAGES, TEXTS
 from contextlens.ui.state.view import Value, ViewState
 
 
 def shareable(view: ViewState, page: str) -> ViewState:
     """Return a view without other pages' corpora and files: their names let others see them."""
+    shown = {page, TEXTS} if page in TEXT_PAGES else {page}
     controls = {
-        other: {n: v for n, v in choices.items() if other == page or not _names_texts(n, v)}
+        other: {n: v for n, v in choices.items() if other in shown or not _names_texts(n, v)}
         for other, choices in view.controls.items()
     }
     return replace(view, controls={other: own for other, own in controls.items() if own})
@@ -23,8 +25,8 @@ def shareable(view: ViewState, page: str) -> ViewState:
 
 def _names_texts(control: str, value: Value) -> bool:
     """Return True if a control's value names a stored corpus or a file."""
-    stored = control in {"corpus", "other_corpus", "kept"} and is_name(str(value))
-    return stored or control in {"file", "file_name"}
+    stored = control in {"collection", "corpus", "other_corpus"} and is_name(str(value))
+    return stored or control in {"file", "file_name", "pairs"}
 
 
 def address_of(view: ViewState, page: str) -> str | None:

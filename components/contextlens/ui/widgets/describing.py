@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from contextlens.content.language import say, table
 from contextlens.content.wording import cut
+from contextlens.ui.state.controls import TEXT_PAGES, TEXTS
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
 Texts: TypeAlias = str | Mapping[str, Sentence] | None
@@ -53,10 +54,11 @@ def describe(
         rows.append((say("page.settings.references"), references))
     if view.layer is not None and page in _AT_A_LAYER:
         rows.append((say("page.settings.layer"), str(view.layer)))
-    for name, value in view.controls.get(page, {}).items():
-        label, title = _choice(page, name, value)
-        if label and title and name != "sentence" and name not in unused:
-            rows.append((label, title))
+    for group in (page, *([TEXTS] if page in TEXT_PAGES else [])):
+        for name, value in view.controls.get(group, {}).items():
+            label, title = _choice(group, name, value)
+            if label and title and name not in {"sentence", "collection", *unused}:
+                rows.append((label, title))
     return rows
 
 

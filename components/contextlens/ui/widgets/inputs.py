@@ -65,6 +65,23 @@ def switch(view: ViewState, control: Switch) -> bool:
     return on
 
 
+def two_buttons(view: ViewState, control: Switch, on: str, off: str) -> bool:
+    """Draw a control that is on or off as two buttons with titles; return its state."""
+    chosen = control.of(view)
+    key = session.bind(control.key, chosen)
+    st.segmented_control(
+        control.label,
+        [True, False],
+        default=chosen,
+        format_func={True: on, False: off}.__getitem__,
+        key=key,
+        required=True,
+        help=control.help or None,
+        on_change=_write(control, key),
+    )
+    return chosen
+
+
 def number(view: ViewState, control: Number) -> int:
     """Draw a control for a whole number; return the number."""
     chosen = control.of(view)

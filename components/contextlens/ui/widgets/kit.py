@@ -120,9 +120,9 @@ def placeholder(page: str, *, height: int) -> Iterator[None]:
     session.keep(_DRAWN, page)
 
 
-def box() -> DeltaGenerator:
-    """Return the place above a page's picture for its controls."""
-    return st.container(gap="small", key="box")
+def box(*, border: bool = False) -> DeltaGenerator:
+    """Return the place above a page's picture for its controls, or in a border for its subject."""
+    return st.container(border=border, gap="small", key="box")
 
 
 def controls(name: str = "") -> DeltaGenerator:
@@ -177,12 +177,12 @@ def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headli
     Args:
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
-        key: the key, different for each headline of a page, but always with the prefix "headline".
+        key: the key; "reading" on a page that has no other reading.
     """
     finding, *others = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
         more = f'<p class="more">{" ".join(others)}</p>' if others else ""
-        st.html(f'<p class="said">{finding}</p>{more}')
+        st.html(f'<p class="said finding">{finding}</p>{more}')
         _folded(sure)
 
 
@@ -308,6 +308,13 @@ def _add_look(view: ViewState, page: str, chart_keys: Sequence[str] | None) -> N
     )
 
 
+def next_page() -> None:
+    """Draw a link to the next page of the menu; none where a page runs without its frame."""
+    page = runs.page()
+    if page is not None:
+        navigation.next_link(session.current(), navigation.row(page))
+
+
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
     """Draw the three tabs under a picture, except in present mode. At first, the limits are open.
 
@@ -315,9 +322,7 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
     """
     if session.is_presented():
         return
-    page = runs.page()
-    if page is not None:
-        navigation.next_link(session.current(), navigation.row(page))
+    next_page()
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
     with third:

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextlens.analysis.separation import SenseVerdict, Separation, Trial, verdict_of
-from contextlens.content.language import say
-from contextlens.content.wording import listed, percent, quoted, shortened
+from contextlens.analysis.separation import (
+    SenseVerdict,
+    Separation,
+    Trial,
+    is_beyond_luck,
+    verdict_of,
+)
+from contextlens.content.language import Claim, claim, say
+from contextlens.content.wording import escape, listed, percent, quoted, shortened
 
-_LONGEST, _TITLE = 24, 80
+_LONGEST = 24
 
 
 def senses_title_at(word: str, separation: Separation, trial: Trial) -> str:
@@ -26,27 +32,27 @@ def senses_title_at(word: str, separation: Separation, trial: Trial) -> str:
     )
 
 
-def uses_title_at(word: str, n: int, layer: int) -> str:
-    """Return the title of a map of a word's uses at one layer: what its points are; plain text."""
-    name = shortened(word, _LONGEST)
-    return say("senses.uses_title", layer=layer, n=n, word=name)
+def sorted_claim(word: str, test: Separation | None, trial: Trial) -> Claim:
+    """Return the headline of a word's map: what a dot is, and how many are sorted right here.
+
+    Args:
+        word: the word.
+        test: the test at the layer shown; None if its senses cannot be tested.
+        trial: the tested trial.
+    """
+    name = escape(shortened(word, _LONGEST))
+    if test is None:
+        return claim("senses.sorted.untested", word=name)
+    verdict = "better" if is_beyond_luck([test], test.accuracy, trial.chance) else "luck"
+    numbers = {"right": test.right, "n": test.n, "guessed": round(trial.chance * test.n)}
+    return claim(f"senses.sorted.{verdict}", word=name, **numbers)
 
 
-def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:
-    """Return the finding over all layers, at most 80 characters; plain text, not Markdown."""
+def curve_title(curve: Sequence[Separation], trial: Trial) -> str:
+    """Return the finding over all layers in a few words, as the title of their curve."""
     verdict = verdict_of(curve, trial)
-    for longest in (_LONGEST, 12, 6):
-        name = shortened(word, longest)
-        for layers in (listed(verdict.best), f"{len(verdict.best)} layers"):
-            title = say(
-                f"senses.title.{_case(verdict, len(curve))}",
-                **_numbers(verdict),
-                word=name,
-                Layers=_capital(layers),
-            )
-            if len(title) <= _TITLE:
-                return title
-    return title
+    layers = _capital(listed(verdict.best))
+    return say(f"senses.curve_title.{_case(verdict, len(curve))}", Layers=layers)
 
 
 def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: int) -> list[str]:

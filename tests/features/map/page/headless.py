@@ -18,7 +18,7 @@ from contextlens.ui.models.background import jobs
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
-from tests.support.pages import settled, shown_view
+from tests.support.pages import said, settled, shown_view
 
 __all__ = [
     "around",
@@ -51,7 +51,7 @@ def assert_whole(app: AppTest) -> None:
     assert not app.error
     assert not app.warning
     assert places(app).shape[0] == picture(app).points.n_points
-    assert figure_of(app, "map_chart")["layout"]["title"]["text"]
+    assert said(app)
 
 
 def values(given: Any) -> np.ndarray:

@@ -19,6 +19,7 @@ from contextlens.core import EncoderService
 from contextlens.features.map.controls import PAGE, POINT_PANEL
 from contextlens.features.map.identity import name_of
 from contextlens.ui.files.uploads import forget_all
+from contextlens.ui.state.controls import TEXTS as SHARED
 from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
@@ -65,9 +66,9 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert old.corpus.texts == TEXTS
     assert old.points.unit == "sentences"
     assert old.points.labels["kind"] == ("pet",) * 4
-    assert "**mine.csv** · 4 texts" in plainly_said(app)
+    assert is_on_file(app, "mine.csv")
     assert not [own for own in app.file_uploader if own.key == "map_upload"]
-    app = press(app, "map_change_file")
+    app = press(app, "map_add_texts")
     app = upload(app, "broken.parquet", b"PAR1 nothing")
     assert not app.error
     assert any("broken.parquet" in re.sub(r"\\(.)", r"\1", w.value) for w in app.warning)
@@ -75,7 +76,7 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     np.testing.assert_array_equal(places(app), shown)
     assert "old map" not in plainly_said(app)
     app = press(app, "map_keep_file")
-    assert "**mine.csv** · 4 texts" in plainly_said(app)
+    assert is_on_file(app, "mine.csv")
     assert picture(app) is old
 
 
@@ -91,7 +92,7 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert_whole(app)
     assert picture(app).corpus.texts == TEXTS
     assert picture(app).points.unit == "sentences"
-    assert "4 texts" in plainly_said(app)
+    assert is_on_file(app, "Pasted texts.txt")
 
 
 def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
@@ -105,6 +106,12 @@ def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
     assert_whole(app)
     assert picture(app).corpus.texts == TEXTS
     assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+
+
+def is_on_file(app: AppTest, name: str) -> bool:
+    """True if the bar names this file."""
+    menu = field(app.selectbox, "map_collection")
+    return menu.value == "file" and name in menu.options
 
 
 def pending(widgets: Iterable[Any], name: str) -> Any:
@@ -138,6 +145,7 @@ def test_other_columns_of_a_file_can_be_used() -> None:
     )
     assert_whole(app)
     assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+    app = settled(press(app, "map_add_texts"))
     assert not [b for b in app.button if b.key == "map_columns_use"]
     app = app.multiselect(key="map_columns_labels").set_value([]).run()
     app = settled(press(app, "map_columns_use"))
@@ -155,13 +163,15 @@ def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the
     assert "Anyone with this page's address can see and download the columns" in plainly_said(own)
     pending(own.multiselect, "labels").set_value(["kind"]).run()
     own = settled(press(own, "map_use"))
-    assert "salary" in own.selectbox(key="map_columns_text").options
     view = shown_view(own)
-    digest = view.controls[PAGE]["file"]
+    own = press(own, "map_add_texts")
+    assert "salary" in own.selectbox(key="map_columns_text").options
+    digest = view.controls[SHARED]["file"]
     assert isinstance(digest, str)
-    for more in ({}, {"text": 2, "labels": "0,1,2", "color": "salary"}):
-        changed = replace(view, controls={PAGE: {**view.controls[PAGE], **more}})
-        other = framed(changed)
+    for more in ({}, {"text": 2, "labels": "0,1,2"}):
+        columns = {SHARED: {**view.controls[SHARED], **more}}
+        marks = {PAGE: {**view.controls[PAGE], "color": "salary"}}
+        other = press(framed(replace(view, controls={**columns, **marks})), "map_add_texts")
         assert_whole(other)
         assert picture(other).corpus.texts == TEXTS
         assert set(picture(other).corpus.labels) == {"kind"}
@@ -194,14 +204,6 @@ def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
     assert "<b>corpus" not in everything_said(app)
 
 
-def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
-    app = framed(map_view(*TEXTS, **QUICK))
-    old = picture(app)
-    app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
-    assert picture(app) is old
-    assert "This is the old map" in plainly_said(app)
-
-
 @pytest.mark.slow
 def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:
     columns = {
@@ -211,7 +213,8 @@ def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None
     digest = shared("<img src=y>.parquet", parquet_of(columns))
     view = map_view(source="file", file=digest, unit="sentences", find="<img", **QUICK)
     marks = {"marks_of": name_of(drawn_map(service, view)), "point": 3, "pin_a": 3, "pin_b": 4}
-    app = framed(replace(view, controls={PAGE: {**view.controls[PAGE], **marks}}))
+    marked = {PAGE: {**view.controls[PAGE], **marks}}
+    app = framed(replace(view, controls={**view.controls, **marked}))
     assert_whole(app)
     everything = [everything_said(app, raw=True), json.dumps(figure_of(app, "map_chart"))]
     assert "**20** found" in plainly_said(app)

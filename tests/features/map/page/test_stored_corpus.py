@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
+from contextlens.content.language import say
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import split_words
-from contextlens.features.map.controls import KEPT, PAGE, SOURCE, kept_among
+from contextlens.features.map.controls import PAGE
 from contextlens.features.map.request import corpus_of
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
 from tests.support.pages import everything_said, framed, settled
-
-CHOOSING = SOURCE.put(DEFAULT, "kept")
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def _nothing_kept() -> Iterator[None]:
 
 
 def on(name: str) -> ViewState:
-    return KEPT.put(CHOOSING, name)
+    return COLLECTION.put(DEFAULT, name)
 
 
 def keep(n: int = 12, title: str = "mine.csv") -> str:
@@ -47,17 +47,11 @@ def test_where_a_corpus_is_not_there_another_can_be_chosen() -> None:
     other = keep()
     app = settled(framed(on("<img src=x>"), PAGE))
     assert len(app.error) == 1
-    menu = field(app.selectbox, "map_kept")
-    assert list(menu.options) == ["Choose one", "mine.csv"]
+    menu = field(app.selectbox, "map_collection")
+    assert {"mine.csv", "Ambiguous words", say("texts.not_here")} <= set(menu.options)
     app = settled(menu.set_value(other).run())
     assert not app.error
     assert app.get("plotly_chart")
-
-
-def test_without_any_the_way_to_the_corpora_is_shown() -> None:
-    app = framed(CHOOSING, PAGE)
-    assert not app.exception
-    assert "You have no stored corpus here yet" in everything_said(app)
 
 
 def test_it_is_drawn_with_its_marked_words() -> None:
@@ -65,11 +59,3 @@ def test_it_is_drawn_with_its_marked_words() -> None:
     assert not app.error
     assert "mine\\.csv: **30** uses of words" in everything_said(app)
     assert any(own.key and own.key.startswith("map_every_word") for own in app.toggle)
-
-
-def test_the_menu_has_what_a_visit_knows() -> None:
-    titles = {"a" * 16: "one", "b" * 16: "two"}
-    own = kept_among(titles)
-    assert dict(own.options) == {"": "Choose one", **titles}
-    assert own.of(on("b" * 16)) == "b" * 16
-    assert own.of(on("c" * 16)) == ""

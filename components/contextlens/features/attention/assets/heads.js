@@ -1,10 +1,8 @@
-// All heads as small pictures; a click or Enter picks one. Arrow keys walk.
+// All heads as shades, and the strongest ones as a list; a click or Enter picks one. Arrow keys walk.
 
-import { bytes, update } from "../../../ui/widgets/assets/component.js";
+import { update } from "../../../ui/widgets/assets/component.js";
 import { button, make } from "../../../ui/widgets/assets/elements.js";
 import { moved, stopAt } from "../../../ui/widgets/assets/keyboard.js";
-
-const BLUE = [63, 134, 196]; // 3.9:1 on the light ground, 4.5:1 on the dark one
 
 export default function render(given) {
   update(Heads, ".heads", given);
@@ -22,74 +20,64 @@ class Heads {
   }
 
   update(data) {
-    const shape = `${data.layers} ${data.heads} ${data.cells}`;
+    const shape = `${data.layers} ${data.heads}`;
     if (shape !== this.shape) this.build(data);
-    if (shape !== this.shape || data.pictures !== this.pictures) this.paint(data);
-    [this.shape, this.pictures, this.data] = [shape, data.pictures, data];
+    [this.shape, this.data] = [shape, data];
     const chosen = new Set(data.chosen.map(String));
-    const best = new Set(data.best.map(String));
     this.tiles.forEach((tile, i) => {
-      const at = String(where(i, data.heads));
-      const said = data.values[where(i, data.heads)[0] - 1][i % data.heads];
-      tile.classList.toggle("chosen", chosen.has(at));
-      tile.classList.toggle("best", best.has(at));
-      tile.setAttribute("aria-pressed", String(chosen.has(at)));
-      tile.setAttribute("aria-label", `${title(i, data.heads)}: ${said}`);
+      const [layer, head] = where(i, data.heads);
+      tile.style.setProperty("--shade", data.shades[layer - 1][head]);
+      ring(tile, chosen.has(String([layer, head])));
+      tile.setAttribute("aria-label", `${title(layer, head)}: ${data.values[layer - 1][head]}`);
     });
     const first = this.tiles.findIndex((tile) => tile.classList.contains("chosen"));
     stopAt(this.tiles, this.tiles[Math.max(0, first)]);
-    this.bars.replaceChildren(...bars(data));
+    this.list.replaceChildren(
+      ...data.listed.map(({ layer, head, text }) => {
+        const item = button("item");
+        item.dataset.head = `${layer} ${head}`;
+        item.append(make("span", "", title(layer, head)), " ", make("b", "", text));
+        ring(item, chosen.has(String([layer, head])));
+        return item;
+      }),
+    );
     this.tell(null);
   }
 
-  build({ layers, heads, cells }) {
+  build({ layers, heads }) {
     const grid = make("div", "grid");
     grid.style.gridTemplateColumns = `1.25rem repeat(${heads}, minmax(0, 1fr))`;
     grid.setAttribute("role", "group");
     grid.setAttribute("aria-label", "Heads");
     grid.append(make("span", "number"));
-    for (let head = 0; head < heads; head += 1) grid.append(make("span", "number", String(head)));
+    for (let head = 1; head <= heads; head += 1) grid.append(make("span", "number", String(head)));
     this.tiles = [];
     for (let i = 0; i < layers * heads; i += 1) {
-      if (i % heads === 0) grid.append(make("span", "number", String(i / heads + 1)));
+      const [layer, head] = where(i, heads);
+      if (head === 0) grid.append(make("span", "number", String(layer)));
       const tile = button("tile");
-      const canvas = document.createElement("canvas");
-      canvas.width = canvas.height = cells;
-      tile.append(canvas);
+      tile.dataset.head = `${layer} ${head}`;
       this.tiles.push(tile);
       grid.append(tile);
     }
     this.told = make("div", "told");
-    this.bars = make("div", "bars");
-    this.root.replaceChildren(grid, this.told, this.bars);
-  }
-
-  paint({ pictures, cells }) {
-    const values = bytes(pictures);
-    this.tiles.forEach((tile, i) => {
-      const context = tile.firstChild.getContext("2d");
-      const image = context.createImageData(cells, cells);
-      for (let cell = 0; cell < cells * cells; cell += 1) {
-        image.data.set([...BLUE, values[i * cells * cells + cell]], 4 * cell);
-      }
-      context.putImageData(image, 0, 0);
-    });
+    this.list = make("div", "list");
+    this.root.replaceChildren(grid, this.told, this.list);
   }
 
   tell(target) {
     const tile = target?.closest?.(".tile");
-    this.told.textContent = tile
-      ? tile.getAttribute("aria-label")
-      : "Layers (steps) down, heads across; click one.";
+    this.told.textContent = tile ? tile.getAttribute("aria-label") : this.data.caption;
   }
 
   onClick(event) {
-    const i = this.tiles.indexOf(event.target.closest(".tile"));
-    if (i < 0) return;
-    const chosen = this.tiles[i];
-    for (const tile of this.tiles) tile.classList.toggle("chosen", tile === chosen); // at once
-    stopAt(this.tiles, chosen);
-    const [layer, head] = where(i, this.data.heads);
+    const chosen = event.target.closest(".tile, .item");
+    if (!chosen) return;
+    const name = chosen.dataset.head;
+    for (const other of [...this.tiles, ...this.list.children])
+      ring(other, other.dataset.head === name);
+    if (chosen.classList.contains("tile")) stopAt(this.tiles, chosen);
+    const [layer, head] = name.split(" ").map(Number);
     this.send({ layer, head });
   }
 
@@ -105,26 +93,16 @@ class Heads {
   }
 }
 
+function ring(tile, chosen) {
+  tile.classList.toggle("chosen", chosen);
+  tile.setAttribute("aria-pressed", String(chosen));
+}
+
+// The layer, from 1, and the head, from 0.
 function where(i, heads) {
   return [Math.floor(i / heads) + 1, i % heads];
 }
 
-function title(i, heads) {
-  const [layer, head] = where(i, heads);
-  return `Layer ${layer}, head ${head}`;
-}
-
-function bars({ bars: rows, caption }) {
-  const parts = [make("span", "about", caption)];
-  for (const { name, value, even, text } of rows) {
-    const track = make("span", "track");
-    const fill = make("span", "fill");
-    fill.style.width = `${100 * Math.min(1, value)}%`;
-    const mark = make("span", "even");
-    mark.style.left = `${100 * Math.min(0.99, even)}%`;
-    mark.title = "what attention that is spread evenly would give";
-    track.append(fill, mark);
-    parts.push(make("span", "name", name), track, make("span", "text", text));
-  }
-  return parts;
+function title(layer, head) {
+  return `Layer ${layer}, head ${head + 1}`;
 }

@@ -1,15 +1,14 @@
 // Which token attends to which: two columns of tokens, lines between them as strong as the weights.
-// Pointing at a token shows its weights as numbers; a click or Enter keeps it.
+// Two tokens are chosen, one on each side. Pointing at a token shows its weights; a click keeps it.
 // User text reaches the page through textContent and setAttribute only.
 
 import { floats, update } from "../../../ui/widgets/assets/component.js";
 import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
-import { Linked, same } from "../../../ui/widgets/assets/linked.js";
+import { Linked } from "../../../ui/widgets/assets/linked.js";
 
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
-const DIGITS = 2; // of a weight; the table has more
 const NAMED = 4; // of the largest weights, in words
 
 export default function render(given) {
@@ -27,10 +26,9 @@ class Lines extends Linked {
     if (changed || data.weights !== this.encoded) this.weights = floats(data.weights);
     this.encoded = data.weights;
     this.data = data;
-    this.picked = data.picked;
+    this.picked = { side: data.picked.side, index: data.picked[data.picked.side] };
     if (changed) this.build(data);
     this.content = content;
-    this.title.textContent = data.title;
     this.tabStop(this.items(this.picked.side)[this.picked.index]);
     this.show(this.picked);
     if (changed) this.reveal();
@@ -38,7 +36,6 @@ class Lines extends Linked {
 
   build({ rows, columns, verbs }) {
     const longest = Math.max(rows.length, columns.length);
-    this.title = make("div", "title");
     const head = make("div", "head");
     head.append(make("span", "", verbs[0]), make("span", "", verbs[1]));
     this.svg = shape("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
@@ -53,7 +50,7 @@ class Lines extends Linked {
     set(this.svg, { viewBox: `0 0 100 ${longest}` });
     this.root.style.setProperty("--longest", Math.max(1, longest));
     this.root.classList.toggle("small", longest > ROOMY);
-    this.root.replaceChildren(this.title, head, this.area, this.says);
+    this.root.replaceChildren(head, this.area, this.says);
   }
 
   items(side) {
@@ -67,23 +64,31 @@ class Lines extends Linked {
     return this.data.rows.map((_, row) => this.weights[row * n + index]);
   }
 
+  // A click on one side leaves the choice on the other.
+  pick(place) {
+    this.data.picked = { ...this.data.picked, side: place.side, [place.side]: place.index };
+    return place;
+  }
+
   show(active) {
     const values = this.of(active);
     const other = active.side === "from" ? "to" : "from";
-    const largest = Math.max(...values);
+    const chosen = this.data.picked;
+    const partner = chosen[active.side] === active.index ? chosen[other] : -1;
     for (const name of ["from", "to"]) {
       const tokens = this.items(name);
       for (let i = 0; i < tokens.length; i += 1) {
         const own = name === active.side;
         const value = tokens[i].lastChild;
         tokens[i].classList.toggle("active", own && i === active.index);
-        tokens[i].setAttribute("aria-pressed", String(same(this.picked, { side: name, index: i })));
-        value.textContent = own ? "" : values[i].toFixed(DIGITS);
+        tokens[i].classList.toggle("partner", !own && i === partner);
+        tokens[i].setAttribute("aria-pressed", String(chosen[name] === i));
+        value.textContent = own ? "" : share(values[i]);
         this.call(tokens[i], value.textContent);
-        value.classList.toggle("strong", !own && values[i] === largest && largest > 0);
+        value.classList.toggle("strong", !own && i === partner);
       }
     }
-    this.draw(active, values);
+    this.draw(active, values, partner);
     this.tell(active, values, other);
   }
 
@@ -96,7 +101,7 @@ class Lines extends Linked {
     token.setAttribute("aria-label", `${seen}, token ${token.dataset.position}, ${verb}`);
   }
 
-  draw(active, values) {
+  draw(active, values, partner) {
     const { rows, columns } = this.data;
     const paths = [];
     if (Math.max(rows.length, columns.length) <= ALL_LINES) {
@@ -104,22 +109,31 @@ class Lines extends Linked {
         for (let column = 0; column < columns.length; column += 1) {
           const own = (active.side === "from" ? row : column) === active.index;
           const weight = this.weights[row * columns.length + column];
-          if (!own && weight > 0.05) paths.push(line(row, column, weight, 0.2));
+          if (!own && weight > 0.05) paths.push(line(row, column, weight, "faint"));
         }
       }
     }
     values.forEach((weight, i) => {
       const [row, column] = active.side === "from" ? [active.index, i] : [i, active.index];
-      if (weight >= LEAST) paths.push(line(row, column, weight, 1));
+      if (weight >= LEAST && i !== partner) paths.push(line(row, column, weight, "own"));
     });
+    if (partner >= 0) {
+      const [row, column] =
+        active.side === "from" ? [active.index, partner] : [partner, active.index];
+      paths.push(line(row, column, values[partner], "joined"));
+    }
     this.svg.replaceChildren(...paths);
   }
 
   tell(active, values, other) {
+    if (active.side === this.picked.side && active.index === this.picked.index) {
+      this.says.textContent = this.data.hint;
+      return;
+    }
     const items = { from: this.data.rows, to: this.data.columns };
     const own = items[active.side][active.index];
     const order = [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, NAMED);
-    const named = order.map((i) => `${items[other][i].text} ${values[i].toFixed(DIGITS)}`);
+    const named = order.map((i) => `${items[other][i].text} ${share(values[i]) || "0%"}`);
     const arrow = active.side === "from" ? "→" : "←";
     this.says.textContent = `${own?.text ?? ""} (${own?.position ?? ""}) ${arrow} ${named.join(", ")}`;
   }
@@ -133,12 +147,20 @@ class Lines extends Linked {
   }
 }
 
-function line(row, column, weight, strength) {
+// A weight in whole per cent; nothing for what rounds to none.
+function share(weight) {
+  const rounded = Math.round(100 * weight);
+  return rounded ? `${rounded}%` : "";
+}
+
+function line(row, column, weight, kind) {
   const [a, b] = [row + 0.5, column + 0.5];
+  const width = { faint: 1 + weight, own: 1 + 6 * weight, joined: 2 + 8 * weight }[kind];
   return shape("path", {
+    class: kind,
     d: `M0 ${a} C 45 ${a}, 55 ${b}, 100 ${b}`,
-    "stroke-width": 0.75 + 3 * weight * strength,
-    "stroke-opacity": strength * Math.min(1, 0.12 + 0.88 * weight),
+    "stroke-width": width,
+    "stroke-opacity": { faint: 0.12 + 0.2 * weight, own: 0.45 + 0.5 * weight, joined: 1 }[kind],
     "vector-effect": "non-scaling-stroke",
   });
 }

@@ -32,8 +32,9 @@ class Report {
     watch(changed, this.gone.signal);
   }
 
-  update({ words, presented }) {
+  update({ words, presented, examples }) {
     this.presented = presented;
+    this.drawExamples(words, examples);
     this.root.classList.toggle("presented", presented);
     if (this.words) {
       for (const field of this.root.querySelectorAll("input, textarea")) field.readOnly = presented;
@@ -173,8 +174,28 @@ class Report {
     if (activeElement !== this.introduction) this.introduction.value = note;
     this.title.placeholder = this.words.untitled;
     this.root.classList.toggle("none", this.views.length === 0);
-    const list = this.root.querySelector(".views");
+    const list = this.root.querySelector(":scope > .views");
     list.replaceChildren(...this.views.map((view, i) => this.item(view, i)));
+  }
+
+  // What an empty report shows; without views of its own, the reader sees what one looks like.
+  drawExamples(words, examples) {
+    const example = this.root.querySelector(".example");
+    example.classList.toggle("none", examples.length === 0);
+    example.querySelector("h2").textContent = words.example;
+    example.querySelector(".views").replaceChildren(
+      ...examples.map(({ title, claim, svg }) => {
+        const item = make("li", "view");
+        const image = make("img", "");
+        const drawn = svg.replaceAll("currentColor", getComputedStyle(this.root).color);
+        image.src = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
+        image.alt = claim;
+        const about = make("div", "about");
+        about.append(make("h3", "", title), make("p", "claim", claim));
+        item.append(image, about);
+        return item;
+      }),
+    );
   }
 
   item(view, i) {

@@ -9,7 +9,8 @@ import { watch } from "../../../ui/widgets/assets/scrolling.js";
 
 const SIDES = ["first", "second"];
 const FEW = 48; // words of both together under which each has its number
-const SHORT = 48; // characters of either sentence under which both are set large
+const SHORT = 64; // characters of either sentence under which both are set large
+const SHORTEST = 48; // and under which they are set larger on a wide screen
 const NAMED = 4; // of the strongest partners, in words
 const DIGITS = 2; // at least
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
@@ -51,7 +52,14 @@ class Words extends Linked {
     this.says.setAttribute("aria-live", "polite");
     this.root.classList.toggle("many", n > FEW);
     const isBare = cells || !links.length;
-    this.root.classList.toggle("large", isBare && n <= FEW && sides.every(isShort));
+    this.root.classList.toggle(
+      "large",
+      isBare && n <= FEW && sides.every((side) => length(side) <= SHORT),
+    );
+    this.root.classList.toggle(
+      "shortest",
+      sides.every((side) => length(side) <= SHORTEST),
+    );
     this.root.classList.toggle("pickable", this.data.pickable);
     this.root.classList.toggle("bare", isBare);
     const below = make("div", "below");
@@ -233,6 +241,6 @@ function direction(words) {
   return RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
-function isShort({ words }) {
-  return words.reduce((n, { text }) => n + text.length + 1, 0) <= SHORT;
+function length({ words }) {
+  return words.reduce((n, { text }) => n + text.length + 1, 0);
 }

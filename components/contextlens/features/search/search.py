@@ -45,16 +45,16 @@ from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store
 from contextlens.corpus.store.stored_corpus import StoredCorpus
-from contextlens.features.sentences.controls import (
+from contextlens.features.search.controls import (
     BY,
     MAX_CARD_CHARACTERS,
     MAX_HITS,
+    MAX_QUOTED_CHARACTERS,
     MAX_SEARCHED_TEXTS,
     MAX_WORD_MATCHES,
 )
-from contextlens.features.sentences.vectors import WORK, TextVectors, name_of, vectors_task
 from contextlens.figures.theme import CATEGORICAL
-from contextlens.jobs import Report, Task
+from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.controls import Choice
@@ -80,11 +80,13 @@ mean vectors of their tokens.
 word counts more, the fewer texts have it; texts are ordered by the cosine with the query.
 """.strip()
 
+WORK = page_work("texts to search", "Reading the texts", large_seconds=10.0)
 _BLOCK = 8_192  # vectors
 _MAX_OPACITY = 0.55  # of the word with the largest share
 _READING = 0.9  # the share of an index's progress for reading the texts
 _CHUNK = 512  # texts, encoded between two reports
 _N_TOKENS = 25.0  # of a stored text, on average
+_N_CHARACTERS = 4.0  # of a token, on average
 
 
 def pooling_of(card: ModelCard) -> Choice:
@@ -168,18 +170,18 @@ class Hit:
     def line(self, *, by_words: bool) -> Claim:
         """The numbers of the text: by the way that found it, and its rank by the other."""
         if by_words and not self.rank:
-            return claim("sentences.search.word_hit_alone", score=self.word_score)
+            return claim("search.word_hit_alone", score=self.word_score)
         if by_words:
-            return claim("sentences.search.word_hit", score=self.word_score, rank=self.rank)
+            return claim("search.word_hit", score=self.word_score, rank=self.rank)
         if not self.word_rank:
-            return claim("sentences.search.new_hit", cosine=self.cosine)
-        return claim("sentences.search.hit", cosine=self.cosine, rank=self.word_rank)
+            return claim("search.new_hit", cosine=self.cosine)
+        return claim("search.hit", cosine=self.cosine, rank=self.word_rank)
 
     def closest_words(self) -> str:
         """The best matches in words."""
         matches = [
             say(
-                "sentences.search.match",
+                "search.match",
                 query=escape(shortened(match.query_word, 24)),
                 word=escape(shortened(match.text_word, 24)),
                 cosine=match.cosine,
@@ -240,7 +242,7 @@ class SearchResult(Panel):
     @property
     def way(self) -> str:
         """The name of the way in which texts became vectors."""
-        return name_of("mean" if _is_mean_alone(self.card) else self.pooling)
+        return say(f"search.way.{'mean' if _is_mean_alone(self.card) else self.pooling}")
 
     @property
     def has_shares(self) -> bool:
@@ -252,42 +254,31 @@ class SearchResult(Panel):
         """The number of the model's texts that share no content word with the query."""
         return sum(not hit.word_score for hit in self.by_model)
 
-    @property
-    def n_missed(self) -> int:
-        """The number of the texts found by words that are not among the model's."""
-        return sum(hit.rank > len(self.by_model) for hit in self.by_words)
-
     def claims(self) -> list[Claim]:
-        """The texts that the model finds and words do not, and the reverse."""
+        """The nearest text with its number and yardstick, and what a search by words finds."""
         if not self.is_read:
-            return [claim("sentences.search.unreadable"), *self._by_words()]
-        if not content_words(self.query):
-            return [claim("sentences.search.no_content")]
-        n, without = len(self.by_model), self.n_without_word
-        if n == 1:
-            case = "only_without" if without else "only_with"
-            return [claim(f"sentences.search.{case}")]
-        case = "without_word" if without else "with_word"
-        return [claim(f"sentences.search.{case}", n=without, total=n), *self._by_words()]
+            found = len(self.by_words)
+            alone = [claim("search.words_alone", n=found)] if found else []
+            return [claim("search.unreadable"), *alone]
+        nearest = self.by_model[0]
+        text = quoted(nearest.text, MAX_QUOTED_CHARACTERS)
+        number = {"cosine": nearest.cosine, "median": self.median}
+        return [claim("search.nearest", text=text, **number), self._by_words()]
 
-    def _by_words(self) -> list[Claim]:
-        n, n_words = len(self.by_model), len(self.by_words)
-        if not n_words:
-            return [claim("sentences.search.no_word")] if content_words(self.query) else []
-        if not self.is_read:
-            return [claim("sentences.search.words_alone", n=n_words)]
-        if n_words == 1:
-            return [claim("sentences.search.one_text", rank=self.by_words[0].rank)]
-        if not self.n_missed:
-            return [claim("sentences.search.none_missed", total=n, words=n_words)]
-        return [claim("sentences.search.missed", n=self.n_missed, total=n, words=n_words)]
+    def _by_words(self) -> Claim:
+        if not content_words(self.query):
+            return claim("search.no_content")
+        if not self.by_words:
+            return claim("search.no_word")
+        n, without = len(self.by_model), self.n_without_word
+        return claim(f"search.{'without_word' if without else 'with_word'}", n=without, total=n)
 
     def captions(self) -> list[Claim]:
         """What the numbers below the texts are."""
-        among = claim("sentences.search.among", n=self.n, median=self.median)
-        tinted = [claim("sentences.search.lit")] if self.has_shares else []
+        among = claim("search.among", n=self.n)
+        tinted = [claim("search.lit")] if self.has_shares else []
         has_matches = any(hit.matches for hit in (*self.by_model, *self.by_words))
-        closest = [claim("sentences.search.closest")] if has_matches else []
+        closest = [claim("search.closest")] if has_matches else []
         return [among, *tinted, *closest]
 
     def notes(self) -> list[Claim]:
@@ -298,7 +289,7 @@ class SearchResult(Panel):
         )
         quotes = {name: quoted(prompt.strip()) for name, prompt in prompts.items()}
         case = "_and_".join(name for name, prompt in prompts.items() if prompt)
-        prompted = [claim(f"sentences.search.prompt.{case}", **quotes)] if case else []
+        prompted = [claim(f"search.prompt.{case}", **quotes)] if case else []
         return [*prompted, *(self.unread if self.is_read else [])]
 
     def rows(self) -> Rows:
@@ -396,7 +387,7 @@ def search(
         passport=asked.passport,
         pooling=pooling,
         is_read=is_read,
-        unread=tuple(unread({say("sentences.search.query"): tokens}, service, card.id)),
+        unread=tuple(unread({say("search.query"): tokens}, service, card.id)),
     )
 
 
@@ -474,7 +465,11 @@ class _Reader:
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """(n_texts, n) the vectors of texts of the corpus."""
         if self.recipe is None:
-            return np.stack([text.vector for text in self.read(texts)])
+            layers, checksum = [self.card.n_layers], self.card.checksum
+            encodings = self.service.encode(
+                self.card.id, list(texts), layers=layers, checksum=checksum
+            )
+            return np.stack([_mean(encoding).astype(np.float32) for encoding in encodings])
         return np.stack([made.vector for made in self._by_recipe(texts, self.text_prompt)])
 
     def _by_recipe(self, texts: Sequence[str], prompt: str) -> list[SentenceVector]:
@@ -586,20 +581,18 @@ def index_task(
     token_seconds: float,
 ) -> Task:
     """A task that returns the `TextIndex` of a corpus in memory."""
-    vectors = vectors_task(corpus.key, corpus.texts, card, service, token_seconds=token_seconds)
+    if len(corpus.texts) > MAX_SEARCHED_TEXTS:
+        raise CorpusError(say("search.many", n=len(corpus.texts), most=MAX_SEARCHED_TEXTS))
     reader = _Reader(card, service, pooling)
-    key = ("sentences index", corpus.key, card.id, card.checksum, pooling)
 
-    def read(report: Report) -> TextIndex:
-        return index_of(corpus.texts, _read_all(corpus.texts, reader, report))
-
-    def work(report: Report, made: TextVectors) -> TextIndex:
+    def work(report: Report) -> TextIndex:
+        vectors = _read_all(corpus.texts, reader, report)
         report("Counting words", _READING)
-        return index_of(corpus.texts, made.by_pooling[pooling])
+        return index_of(corpus.texts, vectors)
 
-    if reader.recipe is not None and reader.text_prompt != reader.recipe.prompt(None):
-        return Task(key, WORK, read, size=vectors.size)
-    return Task(key, WORK, work, size=vectors.size, after=vectors, split=_READING)
+    lengths = (min(len(text) / _N_CHARACTERS, card.max_length) for text in corpus.texts)
+    size = sum(2 + length for length in lengths) * token_seconds
+    return Task(("search", corpus.key, card.id, card.checksum, pooling), WORK, work, size=size)
 
 
 def _read_all(texts: Sequence[str], reader: _Reader, report: Report) -> NDArray[np.float16]:
@@ -636,10 +629,10 @@ def stored_task(
         CorpusError: it is too large, or was stored for another model.
     """
     if corpus.n_texts > MAX_SEARCHED_TEXTS:
-        raise CorpusError(say("sentences.search.many", n=corpus.n_texts, most=MAX_SEARCHED_TEXTS))
+        raise CorpusError(say("search.many", n=corpus.n_texts, most=MAX_SEARCHED_TEXTS))
     indexing = corpus.about.indexing
     if (indexing.model, indexing.checksum) != (card.id, card.checksum):
-        raise CorpusError(say("sentences.search.other_model", model=indexing.model))
+        raise CorpusError(say("search.other_model", model=indexing.model))
     is_mean = pooling == "mean" or _is_mean_alone(card)
 
     def work(report: Report) -> TextIndex:
@@ -655,7 +648,7 @@ def stored_task(
 
     n_tokens = 0.0 if is_mean and corpus.has_sentences else _N_TOKENS * corpus.n_texts
     about = corpus.about
-    key = ("sentences stored", store.root, about.name, about.digest, about.created, pooling)
+    key = ("search stored", store.root, about.name, about.digest, about.created, pooling)
     return Task(key, WORK, work, size=1 + n_tokens * token_seconds)
 
 

@@ -1,0 +1,22 @@
+"""The controls of the page Search, and its limits."""
+
+from __future__ import annotations
+
+from contextlens.ui.state.controls import choice, text
+
+MAX_SEARCHED_TEXTS = 200_000
+"""300 MB of vectors with 384 dimensions."""
+MAX_QUERY_CHARACTERS = 200
+MAX_HITS = 5
+"""Texts that each way to search shows."""
+MAX_WORD_MATCHES = 3
+"""Pairs of words beside a text that a search finds."""
+MAX_CARD_CHARACTERS = 600
+"""Characters of a text that a search finds."""
+MAX_QUOTED_CHARACTERS = 90
+"""Characters of the nearest text in the headline."""
+
+PAGE = "search"
+QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
+BY = choice(PAGE, "by", ("recipe", "mean"))
+"""How texts that are searched become vectors; `search.pooling_of` a model has the options."""

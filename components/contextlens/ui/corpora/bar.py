@@ -1,0 +1,124 @@
+"""The bar of the text pages: the collection, what a page adds to it, and "Add texts"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import streamlit as st
+
+from contextlens.content.language import say
+from contextlens.content.wording import escape
+from contextlens.corpus.corpus import Corpus
+from contextlens.ui.corpora.catalogue import titles
+from contextlens.ui.corpora.controls import (
+    COLLECTION,
+    FILE,
+    FILE_NAME,
+    LABEL,
+    OWN_FILE,
+    READY_TEXTS,
+    SENTENCES,
+)
+from contextlens.ui.corpora.own_file import ADDING, MAP_COLOR, OwnFile, on_collection
+from contextlens.ui.corpora.texts import collection_of, label_naming
+from contextlens.ui.state import session
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import inputs, kit
+
+
+@contextmanager
+def texts_bar(
+    view: ViewState,
+    page: str,
+    *,
+    shown: str | None = None,
+    example: str = "",
+    then: inputs.ViewChange = lambda view: view,
+) -> Iterator[None]:
+    """Draw the bar; what is drawn inside stands between the collection and "Add texts".
+
+    Args:
+        view: the current view.
+        page: the page.
+        shown: the name of the shown collection, if it is not the one that the view names; "" for
+            the example.
+        example: the title of a ready example that only this page has; it comes first.
+        then: what else changes in the view with the collection.
+    """
+    with kit.box(border=True), kit.controls("texts"):
+        name = collection_of(view, page) if shown is None else shown
+        _collection(view, page, name, example, then)
+        yield
+        st.space("stretch")
+        st.button(
+            say("texts.add"),
+            icon=":material/add:",
+            type="tertiary",
+            key=f"{page}_add_texts",
+            on_click=_toggle,
+        )
+
+
+def problem_note(view: ViewState, problem: str, corpus: Corpus | None) -> None:
+    """Say why a page cannot use the collection that the view names, and what it shows instead.
+
+    Args:
+        view: the current view.
+        problem: the key of the sentence under `texts.problem`; "" for none.
+        corpus: the collection that cannot be used.
+    """
+    if problem:
+        title = FILE_NAME.of(view) if corpus is None else corpus.name
+        st.info(say(f"texts.problem.{problem}", title=escape(title)), icon=":material/info:")
+
+
+def panel(view: ViewState, page: str, corpus: Corpus | None) -> None:
+    """Draw the panel that adds texts, if the visitor opened it or the view's file is missing."""
+    OwnFile(page).panel(view, corpus)
+
+
+def collections(view: ViewState, asked: str) -> Mapping[str, str]:
+    """Return the titles of the collections that a visitor can choose, by name."""
+    ready = {name: COLLECTION.options[name] for name in (*READY_TEXTS, SENTENCES)}
+    file = {OWN_FILE: FILE_NAME.of(view)} if FILE.of(view) or asked == OWN_FILE else {}
+    stored = titles(view, *([asked] if asked not in {"", *ready, OWN_FILE} else []))
+    known = {**ready, **file, **stored}
+    return known if not asked or asked in known else {**known, asked: say("texts.not_here")}
+
+
+def with_label(view: ViewState, columns: Sequence[str], title: str) -> ViewState:
+    """Return the view with a column as the label, by which Map colours its points, too.
+
+    Args:
+        view: the current view.
+        columns: the titles of the collection's columns.
+        title: that of the column.
+    """
+    label = label_naming(columns, title)
+    return LABEL.put(MAP_COLOR.put(view, title if label == title else ""), label)
+
+
+def _collection(
+    view: ViewState, page: str, shown: str, example: str, then: inputs.ViewChange
+) -> None:
+    options = {**({"": example} if example else {}), **collections(view, shown)}
+    key = session.bind(f"{page}_collection", shown)
+    names = list(options)
+
+    def choose() -> None:
+        if session.is_shown(key):
+            session.write(then(on_collection(session.current(), str(session.value(key)))))
+
+    st.selectbox(
+        COLLECTION.label,
+        names,
+        names.index(shown),
+        key=key,
+        format_func=options.__getitem__,
+        on_change=choose,
+    )
+
+
+def _toggle() -> None:
+    session.keep(ADDING, not session.kept(ADDING))

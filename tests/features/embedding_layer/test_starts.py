@@ -1,0 +1,97 @@
+"""One word's start in several sentences: against the model's own tables and layer 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.embedding_layer.embedding_sum import embedding_sum
+from contextlens.features.embedding_layer.starts import (
+    N_STRIPES,
+    Start,
+    Starts,
+    StartVerdict,
+    starts_of,
+)
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.tiny_models import FAMILIES
+
+BAT = (
+    Sentence("The bat flew out of the cave", None, (4, 7)),
+    Sentence("She swung the bat", None, (14, 17)),
+)
+
+
+def starts(service: EncoderService, view: ViewState) -> Starts:
+    found = starts_of(view, embedding_sum(view, service, service.load(view.model)), service)
+    assert found is not None
+    return found
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def test_two_sentences_with_the_word_at_two_places(service: EncoderService) -> None:
+    found = starts(service, replace(DEFAULT, sentences=BAT))
+    assert [(s.name, s.position, s.is_example) for s in found.starts] == [
+        ("A", 2, False),
+        ("B", 4, False),
+    ]
+    first, second = found.starts
+    np.testing.assert_array_equal(first.word, second.word)
+    hidden = [
+        service.encode(BUNDLED_ID, [s.text], layers=[0])[0].layer(0)[s.position]
+        for s in found.starts
+    ]
+    assert found.similarity == pytest.approx(cosine(*hidden), abs=1e-5)
+    position = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")[4]
+    segment = service.matrix(BUNDLED_ID, "embeddings.token_type_embeddings.weight")[0]
+    np.testing.assert_allclose(second.place, position + segment, atol=1e-6)
+    assert found.verdict is StartVerdict.LITTLE
+    texts = [str(claim) for claim in (found.headline(), *found.claims())]
+    assert texts[0] == "“bat” starts with the same numbers in every sentence."
+    assert f"**{found.similarity:.2f}** alike (1: the same)" in texts[1]
+
+
+def test_where_the_places_are_the_same_an_example_has_another_one(service: EncoderService) -> None:
+    found = starts(service, DEFAULT)
+    assert [s.position for s in found.starts[:2]] == [5, 5]
+    assert found.starts[2].is_example
+    assert found.starts[2].position != 5
+    assert "Sentence C is an example" in str(found.notes()[-1])
+    assert [row["start, alike"] for row in found.rows()][:2] == pytest.approx([1, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["snake", "", "<b>x</b>", "القط"])
+def test_any_text_has_its_picture_or_none(service: EncoderService, text: str) -> None:
+    view = replace(DEFAULT, sentences=(Sentence(text),))
+    embedding = embedding_sum(view, service, service.load(view.model))
+    found = starts_of(view, embedding, service)
+    if found is not None:
+        assert "<b>x" not in "".join(a.text for a in found.figure().layout.annotations)
+        assert len(found.starts) == 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_its_stripes(tiny_service: EncoderService, family: str) -> None:
+    view = replace(DEFAULT, model=f"folder:{family}", sentences=BAT)
+    found = starts(tiny_service, view)
+    traces = found.figure().data
+    assert len(traces) == 3 * len(found.starts)
+    for trace, vector in zip(traces, (s.word for s in found.starts), strict=False):
+        np.testing.assert_allclose(np.ravel(trace.z), vector[:N_STRIPES], atol=1e-5)
+
+
+def test_the_verdict_follows_the_number(service: EncoderService) -> None:
+    found = starts(service, replace(DEFAULT, sentences=BAT))
+
+    def verdict(cosine: float) -> StartVerdict:
+        ends = (np.array([1.0, 0.0]), np.array([cosine, np.sqrt(1 - cosine**2)]))
+        made = [Start("A", "", 1, end, end, end) for end in ends]
+        return replace(found, starts=made).verdict
+
+    assert [verdict(c) for c in (1.0, 0.996, 0.9, 0.5)] == ["nothing", "nothing", "little", "much"]

@@ -1,0 +1,116 @@
+"""Search, headless: first sight, odd queries, stored texts, recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sentence_transformers.base.modules import Normalize
+from sentence_transformers.sentence_transformer.modules import Pooling
+from streamlit.testing.v1 import AppTest
+
+from contextlens.analysis.separation import scaled
+from contextlens.content.language import say
+from contextlens.core import BUNDLED_ID
+from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store.about import indexing_of
+from contextlens.features.search.controls import BY, PAGE, QUERY
+from contextlens.ui.corpora.controls import COLLECTION
+from contextlens.ui.models import runtime
+from contextlens.ui.models.background import store
+from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.core.spoiled import change_json
+from tests.support.fields import field
+from tests.support.pages import (
+    app_settings,
+    bundled_app,
+    everything_said,
+    framed,
+    offered_files,
+    said,
+    settled,
+)
+from tests.support.recipes import Open, with_recipe
+from tests.support.tiny_models import N_DIMS
+
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+def opened(view: ViewState = DEFAULT) -> AppTest:
+    app = settled(framed(view, PAGE))
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+@pytest.mark.slow
+def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> None:
+    view = DEFAULT
+    with offered_files() as files:
+        app = opened(view)
+    found = everything_said(app)
+    assert said(app).startswith("Nearest to your query: “A bat can eat its own weight")
+    assert said(app).endswith("so a search by words misses them.")
+    assert "no content word in common" in found
+    assert "**By the model** (the mean of all tokens)" in found
+    assert b"A bat can eat its own weight" in files["search.csv"]()
+    unread = opened(QUERY.put(view, "\N{SLIGHTLY SMILING FACE}"))
+    assert said(unread) == say("search.unreadable")
+    assert not unread.tabs
+    rude = opened(QUERY.put(COLLECTION.put(view, "sentiment"), RUDE))
+    assert "<img" not in everything_said(rude)
+    assert say("search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
+
+
+@pytest.mark.slow
+def test_a_recipe_that_is_more_than_the_mean_is_the_default_and_the_mean_can_be_chosen(
+    open_with: Open, tmp_path: Path
+) -> None:
+    with_recipe("bert", [Pooling(N_DIMS, "cls"), Normalize()], open_with, tmp_path)
+    change_json(
+        tmp_path / "models" / "bert" / "config_sentence_transformers.json",
+        prompts={"query": "query: ", "passage": "passage: "},
+    )
+    view = replace(COLLECTION.put(DEFAULT, "sentiment"), model="folder:bert")
+    settings = {"MODEL_FOLDERS": str(tmp_path / "models"), "DATA_DIR": str(tmp_path / "data")}
+    with app_settings(ALLOW_DOWNLOADS="0", **settings):
+        app = opened(view)
+        found = everything_said(app)
+        assert "**By the model** (the model's own recipe)" in found
+        assert "before your query" in found
+        assert "The bluer a word" not in found
+        app = settled(field(app.selectbox, BY.key).set_value("mean").run())
+        assert not app.exception
+        found = everything_said(app)
+        assert "**By the model** (the mean of all tokens)" in found
+        assert "before your query" not in found
+        assert "The bluer a word" in found
+
+
+def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
+    card = runtime.service().load(BUNDLED_ID)
+    texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
+    kept = store().create(Corpus("mine.csv", texts), indexing_of(card, [6], "exact"))
+    view = COLLECTION.put(DEFAULT, kept.name)
+    app = opened(view)
+    assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
+    assert "The best of 3 texts" in everything_said(app)
+    stored = store().open(kept.name).sentences().astype(float)
+    states = [encoding.hidden[-1] for encoding in runtime.service().encode(card.id, list(texts))]
+    expected = scaled(np.stack([state.mean(axis=0) for state in states]))
+    np.testing.assert_allclose(stored, expected, atol=1e-3)
+    assert "The best of 3 texts" in everything_said(opened(view))
+    store().delete(kept.name)
+    assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
+    gone = settled(framed(view, PAGE))
+    assert not gone.exception
+    assert "no longer" in gone.error[0].value
