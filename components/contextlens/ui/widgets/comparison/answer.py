@@ -73,7 +73,7 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
         return Answer((claim("answer.pending", **_names(comparison, pair)),))
     if others:
         return Answer((_of_several(portrait, [pair, *others]),))
-    return _of_pair(portrait, pair)
+    return _of_pair(portrait, pair, uses)
 
 
 def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
@@ -131,7 +131,7 @@ def margins(uses: NamedUses) -> Claim:
 # --- By references, or by the cosine alone
 
 
-def _of_pair(portrait: Portrait, pair: Pair) -> Answer:
+def _of_pair(portrait: Portrait, pair: Pair, uses: NamedUses | None) -> Answer:
     """Return the answer on two uses of a word without clear senses."""
     comparison, names = portrait.comparison, _names(portrait.comparison, pair)
     if portrait.layer == 0 and len(comparison.layers) > 1:
@@ -143,7 +143,9 @@ def _of_pair(portrait: Portrait, pair: Pair) -> Answer:
     if portrait.layer == comparison.layers[-1] and _are_almost_equal(portrait, pair):
         letters = listed_names([names["a"], names["b"]])
         return Answer((claim("answer.one_meaning", letters=letters),))
-    suggestions = senses_of(comparison.items[pair.first].word)[:2]
+    nearest = [] if uses is None else [naming.nearest for naming in uses.namings]
+    senses = senses_of(comparison.items[pair.first].word)
+    suggestions = tuple(dict.fromkeys([*nearest, *senses]))[:2]
     n_references = sum(item.role == "reference" for item in comparison.items)
     if n_references > 1:
         return Answer((claim("answer.other_references", **names),), True, suggestions)
