@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from contextlens.analysis.baseline import Band
-from contextlens.analysis.ruler import KINDS, Calibration, Range, Verdict
+from contextlens.analysis.ruler import KINDS, Range
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.features.home.reading import (
     drawn_items,
@@ -72,12 +72,11 @@ def of(pair: list[float], *references: tuple[float, float]) -> np.ndarray:
     return cosines
 
 
-def ruler(verdict: Verdict, cosine: float = 0.7, *, high: bool = False) -> RulerShown:
-    """The cosine on a ruler with this verdict, above all labelled pairs or among them."""
-    cuts = {Verdict.SAME: (None, -2), Verdict.DIFFERENT: (2, None)}.get(verdict, (None, None))
-    low = cosine - 0.5 if high else cosine - 0.1
+def ruler(cosine: float = 0.7) -> RulerShown:
+    """The cosine on a ruler, among all labelled pairs."""
+    low = cosine - 0.1
     ranges = tuple(Range(kind, low, low + 0.1, low + 0.2, 9) for kind in KINDS)
-    return RulerShown(cosine, ranges, True, Calibration(*cuts, 83), 1, ())
+    return RulerShown(cosine, ranges, True, 1, ())
 
 
 SPLIT = [(0.51, 0.28), (0.26, 0.41)]
@@ -111,7 +110,7 @@ def test_the_reason_and_the_similarity_hold_on_odd_numbers() -> None:
 
 def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
     own = portrait(of([1, 0.78]), layer=1, band=BAND)
-    assert how_much(own, PAIR, ruler(Verdict.CANNOT_TELL)).numbers["cosine"] == 0.7
+    assert how_much(own, PAIR, ruler()).numbers["cosine"] == 0.7
     assert str(how_much(own, PAIR, None)) == (
         "Similarity (cosine) **0.78** is high for unrelated words: 9 in 10 random pairs get "
         "−0.10 to 0.15."

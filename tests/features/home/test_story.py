@@ -86,7 +86,7 @@ def assert_true(view: ViewState, service: EncoderService, measures: Measures) ->
     sentences = [item for item in comparison.items if item.role == "sentence"]
     if len(sentences) == 2:
         first, second = sentences
-        said = re.findall("“([^”]*)”", str(head))
+        said = re.findall("“([^”]*)”", str(head).replace("\\", ""))
         unknown = [item.word for item in sentences if item.unknown]
         if unknown:
             assert said == list(dict.fromkeys(unknown))
