@@ -1,4 +1,4 @@
-"""Start here: uses of a word, how far apart the model keeps them, and why."""
+"""Start here: uses of a word, what moves each of them, and examples to guess first."""
 
 from functools import partial
 
@@ -15,25 +15,25 @@ from contextlens.ui.widgets.comparison import compute, drawing
 
 view = session.current()
 place = shell.header("home", view)
-left, right = st.columns([3, 2], gap="medium")
-story = left.container(border=True, gap="xsmall", key="story")
+drawing.chips(view)
+if session.is_presented():
+    story, cards = st.container(gap="xsmall", key="story"), None
+else:
+    left, right = st.columns([5, 2], gap="medium")
+    story, cards = left.container(gap="xsmall", key="story"), right.empty()
 
 # First the parts that need no model: they are on screen while it loads.
-with right:
-    page.introduction()
-    examples = st.empty()
-if not runtime.is_loaded(view.model):
-    with examples.container():
-        page.gallery(view, None)
+if cards is not None and not runtime.is_loaded(view.model):
+    with cards.container():
+        page.cards(view, None)
 
 card = None
 with story, errors.boundary():
     headline = st.container(key="headline")
     if len(view.sentences) > 1:
         headline.empty()  # so that its room is there
-    drawing.chips(view)
-    card = runtime.load(view.model, height=600)
-    with kit.placeholder("home", height=600):
+    card = runtime.load(view.model, height=480)
+    with kit.placeholder("home", height=480):
         baseline = runtime.baseline(card)
         ruler = runtime.ruler(card, baseline)
         meaning = compute.meaning_of(view, runtime.service(), card, baseline)
@@ -41,14 +41,14 @@ with story, errors.boundary():
     portrait = compute.portrait_of(meaning, view)
     if portrait is None:
         drawing.missing_words()
-        page.open_meaning(view)
     else:
         page.headline(headline, portrait, ruler)
-        page.story(view, portrait, card, ruler)
+        picture = page.story(view, portrait, card, ruler)
         numbers = partial(files, view, meaning.passport)
-        page.downloads(portrait, place, snippets(portrait, card), numbers)
+        page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
+    page.open_meaning(view)
 
-if card is not None:
-    with examples.container():
-        page.gallery(view, card)
+if card is not None and cards is not None:
+    with cards.container():
+        page.cards(view, card)
 page.basics()

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.ui.state.address import decode
+from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState, from_example
 from tests.support.cosines import expected
 from tests.support.fields import field
-from tests.support.hub_server import hub_server
 from tests.support.pages import (
     alone,
-    app_data,
     app_settings,
     arrived,
     bundled_app,
-    chart,
     everything_said,
-    finish_background_work,
     framed,
     given,
     messages,
@@ -38,10 +35,9 @@ from tests.support.pages import (
     type_in,
     view_of,
 )
-from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[3]
-PICTURE = "home_parting"
+PICTURE = "home_story"
 
 
 def home(view: ViewState | str = DEFAULT) -> Any:
@@ -51,13 +47,6 @@ def home(view: ViewState | str = DEFAULT) -> Any:
 def links(app: Any) -> dict[str, Any]:
     """The links of the page itself, by what they say."""
     return {link.proto.label: link.proto for link in app.main.get("page_link")}
-
-
-def answers(app: Any) -> dict[str, str]:
-    """The answer to each question."""
-    said = [markdown.value for markdown in app.main.markdown]
-    found = [re.match(r"\*\*([^*]+\?)\*\* (.*)", text) for text in said]
-    return {match[1]: match[2] for match in found if match}
 
 
 def target(link: Any) -> ViewState:
@@ -79,10 +68,11 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert app.title[0].value == "Start here"
     assert say("home.intro") in [caption.value for caption in app.caption]
     assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
-    said = answers(app)
-    assert list(said) == ["Why?", "Is 0.78 high?"]
-    assert "The surrounding words cause the whole difference" in said["Why?"]
-    assert "So **0.78** fits both." in said["Is 0.78 high?"]
+    assert "The wider an arc, the farther “python” moves" in reading(app)
+    assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
+        "“pet” moves “python” most",
+        "“coding” moves “python” most",
+    ]
     assert everything_said(app).count("one processing step of the model") == 1
 
 
@@ -94,25 +84,41 @@ def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     assert app.title[0].value == "Start here"
 
 
-def test_play_shows_each_layer_s_own_gap_and_title(service: EncoderService) -> None:
-    drawn = chart(home(), PICTURE)
-    cosines = expected(service, DEFAULT)[0][:-1]
-    assert [frame["name"] for frame in drawn["frames"]] == [str(n) for n in range(7)]
-    for frame, cosine in zip(drawn["frames"], cosines, strict=True):
-        first, second = frame["data"][2]["y"]
-        assert (first, second) == pytest.approx((0, 1 - cosine), abs=1e-5)
-        title = frame["layout"]["title"]["text"]
-        gap = f"Similarity (cosine) {cosine:.2f}"
-        layer = frame["name"]
-        assert title == f"{'Same vector' if cosine > 0.99999 else gap} at layer {layer}"
+def test_play_has_all_that_it_draws_and_asks_the_server_for_nothing(
+    service: EncoderService,
+) -> None:
+    drawn = given(home(), PICTURE)
+    cosines = expected(service, DEFAULT)
+    assert drawn["layers"] == list(range(7))
+    for row, size in zip(drawn["rows"], (5, 5), strict=True):
+        assert np.shape(row["changes"]) == (7, size)
+        assert len(row["says"]) == 7
+    assert drawn["rows"][0]["changes"][6][3] == pytest.approx(0.1323, abs=1e-4)
+    for use, (to_left, to_right) in zip(drawn["tug"]["uses"], ((1, 2), (3, 4)), strict=True):
+        places = np.subtract(cosines[to_right][:-1], cosines[to_left][:-1])
+        assert use["places"] == pytest.approx(places, abs=1e-4)
 
 
 def test_one_sentence_is_drawn_with_its_references() -> None:
     app = home(replace(DEFAULT, sentences=DEFAULT.sentences[:1]))
     assert not app.exception
     assert not app.header
-    assert "“python” in A and “snake”" in reading(app)
-    assert [len(frame["data"][3]["y"]) for frame in chart(app, PICTURE)["frames"]] == [3] * 7
+    drawn = given(app, PICTURE)
+    assert len(drawn["rows"]) == len(drawn["tug"]["uses"]) == 1
+    alone = given(
+        home(replace(DEFAULT, sentences=DEFAULT.sentences[:1], references=(Sentence("snake"),))),
+        PICTURE,
+    )
+    assert alone["tug"] is None
+    assert len(alone["alike"]["lines"]) == 1
+
+
+def test_without_references_the_similarity_of_the_words_is_drawn(service: EncoderService) -> None:
+    view = replace(DEFAULT, references=())
+    drawn = given(home(view), PICTURE)
+    assert drawn["tug"] is None
+    (line,) = drawn["alike"]["lines"]
+    assert line["along"] == pytest.approx(expected(service, view)[0][:-1], abs=1e-4)
 
 
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
@@ -159,83 +165,77 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     assert "See all numbers for these sentences" in links(app)
 
 
-def pick_card(app: Any, sent: object) -> Any:
+# Guess first
+
+
+def guess(app: Any, sent: object) -> Any:
     """The page after a click on a card."""
-    return send(app, "gallery", sent)
+    return send(app, "cards", sent)
 
 
-def cards(app: Any, key: str = "gallery") -> dict[str, dict[str, Any]]:
-    """The cards of the gallery, by the key of their examples."""
+def cards(app: Any, key: str = "cards") -> dict[str, dict[str, Any]]:
+    """The cards, by the key of their examples; "" is the visitor's own word."""
     return {card["key"]: card for card in given(app, key)["cards"]}
 
 
-HERE = [example for example in EXAMPLES if example.model is None]
-
-
-def test_each_example_has_its_card_and_the_one_on_the_page_is_marked() -> None:
-    app = home()
-    shown = cards(app)
-    assert list(shown) == [example.key for example in HERE]  # one needs a download: none is allowed
-    for example in HERE:
+def test_each_card_asks_first_and_only_the_example_on_the_page_is_answered() -> None:
+    shown = cards(home())
+    assert list(shown) == [*(example.key for example in EXAMPLES), ""]
+    for example in EXAMPLES[1:]:
         card = shown[example.key]
-        assert (card["title"], card["question"]) == (example.title, example.question)
-        assert card["picture"].startswith("data:image/svg")
-        assert not card["download"]
+        assert card["question"] == example.question.text
+        assert tuple(card["options"]) == example.question.options
+        assert not card["verdict"]
     assert [key for key, card in shown.items() if card["current"]] == ["python"]
+    assert shown["python"]["verdict"] == "The model gets it"
+    assert shown["python"]["says"] == "More like “a snake” (0.51) than “programming” (0.26)."
 
 
-def test_a_click_runs_an_example_in_place_and_marks_its_card(service: EncoderService) -> None:
-    app = home(replace(DEFAULT, layer=2))
-    for example in HERE[::-1]:
-        app = pick_card(app, example.key)
-        assert not app.exception
-        view = from_example(example, BUNDLED_ID)
-        assert shown_view(app) == view
-        assert app.title[0].value == "Start here"
-        assert [key for key, card in cards(app).items() if card["current"]] == [example.key]
-        drawn = chart(app, PICTURE)["frames"][-1]["data"][len(view.sentences)]["y"]
-        assert drawn[1] == pytest.approx(1 - expected(service, view)[0][-2], abs=1e-5)
-    assert "s" not in app.query_params  # the first example is the opening view
-    app = pick_card(app, "bank")
-    assert app.header[0].value == "Most alike: “bank” in B and “bank” in C"
-    assert list(answers(app)) == ["A and B: why?", "A and B: is 0.81 high?"]
-    said = [caption.value for caption in app.main.caption]
-    assert any("“bank” in B and “bank” in C are most alike" in text for text in said)
+def test_a_guess_opens_the_example_plays_it_and_says_the_model_s_answer() -> None:
+    app = guess(home(replace(DEFAULT, layer=2)), {"key": "order", "option": 0})
+    assert not app.exception
+    example = next(each for each in EXAMPLES if each.key == "order")
+    assert shown_view(app) == from_example(example, BUNDLED_ID)
+    assert given(app, "layer")["start"] == 1
+    card = cards(app)["order"]
+    assert (card["current"], card["verdict"], card["question"]) == (True, "The model is fooled", "")
+    assert card["says"].startswith("A fair guess")
+    assert given(app, "cards")["title"] == "Guess first · you 0 of 1, the model 0 of 1"
+    app = guess(app.run(), {"key": "bank", "option": 1})
+    assert cards(app)["bank"]["says"].startswith("You saw it coming.")
+    assert given(app, "cards")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
+    assert given(app, "layer")["start"] == 2
+    assert given(app.run(), "layer")["start"] == 0  # it plays once
+    app = guess(app, {"key": "order", "option": None})  # to look again
+    assert given(app, "cards")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
 
 
-@pytest.mark.parametrize("sent", ["nothing", "case", "", None, 1, ["bank"], {"key": "bank"}])
-def test_a_pick_that_is_no_card_changes_nothing(sent: Any) -> None:
-    app = pick_card(home(), sent)
+def test_an_answer_can_be_seen_without_a_guess() -> None:
+    app = guess(home(), {"key": "bat", "option": None})
+    assert cards(app)["bat"]["verdict"] == "The model is fooled"
+    assert cards(app)["python"]["verdict"] == "The model gets it"  # whose answer was on the page
+    assert given(app, "cards")["title"] == "Guess first"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *("bank", None, 1, {"key": "nothing"}, {"key": ""}, {"key": ["bank"]}, {"option": 0}),
+        *({"key": "bank", "option": option} for option in (2, -1, True, "0", [0])),
+    ],
+)
+def test_what_no_card_can_send_changes_nothing(sent: Any) -> None:
+    app = guess(home(), sent)
     assert not app.exception
     assert shown_view(app) == DEFAULT
 
 
-@pytest.mark.slow
-def test_the_example_about_capitals_offers_its_model_and_runs_when_that_is_there(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = next(each for each in EXAMPLES if each.model)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    with (
-        hub_server({example.model: build("bert", tmp_path / "cased")}) as server,
-        app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=server.endpoint),
-    ):
-        app = home()
-        assert cards(app)[example.key]["download"] == "Get bert-base-cased (436 MB)"
-        assert not cards(app)[example.key]["picture"]
-        assert not server.requests
-        app = arrived(pick_card(app, example.key))
-        finish_background_work()
-        app = app.run()
-        assert not app.exception
-        assert not app.error
-        assert server.requests
-        assert shown_view(app) == from_example(example)
-        assert chart(app, PICTURE)["frames"]
-        assert cards(app)[example.key]["picture"]
-        assert cards(app)[example.key]["current"]
-        assert not cards(app)[example.key]["download"]
+def test_presented_there_are_no_cards() -> None:
+    app = home(PRESENT.put(DEFAULT, True))
+    assert not app.exception
+    assert given(app, PICTURE)["rows"]
+    with pytest.raises(StopIteration):
+        cards(app)
 
 
 @pytest.mark.parametrize("model", ["no/such-model", "<b>not a model!</b>"])
@@ -244,10 +244,10 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert not app.exception
     assert len(app.error) == 1
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert "bank" in cards(app, "gallery_waiting")
+    assert "bank" in cards(app, "cards_waiting")
     app = arrived(field(app.selectbox, "model").set_value(BUNDLED_ID).run())
     assert not app.error
-    assert chart(app, PICTURE)["frames"]
+    assert given(app, PICTURE)["rows"]
 
 
 def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
@@ -262,5 +262,5 @@ def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
         assert not app.exception
         assert not app.error
         assert field(app.selectbox, "model").value == "folder:bert"
-        assert chart(app, PICTURE)["frames"]
-        assert shown_view(pick_card(app, "bank")).model == "folder:bert"
+        assert given(app, PICTURE)["rows"]
+        assert shown_view(guess(app, {"key": "bank", "option": 0})).model == "folder:bert"

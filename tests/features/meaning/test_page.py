@@ -462,12 +462,6 @@ def test_an_example_opens_on_a_page_with_sentences_else_in_meaning() -> None:
         assert links[EXAMPLES[0].title].page == opened
 
 
-def test_an_example_whose_model_is_not_loaded_is_left_out() -> None:
-    labels = {link.proto.label for link in framed().sidebar.get("page_link")}
-    assert {example.title for example in EXAMPLES if example.model is None} <= labels
-    assert not labels & {example.title for example in EXAMPLES if example.model is not None}
-
-
 HOSTILE = {
     "nonsense": "<script>alert(1)</script>",
     "cut off": encode(replace(DEFAULT, layer=1))[:-4],

@@ -122,8 +122,8 @@ def test_typing_a_long_text_that_repeats_its_word_is_quick() -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
 def test_an_example_opens_with_its_words_chosen(example: Example) -> None:
     view = from_example(example, "in/use")
-    assert view.model == (example.model or "in/use")
-    assert from_example(example).model == (example.model or BUNDLED_ID)
+    assert view.model == "in/use"
+    assert from_example(example).model == BUNDLED_ID
     assert decode(encode(view)) == view
     assert not is_too_long(view)
     for given_, shown in [

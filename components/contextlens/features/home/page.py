@@ -1,4 +1,4 @@
-"""The parts of Start here: words that move apart, the reasons, and examples to try in place."""
+"""The parts of Start here: the sentences with what moves their word, and cards to guess first."""
 
 from __future__ import annotations
 
@@ -9,126 +9,176 @@ from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES, Example
-from contextlens.content.language import say, table
+from contextlens.content.language import claim, say, table
 from contextlens.core import ModelCard
-from contextlens.core.errors import ContextlensError
-from contextlens.features.home import reading
-from contextlens.features.home.compute import example_cosines
-from contextlens.features.home.figures import DrawnWord, parting, thumbnail
-from contextlens.features.home.widgets import Card, gallery_cards
-from contextlens.ui.access import guard
-from contextlens.ui.access.roles import FETCH
-from contextlens.ui.models import download_requests, runtime
+from contextlens.core.schema import FloatArray
+from contextlens.features.home import flows, guesses, reading, tug
+from contextlens.features.home.figures import drawing_of
+from contextlens.features.home.guesses import Guesses, Judgement
+from contextlens.features.home.widgets import Card, Picture, guess_cards
+from contextlens.features.home.widgets import story as story_component
+from contextlens.jobs import Task
+from contextlens.ui.models import runtime, waiting
+from contextlens.ui.models.background import jobs
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
-from contextlens.ui.state.services import settings
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
-from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait
-from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
+from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-_PARTING = "home_parting"
+_GUESSES = "home_guesses"
+_PLAY = "home_play"  # the number of plays so far, and whether the next run begins one
+_ARCS = "home_arcs"
 
 
-# --- This app, its terms and its examples
-
-
-def introduction() -> None:
-    """Draw what this app is for, and the title of the examples."""
-    st.caption(say("home.intro"))
-    st.subheader(say("home.examples"), anchor=False)
+# --- This app and its terms
 
 
 def basics() -> None:
-    """Draw the meaning of token, vector, layer and similarity, one line each."""
+    """Draw what this app is for, and the meaning of token, vector, layer and similarity."""
+    st.caption(say("home.intro"))
     names = table("home.basics")
     for column, name in zip(st.columns(len(names)), names, strict=True):
         column.caption(say(f"home.basics.{name}"))
 
 
-def gallery(view: ViewState, card: ModelCard | None) -> None:
-    """Draw the examples as cards; those that the model can read have a small picture.
+# --- Guess first
+
+
+def cards(view: ViewState, card: ModelCard | None) -> None:
+    """Draw the examples as cards that ask before they show the model's answer.
 
     Args:
         view: the current view.
         card: its model, or None while that is not loaded.
     """
-    cosines = {} if card is None else example_cosines(runtime.service(), card.id)
-    cards = []
-    for example in EXAMPLES:
-        download = _download(example)
-        if download is None:
-            continue
-        along = cosines.get(example.key)
-        alt = ""
-        if along is not None:
-            alt = say("home.card_alt", start=float(along[1, 0]), end=float(along[1, -1]))
-        cards.append(
-            Card(
-                key=example.key,
-                title=example.title,
-                question=example.question,
-                picture="" if along is None else thumbnail(along),
-                alt=alt,
-                current=_is_shown(example, view),
-                download=download,
-            )
-        )
-    gallery_cards(cards, key="gallery" if card else "gallery_waiting", on_pick=_open)
-
-
-def _is_shown(example: Example, view: ViewState) -> bool:
-    opened = from_example(example, view.model)
-    return (opened.model, opened.sentences, opened.references) == (
-        view.model,
-        view.sentences,
-        view.references,
+    seen: Guesses = session.kept(_GUESSES) or {}
+    current = _shown_example(view)
+    judgements = {}
+    if card is not None:
+        judgements = {
+            example.key: guesses.judgement_of(example, runtime.service(), card)
+            for example in EXAMPLES
+            if example.key in seen or example is current
+        }
+    drawn = [
+        _card(example, judgements.get(example.key), seen.get(example.key), example is current)
+        for example in EXAMPLES
+    ]
+    drawn.append(Card("", say("home.cards.own"), says=say("home.cards.own_how")))
+    guess_cards(
+        drawn,
+        _title(seen if card is not None else {}, judgements),
+        say("home.cards.show"),
+        key="cards" if card else "cards_waiting",
+        on_pick=_open,
     )
 
 
-def _download(example: Example) -> str | None:
-    """Return the label of the button that gets an example's model.
-
-    It is empty if the model is on this machine, and None if it cannot be had here.
-    """
-    if example.model is None:
-        return ""
-    try:
-        runtime.check_model(example.model)
-        spec = runtime.service().spec(example.model)
-    except ContextlensError:
-        return None
-    if spec.loaded or spec.on_disk:
-        return ""
-    if not (settings().allow_downloads and guard.is_allowed(FETCH)):
-        return None
-    return download_requests.with_size(say("home.get", model=spec.title), spec)
+def _card(
+    example: Example, judgement: Judgement | None, guess: int | None, is_current: bool
+) -> Card:
+    question = example.question
+    if judgement is None:
+        return Card(example.key, example.title, is_current, question.text, question.options)
+    said = [guesses.reply(guess, judgement), guesses.reason(example, judgement)]
+    return Card(
+        example.key,
+        example.title,
+        is_current,
+        verdict=str(guesses.verdict(judgement)),
+        sign=judgement.answer.value,
+        says=" ".join(str(each) for each in said if each) if is_current else "",
+    )
 
 
-def _open(key: str) -> None:
+def _title(seen: Guesses, judgements: dict[str, Judgement]) -> str:
+    score = guesses.score(seen, judgements)
+    if not score.n:
+        return say("home.cards.title")
+    return say("home.cards.score", n=score.n, visitor=score.visitor, model=score.model)
+
+
+def _shown_example(view: ViewState) -> Example | None:
+    for example in EXAMPLES:
+        opened = from_example(example, view.model)
+        if (opened.sentences, opened.references) == (view.sentences, view.references):
+            return example
+    return None
+
+
+def _open(key: str, option: int | None) -> None:
+    """Open an example and play it, with what was guessed of it; a first answer counts."""
+    view = session.current()
+    seen = dict(session.kept(_GUESSES) or {})
+    current = _shown_example(view)
+    if current is not None and current.key != key:
+        seen.setdefault(current.key, None)  # its answer was on the page
+    seen.setdefault(key, option)
+    session.keep(_GUESSES, seen)
+    n_plays, _ = session.kept(_PLAY) or (0, False)
+    session.keep(_PLAY, (n_plays + 1, True))
     example = next(example for example in EXAMPLES if example.key == key)
-    opened = from_example(example, session.current().model)
-    if example.model is not None:  # its card says how much that loads
-        runtime.request(example.model)
-    session.write(opened)
+    session.write(from_example(example, view.model))
+
+
+def _play_now() -> int:
+    """Return the number of the play that this run begins; 0 for none."""
+    n_plays, is_new = session.kept(_PLAY) or (0, False)
+    session.keep(_PLAY, (n_plays, False))
+    return n_plays if is_new else 0
 
 
 # --- The words of the view
 
 
-def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
-    """Draw the picture, and an answer to each question that a first look raises."""
-    has_pair = bool(portrait.comparison.pairs("sentences"))
-    _picture(view, portrait)
-    if has_pair:
-        _answers(view, portrait, ruler_of(portrait, ruler))
-        if ruler is None:
-            runtime.await_measures(card)
-    else:
-        drawing.words(portrait)
-    open_meaning(view)
+def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> Picture:
+    """Draw the picture and what is said below it; return the picture."""
+    rows = flows.rows_of(portrait.meaning)
+    task = flows.task_of(portrait.meaning, rows, uncached(), card)
+    changes: list[FloatArray] | None = waiting.measured(task, _ARCS)
+    picture = _picture_of(portrait, rows, changes)
+    says = {
+        "start": say("home.tug.start"),
+        "line": say("home.tug.references"),
+        "alike": say("home.alike.title"),
+        "unrelated": say("home.alike.unrelated"),
+    }
+    story_component(picture, says, alt=reading.in_words(picture), key="home_story")
+    layer_bar(view, picture.layers, followed=True, start=_play_now())
+    _words(view, portrait, picture, ruler_of(portrait, ruler))
+    if changes is None:
+        _await_arcs(task)
+    if ruler is None:
+        runtime.await_measures(card)
+    return picture
+
+
+def _picture_of(
+    portrait: Portrait, rows: Sequence[flows.Row], changes: Sequence[FloatArray] | None
+) -> Picture:
+    comparison = portrait.comparison
+    pairs = reading.drawn_pairs(comparison)
+    band = portrait.meaning.band(pairs[0]) if pairs else None
+    items = comparison.items
+    return Picture(
+        layers=comparison.layers,
+        layer=portrait.layer,
+        rows=rows,
+        changes=changes,
+        tug=tug.of_references(comparison),
+        alike=[(items[p.first], items[p.second], comparison.along(p)) for p in pairs],
+        random=None if band is None else band.mean,
+    )
+
+
+def _await_arcs(task: Task) -> None:
+    job = jobs().get(task.key)
+    if job is not None and job.state not in ("done", "failed"):
+        waiting.follow(job, _ARCS, cancel="")
 
 
 def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None) -> None:
@@ -138,53 +188,27 @@ def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None)
         container.header(sentence, anchor=False)
 
 
-def _answers(view: ViewState, portrait: Portrait, on_ruler: RulerShown | None) -> None:
-    pair, *others = portrait.comparison.pairs("sentences")
-    if reading.headline(portrait, on_ruler).key in reading.ASKS_FOR_REFERENCES:
+def _words(
+    view: ViewState, portrait: Portrait, picture: Picture, on_ruler: RulerShown | None
+) -> None:
+    """Draw what the arcs show; what is asked for; and, folded, how sure that is."""
+    pairs = portrait.comparison.pairs("sentences")
+    if pairs and reading.headline(portrait, on_ruler).key in reading.ASKS_FOR_REFERENCES:
         sentences.meaning_fields(view, where="home")
-    kind = "of_two" if others else "of_one"
-    names = {"a": portrait.comparison.items[pair.first].label}
-    names["b"] = portrait.comparison.items[pair.second].label
-    why = say(f"home.questions.why.{kind}", **names)
-    much = say(f"home.questions.how_much.{kind}", cosine=portrait.cosine(pair), **names)
-    with st.container(key="answers", gap="xsmall"):
-        if evidence := reading.evidence(portrait):
-            st.caption(" ".join(map(str, evidence)))
-        if portrait.comparison.has_unknown(pair):
-            return  # its similarity says nothing, so there is nothing to explain
-        st.markdown(f"**{why}** {reading.why(portrait, pair)}")
-        st.markdown(
-            f"**{much}** {reading.how_much(portrait, pair, on_ruler)}",
-            help=None if on_ruler is None else ruler_note(on_ruler),
-        )
-    if on_ruler is not None:
-        drawing.ruler(on_ruler, scale=portrait.scale, key="home_ruler", height=136)
-
-
-def _picture(view: ViewState, portrait: Portrait) -> None:
-    comparison = portrait.comparison
-    drawn = reading.drawn_items(comparison)
-    cosines = comparison.cosines[:, drawn[0]]
-    titles = reading.parting_titles(comparison)
-    band = portrait.meaning.band(reading.drawn_pairs(comparison)[0])
-    figure = parting(
-        [
-            DrawnWord(item.name, item.label, item.color, cosines[:, i])
-            for i, item in enumerate(comparison.items)
-            if i in drawn
-        ],
-        comparison.layers,
-        layer=portrait.layer,
-        titles=titles,
-        random=None if band is None else band.mean,
-    )
-    alt = say("home.picture_alt", title=titles[portrait.row])
-    kit.chart(figure, key=_PARTING, alt=alt)
-    layer_bar(view, comparison.layers, framed=[_PARTING])
+    names = list(dict.fromkeys(flows.named(row.name) for row in picture.rows))
+    about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
+    said = [claim(about, word=names[0]), *flows.cut_note(picture.rows)]
+    sure: list[object] = [claim("home.flow.sure")]
+    if not pairs:
+        said = [*reading.of_one(portrait), *said]
+    elif not portrait.comparison.has_unknown(pairs[0]):
+        sure += [*reading.evidence(portrait), reading.how_much(portrait, pairs[0], on_ruler)]
+    kit.claims(said, sure=sure)
 
 
 def downloads(
     portrait: Portrait,
+    picture: Picture,
     container: DeltaGenerator,
     snippets: Sequence[tuple[str, str]],
     files: Callable[[], None],
@@ -193,18 +217,18 @@ def downloads(
 
     Args:
         portrait: what the page shows.
+        picture: its picture.
         container: where the menu is drawn.
         snippets: see `kit.downloads`.
         files: draws the buttons for the numbers.
     """
-    meaning, layers = portrait.meaning, portrait.comparison.layers
-    note = say("home.picture_note", first=layers[0], last=layers[-1])  # the layer bar's numbers
+    meaning = portrait.meaning
     with kit.downloads(
         container,
-        f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}",
+        f"{meaning.key}\n{export.caption(meaning.passport)}",
         page="home",
         name="start-here",
-        chart=_PARTING,
+        svg=drawing_of(picture),
         snippets=snippets,
         unused=("lines",),
         reading_key="headline" if portrait.comparison.pairs("sentences") else "reading",

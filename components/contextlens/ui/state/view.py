@@ -68,7 +68,7 @@ class ViewState:
 def from_example(example: Example, model: str | None = None) -> ViewState:
     """Return the view that an example opens."""
     return ViewState(
-        model=example.model or model or BUNDLED_ID,
+        model=model or BUNDLED_ID,
         sentences=tuple(map(_from_example_sentence, example.sentences)),
         references=tuple(map(_from_example_sentence, example.references)),
     )

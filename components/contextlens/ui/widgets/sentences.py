@@ -14,7 +14,6 @@ from contextlens.core.words import Span, find_words
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files import chooser
-from contextlens.ui.models import runtime
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.view import (
@@ -36,8 +35,7 @@ _WITH_SENTENCES = {"home", "tokens", "masks", "embedding_layer", "layers", "atte
 def menu(view: ViewState, page: str) -> None:
     """Draw links that open the examples on this page, or in Meaning in context.
 
-    Anatomy and pages about corpora show no sentences of the view. An example whose model is not in
-    memory is left out; Start here offers that model.
+    Anatomy and pages about corpora show no sentences of the view.
     """
     target = navigation.row(page if page in _WITH_SENTENCES else "meaning")
     with (
@@ -45,9 +43,8 @@ def menu(view: ViewState, page: str) -> None:
         st.container(key="examples", gap="small"),
     ):
         for example in EXAMPLES:
-            if example.model is None or runtime.is_loaded(example.model):
-                opened = from_example(example, view.model)
-                navigation.link(target, opened, label=example.title, icon=example.icon)
+            opened = from_example(example, view.model)
+            navigation.link(target, opened, label=example.title, icon=example.icon)
 
 
 Group = Literal["sentences", "references"]
