@@ -13,26 +13,26 @@ from typing import NamedTuple
 import numpy as np
 
 from contextlens.analysis.shares import Doubles
-from contextlens.content.bundled_texts import SenseSentence, ambiguous_words
+from contextlens.content.bundled_texts import SenseSentence, measured_words
 from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard, open_service
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Intervention
 from contextlens.core.words import find_word
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.features.why.score import ModelRun, vectors_of, weights_of
 from contextlens.features.why.switch_off import parts_of
 
-WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
+WORDS = tuple(dict.fromkeys(sample_corpus().labels["word"]))
 N_HEADS, N_LOSERS = 10, 3
 
 
 def senses_table(service: EncoderService, model: str, words: Sequence[str] = WORDS) -> str:
     """Nearest-centroid accuracy: words down, layers across, the best of each word in bold."""
-    corpus = LiveCorpus(ambiguous_corpus(), service, model)
+    corpus = LiveCorpus(sample_corpus(), service, model)
     found = [word_in(corpus, word, "sense") for word in words]
     uses = [word for word in found if isinstance(word, WordUses)]
     curves = [word_layers(word, corpus).curve for word in uses]
@@ -107,10 +107,10 @@ def head_costs(
         card: the model's card.
         words: some of the ambiguous words; all if none are given.
     """
-    measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in ambiguous_words()))
+    measured = tuple(words) or tuple(dict.fromkeys(sentence.word for sentence in measured_words()))
     gaps, changes = [], []
     for word in measured:
-        sentences = [sentence for sentence in ambiguous_words() if sentence.word == word]
+        sentences = [sentence for sentence in measured_words() if sentence.word == word]
         runs = list(filter(None, (_sense_run(sentence, service, card) for sentence in sentences)))
         senses = [sense for sense, _ in runs]
         parts = parts_of(range(1, card.n_layers + 1), card.n_heads, "zero")

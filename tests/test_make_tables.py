@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
@@ -39,7 +39,7 @@ def test_the_tables_have_the_numbers_of_both_pages(
     script: ModuleType, tiny_service: EncoderService
 ) -> None:
     *_, bank, _ = script.senses_table(tiny_service, MODEL, WORDS).splitlines()
-    corpus = LiveCorpus(ambiguous_corpus(), tiny_service, MODEL)
+    corpus = LiveCorpus(sample_corpus(), tiny_service, MODEL)
     uses = word_in(corpus, "bank", "sense")
     assert isinstance(uses, WordUses)
     curve = word_layers(uses, corpus).curve

@@ -25,7 +25,7 @@ from contextlens.analysis.ruler import (
     save,
 )
 from contextlens.analysis.words import POOLINGS, word_vectors
-from contextlens.content.bundled_texts import ambiguous_words, everyday_words
+from contextlens.content.bundled_texts import ambiguous_words, everyday_words, measured_words
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import find_word, find_words
 from contextlens.ui.models import tasks
@@ -123,7 +123,7 @@ def ruler(service: EncoderService, labelled: LabelledWords) -> Ruler:
 def test_the_labelled_words_are_half_of_the_ambiguous_ones_and_the_everyday_ones(
     service: EncoderService, labelled: LabelledWords
 ) -> None:
-    every = ambiguous_words()
+    every = measured_words()
     senses = [f"{row.word}: {row.sense}" for row in every]
     kept = [
         [row for row, own in zip(every, senses, strict=True) if own == sense][::2]

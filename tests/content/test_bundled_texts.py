@@ -61,7 +61,7 @@ class File:
 FILES = {
     "baseline": File(baseline_sentences(), (4, 40), 2, {3: 4, 5: 2}, 0.4, 1500),
     "ambiguous": File(
-        [entry.text for entry in AMBIGUOUS], (5, 30), 16, {3: 16, 4: 6, 5: 2}, 0.5, 5500
+        [entry.text for entry in AMBIGUOUS], (5, 30), 16, {3: 16, 4: 6, 5: 2}, 0.5, 5200
     ),
     "sentiment": File(
         [entry.text for entry in SENTIMENT], (5, 32), 3, {3: 3, 4: 2, 5: 1}, 0.35, 1300
@@ -124,9 +124,9 @@ SENSES = {
 FUNCTION_WORDS = frozenset(
     w
     for line in (
-        "a an and as at by can for from had has he her his i if in is it its my no not of on one",
-        "or she than that the their them then there they this to was we were what when which who",
-        "will with you your",
+        "a an and are as at by can could for from had has he her his i if in into is it its my no",
+        "not of on one or out she than that the their them then there they this to was we were",
+        "what when which who will with you your",
     )
     for w in line.split()
 )

@@ -10,7 +10,11 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 from contextlens.analysis.words import word_vectors
-from contextlens.content.bundled_texts import ambiguous_words, sentiment_sentences
+from contextlens.content.bundled_texts import (
+    MEASURED_WORDS,
+    ambiguous_words,
+    sentiment_sentences,
+)
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import find_word
@@ -19,6 +23,7 @@ from contextlens.corpus.bundled import (
     ambiguous_corpus,
     offered,
     read_offered,
+    sample_corpus,
     sentiment_corpus,
     stored_name,
 )
@@ -29,7 +34,6 @@ pytestmark = pytest.mark.slow
 
 
 CORPUS = ambiguous_corpus()
-WORDS = tuple(dict.fromkeys(CORPUS.labels["word"]))
 N_LAYERS = 6
 
 
@@ -52,6 +56,13 @@ def test_it_is_made_once_and_its_labels_cannot_be_changed() -> None:
         CORPUS.labels["word"] = ()  # type: ignore[index]
     parts = {"labels": dict(CORPUS.labels), "spans": CORPUS.spans}
     assert Corpus("again", CORPUS.texts, **parts).digest == CORPUS.digest
+
+
+def test_the_sample_has_every_sentence_of_some_words() -> None:
+    sample = sample_corpus()
+    rows = [i for i, word in enumerate(CORPUS.labels["word"]) if word in MEASURED_WORDS]
+    assert sample.texts == tuple(CORPUS.texts[i] for i in rows)
+    assert tuple(dict.fromkeys(sample.labels["word"])) == tuple(MEASURED_WORDS)
 
 
 def test_the_sentiment_corpus_has_every_sentence_of_its_file_with_its_labels() -> None:
@@ -99,8 +110,8 @@ def test_the_encoder_parts_the_two_pythons(vectors: np.ndarray) -> None:
 
 
 def test_the_model_hardly_parts_the_two_bats(vectors: np.ndarray) -> None:
-    """Bat keeps the lowest silhouette of all words, near zero at every layer; python the best."""
-    highest = {word: silhouettes(vectors, word).max() for word in WORDS}
+    """Bat keeps the lowest silhouette of these words, near zero at every layer; python the best."""
+    highest = {word: silhouettes(vectors, word).max() for word in MEASURED_WORDS}
     assert min(highest, key=highest.__getitem__) == "bat"
     assert highest["bat"] < 0.05
     assert max(highest, key=highest.__getitem__) == "python"

@@ -10,7 +10,7 @@ from contextlens.analysis.separation import verdict_of
 from contextlens.analysis.words import word_vectors
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.schema import FloatArray
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.map.finding import sense_tests
 from contextlens.features.pairs.pair_set import SAME, bundled_pairs
@@ -21,7 +21,7 @@ from contextlens.ui.models import tasks
 from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
 from tests.support.measured import measured
 
-WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
+WORDS = tuple(dict.fromkeys(sample_corpus().labels["word"]))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.mark.slow
 def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService) -> None:
     service.load(BUNDLED_ID)
-    corpus = ambiguous_corpus()
+    corpus = sample_corpus()
     live = LiveCorpus(corpus, service, BUNDLED_ID)
     spans = corpus.spans or ()
     for word in WORDS:

@@ -21,7 +21,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.readers import read
 from contextlens.corpus.table import Table
 from contextlens.proof import benchmarks
@@ -29,7 +29,7 @@ from contextlens.proof.__main__ import main
 from contextlens.proof.benchmarks import BENCHMARKS, MAX_ROWS, expected_figure, measure, rows_from
 from contextlens.proof.checks import Check
 
-CORPUS = ambiguous_corpus()
+CORPUS = sample_corpus()
 SPANS = CORPUS.spans or ()
 WORDS, SENSES = CORPUS.labels["word"], CORPUS.labels["sense"]
 N = 60

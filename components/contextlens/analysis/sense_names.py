@@ -101,6 +101,18 @@ class SenseNames:
         margin = float(best[0] - second[0])
         return Naming(str(self.senses[first[0]]), margin, margin >= float(self.margins[layer]))
 
+    def cosines(self, vectors: FloatArray) -> FloatArray:
+        """(n_layers, n_senses) centred cosines of a use, (n_layers, n_dims), to each centroid."""
+        units = scaled(vectors - self.centre)
+        cosines: FloatArray = np.einsum("ld,lsd->ls", units, self.centroids)
+        return cosines
+
+    def similarities(self, vectors: FloatArray, layer: int) -> FloatArray:
+        """(n, n) centred cosines of uses, (n, n_dims), with each other at a layer."""
+        units = scaled(vectors - self.centre[layer])
+        cosines: FloatArray = units @ units.T
+        return cosines
+
 
 def measure(labels: Sequence[str], vectors: FloatArray, centre: FloatArray) -> SenseNames | None:
     """Return the names that labelled uses of a word support; None with fewer than two senses.

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
 __all__ = [
+    "MEASURED_WORDS",
     "SenseSentence",
     "SentimentSentence",
     "ambiguous_words",
     "baseline_sentences",
     "everyday_words",
+    "measured_words",
+    "sense_titles",
     "sentiment_sentences",
 ]
 
@@ -84,6 +88,25 @@ class SenseSentence:
 def ambiguous_words() -> tuple[SenseSentence, ...]:
     """Every sentence in file order: word by word, and sense by sense within a word."""
     return tuple(SenseSentence(*row) for row in _rows("ambiguous_words.txt"))
+
+
+@lru_cache(maxsize=1)
+def sense_titles() -> Mapping[tuple[str, str], str]:
+    """Return the name of each word's sense in sentences: ("python", "animal") is "the animal"."""
+    return {(word, sense): title for word, sense, title in _rows("sense_titles.txt")}
+
+
+MEASURED_WORDS = (
+    *("python", "bank", "bat", "crane", "spring", "mouse", "pitch", "seal", "mercury", "bass"),
+    *("jaguar", "java", "pitcher", "chip", "cell", "key", "match", "organ"),
+)
+"""The ambiguous words for measurements that take all of their sentences at once."""
+
+
+@lru_cache(maxsize=1)
+def measured_words() -> tuple[SenseSentence, ...]:
+    """Every sentence of `MEASURED_WORDS` in file order."""
+    return tuple(row for row in ambiguous_words() if row.word in MEASURED_WORDS)
 
 
 @lru_cache(maxsize=1)

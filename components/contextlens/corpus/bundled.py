@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from contextlens.content.bundled_texts import ambiguous_words, sentiment_sentences
+from contextlens.content.bundled_texts import (
+    SenseSentence,
+    ambiguous_words,
+    measured_words,
+    sentiment_sentences,
+)
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import find_words
 from contextlens.corpus.corpus import Corpus
@@ -22,6 +28,7 @@ __all__ = [
     "ambiguous_corpus",
     "offered",
     "read_offered",
+    "sample_corpus",
     "sentiment_corpus",
     "stored_name",
 ]
@@ -36,7 +43,16 @@ def ambiguous_corpus() -> Corpus:
 
     The labels of "sense" are complete by themselves: "python: animal".
     """
-    entries = ambiguous_words()
+    return _labelled(ambiguous_words())
+
+
+@lru_cache(maxsize=1)
+def sample_corpus() -> Corpus:
+    """Return the sentences of `MEASURED_WORDS`, for pages that need the vectors of all texts."""
+    return _labelled(measured_words())
+
+
+def _labelled(entries: Sequence[SenseSentence]) -> Corpus:
     labels = {
         "word": tuple(entry.word for entry in entries),
         "sense": tuple(f"{entry.word}: {entry.sense}" for entry in entries),

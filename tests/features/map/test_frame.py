@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core import EncoderService
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import coloring
 from contextlens.features.map.controls import MAX_GROUP_LABELS
@@ -136,7 +136,7 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 def test_points_fill_the_frame_each_way_at_every_layer(service: EncoderService, name: str) -> None:
     texts, controls = CASES[name]
     has_few = texts or ("unit" not in controls and controls.get("word") != "all")
-    corpus = None if has_few else every_sixth(ambiguous_corpus())
+    corpus = None if has_few else every_sixth(sample_corpus())
     picture = drawn_map(service, map_view(*texts, **controls), corpus)
     frames = map_display(DEFAULT, picture).frames
     assert len(frames) == len(picture.layers)

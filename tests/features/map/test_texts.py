@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
 from contextlens.corpus.readers import read
 from contextlens.features.map.controls import PAGE
 from contextlens.features.map.request import corpus_of
@@ -65,6 +65,14 @@ def lines(*texts: str) -> bytes:
 def test_without_a_choice_the_ready_made_corpus_is_mapped() -> None:
     for view in (DEFAULT, view_of(source="nowhere"), view_of(source=3)):
         assert corpus_of(view) is ambiguous_corpus()
+
+
+@pytest.mark.parametrize("controls", [{"word": "all"}, {"unit": "sentences"}, {"unit": "tokens"}])
+def test_a_map_of_more_than_one_word_takes_a_sample(controls: dict[str, str]) -> None:
+    assert corpus_of(view_of(**controls)) is sample_corpus()
+    assert (
+        corpus_of(view_of(**{**controls, "unit": "words", "word": "apple"})) is ambiguous_corpus()
+    )
 
 
 def test_the_same_sentences_are_the_same_corpus() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contextlens.core import ModelCard
-from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.copies import copies_of
 from contextlens.features.probe.labelled_texts import label_of, labelled_texts
@@ -21,7 +21,7 @@ def test_a_given_split_is_respected(card: ModelCard) -> None:
 
 def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
     assert list(label_of(sentiment_corpus()).options) == ["sentiment", "kind"]
-    assert "word" in label_of(ambiguous_corpus()).options
+    assert "word" in label_of(sample_corpus()).options
     many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
     assert list(label_of(many).options) == ["id"]
 

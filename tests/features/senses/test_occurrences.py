@@ -10,7 +10,7 @@ from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.controls import labels_among
-from contextlens.features.senses.occurrences import column_of
+from contextlens.features.senses.occurrences import WordUses, column_of, word_in
 from contextlens.features.senses.senses import Senses, senses_of
 from tests.support.senses import (
     HALF,
@@ -42,6 +42,19 @@ def test_only_marked_words_carry_labels_where_texts_are_marked(
     uses = uses_of(LiveCorpus(corpus, tiny_service, MODEL))
     assert uses.labels == ("a", "", "", "b")
     assert uses.codes.tolist() == [0, -1, -1, 1]
+
+
+def test_a_word_that_texts_name_has_only_its_marked_uses(tiny_service: EncoderService) -> None:
+    texts = ("the python and the python", "a python by the bank", "a bank of the river")
+    labels = {"word": ("python", "bank", "bank"), "sense": ("a", "money", "river")}
+    corpus = LiveCorpus(
+        Corpus("Marked", texts, labels, spans=((4, 10), (16, 20), (2, 6))), tiny_service, MODEL
+    )
+    python, river = (word_in(corpus, word, "sense") for word in ("python", "river"))
+    assert isinstance(python, WordUses)
+    assert isinstance(river, WordUses)
+    assert (python.labels, python.occurrences.n_total) == (("a",), 1)
+    assert river.labels == ("",)
 
 
 def test_a_label_that_begins_with_the_word_is_shown_without_it(

@@ -8,7 +8,7 @@ from typing import cast
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
 from contextlens.core.settings import DEMO_POINTS
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import color_choice
 from contextlens.features.map.controls import (
@@ -99,7 +99,8 @@ def corpus_of(view: ViewState) -> Corpus | None:
         name = KEPT.asked(view)
         return stored_texts(name) if name else None
     if source != "file":
-        return ambiguous_corpus()
+        is_one_word = by_chosen_words(view) and word_of().of(view) != ALL_WORDS
+        return ambiguous_corpus() if is_one_word else sample_corpus()
     upload = uploads.shared(FILE.of(view))
     return upload if isinstance(upload, Corpus) else None
 

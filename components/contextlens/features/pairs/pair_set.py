@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from contextlens.analysis.correlation import Float64Array
 from contextlens.core.schema import IntArray
 from contextlens.core.words import Span, bare_words
-from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.bundled import sample_corpus
 
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
 """The label of a pair."""
@@ -170,7 +170,7 @@ _EVERY = 2
 @lru_cache(maxsize=1)
 def bundled_pairs() -> PairSet:
     """The example pairs, drawn with fixed seeds; half of the words train, the others test."""
-    corpus = ambiguous_corpus()
+    corpus = sample_corpus()
     spans = corpus.spans or ()
     senses = corpus.labels["sense"]
     members = defaultdict[str, list[int]](list)

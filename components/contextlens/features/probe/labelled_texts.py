@@ -13,7 +13,7 @@ import numpy as np
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import SPLIT, Trial, trial_of
 from contextlens.core import ModelCard
-from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.controls import (
@@ -89,7 +89,7 @@ def corpus_of(view: ViewState) -> Corpus | None:
     if source == "file":
         upload = uploads.shared(FILE.of(view))
         return upload if isinstance(upload, Corpus) else None
-    return ambiguous_corpus() if source == "ambiguous" else sentiment_corpus()
+    return sample_corpus() if source == "ambiguous" else sentiment_corpus()
 
 
 def label_of(corpus: Corpus) -> Choice:

@@ -6,7 +6,7 @@ Nothing here needs the vectors of a layer: `contextlens.features.senses.layers` 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ _LABEL_TITLES = (
     *("label", "labels", "sentiment", "class", "category", "tag"),
 )
 """Titles of a column that holds senses, the likeliest first."""
+_WORD_TITLE = "word"
+"""The title of a column that names the marked word of each text."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
 
 
 def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> WordUses:
-    occurrences = corpus.occurrences(word, most=MAX_OCCURRENCES)
+    occurrences = _marked(corpus, corpus.occurrences(word, most=MAX_OCCURRENCES))
     labels = _labels(corpus, occurrences, column) if column else ("",) * len(occurrences)
     split = corpus.column(corpus.split, occurrences.texts) if corpus.split else ()
     trial = trial_of(labels, split)
@@ -161,6 +163,16 @@ def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> Word
         codes=np.array([codes.get(label, -1) for label in labels], dtype=np.int64),
         trial=trial,
     )
+
+
+def _marked(corpus: SearchableCorpus, occurrences: Occurrences) -> Occurrences:
+    """The marked ones, if a column names the word of each text and names this one; else all."""
+    if not corpus.has_targets or _WORD_TITLE not in corpus.columns or occurrences.is_sample:
+        return occurrences
+    named = corpus.column(_WORD_TITLE, occurrences.texts)
+    is_marked = occurrences.is_target & [name.casefold() == occurrences.word for name in named]
+    places = np.flatnonzero(is_marked)
+    return replace(occurrences.take(places), n_total=len(places)) if len(places) else occurrences
 
 
 def _labels(corpus: SearchableCorpus, occurrences: Occurrences, column: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from contextlens.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.ui.state.controls import Choice, choice, text
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -35,7 +35,7 @@ BY = choice(PAGE, "by", ("recipe", "mean"))
 """How texts that are searched become vectors; `search.pooling_of` a model has the options."""
 QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
 READY_CORPORA: Mapping[str, Callable[[], Corpus]] = {
-    "ambiguous": ambiguous_corpus,
+    "ambiguous": sample_corpus,
     "sentiment": sentiment_corpus,
 }
 CORPUS = choice(PAGE, "corpus", list(READY_CORPORA))

@@ -13,6 +13,7 @@ import streamlit as st
 from contextlens.analysis import baseline as baselines
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import Ruler
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard, ModelSpec, registry
@@ -32,6 +33,7 @@ _OPENED = "own_models"  # the ids of unlisted models that this visitor opened
 _MAX_OPENED = 20
 _SPARE_ROWS = 256  # more rows than tokens than a table has that is padded to a round size
 _MAX_NAME_LENGTH = 60  # characters on a button
+_OVER: set[State] = {"done", "failed"}
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
 
@@ -228,6 +230,31 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
     return measured
 
 
+def sense_names(card: ModelCard, baseline: Baseline | None, word: str | None) -> SenseNames | None:
+    """Return the names of the senses of a word of the ready corpus, or None while there are none.
+
+    Args:
+        card: the model's card.
+        baseline: its random-pair baseline; None while that is being measured.
+        word: the word; None for a word without labelled senses.
+    """
+    if baseline is None or word is None:
+        return None
+    task = tasks.measure_senses(card, service(), baseline, word, settings().data_dir)
+    names: SenseNames | None = waiting.measured(task, "senses")
+    return names
+
+
+def are_senses_pending(card: ModelCard, word: str | None) -> bool:
+    """Return True if the names of a word's senses are still to come."""
+    if word is None:
+        return False
+    jobs_to_come = (
+        jobs().get(key) for key in (tasks.baseline_key(card), tasks.senses_key(card, word))
+    )
+    return any(job is not None and job.state not in _OVER for job in jobs_to_come)
+
+
 def _measured(task: Task, path: Path) -> Any:
     """Return a measurement's result, or None until there is one."""
 
@@ -239,8 +266,13 @@ def _measured(task: Task, path: Path) -> Any:
     return waiting.measured(task, "baseline", wait)
 
 
-def await_measures(card: ModelCard) -> None:
-    """Say which measures of a model are pending, and rerun the page when they are there."""
+def await_measures(card: ModelCard, word: str | None = None) -> None:
+    """Say which measures of a model are pending, and rerun the page when they are there.
+
+    Args:
+        card: the model's card.
+        word: a word of the ready corpus, whose senses are among the measures; None for no word.
+    """
     job = jobs().get(tasks.baseline_key(card))
     if job is not None and job.state == "failed":
         st.caption(
@@ -248,9 +280,11 @@ def await_measures(card: ModelCard) -> None:
             "cosine; the log says why."
         )
         return
-    if job is not None and job.state == "done":
+    if word is not None and job is not None and job.state == "done":
+        job = jobs().get(tasks.senses_key(card, word))
+    if job is None or job.state in _OVER:
         job = jobs().get(tasks.ruler_key(card))
-    if job is not None and job.state not in ("done", "failed"):
+    if job is not None and job.state not in _OVER:
         waiting.follow(job, "baseline", cancel="")
 
 

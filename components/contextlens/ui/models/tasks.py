@@ -13,13 +13,21 @@ import numpy as np
 
 from contextlens.analysis import baseline as baselines
 from contextlens.analysis import ruler as rulers
+from contextlens.analysis import sense_names
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import LabelledWords, Ruler
-from contextlens.analysis.words import POOLINGS, word_vectors
-from contextlens.content.bundled_texts import ambiguous_words, baseline_sentences, everyday_words
+from contextlens.analysis.sense_names import SenseNames
+from contextlens.analysis.words import POOLINGS, Pooling, word_vectors
+from contextlens.content.bundled_texts import (
+    SenseSentence,
+    ambiguous_words,
+    baseline_sentences,
+    everyday_words,
+    measured_words,
+)
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import ProgressEvent
+from contextlens.core.schema import FloatArray, ProgressEvent
 from contextlens.core.words import Span, find_word, split_words
 from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, StoppedError, Task
 
@@ -55,10 +63,18 @@ RULERS = JobKind(
     first_words="Measuring what pairs of words of known senses get in this model",
     **_LINE,
 )
+SENSES = JobKind(
+    "words to look up the meanings of",
+    n_at_once=2,
+    first_words="Looking up the meanings of the word",
+    **_LINE,
+)
 _FORMAT = 2
 """Part of the names of baselines' files: raised when the measurement changes."""
-_RULER_FORMAT = 4
+_RULER_FORMAT = 5
 """Part of the names of rulers' files: raised when their measurement changes."""
+_SENSES_FORMAT = 1
+"""Part of the names of the files of senses: raised when their measurement changes."""
 _EVERY = 2
 """The ruler is measured on every second sentence of each sense, eight of each.
 
@@ -125,9 +141,36 @@ def ruler_path(card: ModelCard, folder: Path) -> Path:
     return folder / "baselines" / f"{card.checksum[:32]}-{_RULER_FORMAT}-ruler.npz"
 
 
+def senses_key(card: ModelCard, word: str) -> tuple[str, str, str]:
+    """Return the key of the names of a word's senses in a model."""
+    return ("senses", card.checksum, word)
+
+
+def measure_senses(
+    card: ModelCard, service: EncoderService, baseline: Baseline, word: str, folder: Path
+) -> Task:
+    """Return the task that reads the names of a word's senses from a folder, or measures them.
+
+    The word is one of the ready corpus. The result is None if the model drops the word.
+    """
+    return Task(
+        senses_key(card, word), SENSES, lambda _: _senses(card, service, baseline, word, folder)
+    )
+
+
+def senses_path(card: ModelCard, word: str, folder: Path) -> Path:
+    """Return the file of the names of a word's senses in a model."""
+    return folder / "baselines" / f"{card.checksum[:32]}-{_SENSES_FORMAT}-senses-{word}.npz"
+
+
 def keep_measures(card: ModelCard, service: EncoderService, folder: Path) -> None:
-    """Measure a model's baseline and ruler now, unless a folder has them, and keep them there."""
-    _ruler(card, service, read_baseline(card, service, folder), folder)
+    """Measure a model's baseline and ruler now, unless a folder has them, and keep them there.
+
+    So are the senses of the ready corpus's first word, which the app opens with.
+    """
+    baseline = read_baseline(card, service, folder)
+    _ruler(card, service, baseline, folder)
+    _senses(card, service, baseline, ambiguous_words()[0].word, folder)
 
 
 def _counted(report: Report) -> Callable[[ProgressEvent], None]:
@@ -159,6 +202,24 @@ def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder:
     return measured
 
 
+def _senses(
+    card: ModelCard, service: EncoderService, baseline: Baseline, word: str, folder: Path
+) -> SenseNames | None:
+    path = senses_path(card, word, folder)
+    stored = sense_names.load(path)
+    if stored is not None and stored.fits(card.n_layers, card.n_dims):
+        return stored
+    with _logged("senses of a word"):
+        rows = [row for row in ambiguous_words() if row.word == word]
+        measured, vectors = _labelled(rows, card, service, POOLINGS[:1])
+        labels = [row.sense for row in measured]
+        names = sense_names.measure(labels, vectors[0], baseline.centre(POOLINGS[0])[0])
+    if names is not None:
+        with _disk_errors_ignored("senses of a word"):
+            sense_names.save(names, path)
+    return names
+
+
 @contextmanager
 def _logged(measure_name: str) -> Iterator[None]:
     try:
@@ -180,26 +241,35 @@ def _disk_errors_ignored(measure_name: str) -> Iterator[None]:
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
-    """Return the vectors of everyday words, and of ambiguous words in half of their sentences.
+    """Return the vectors of everyday words, and of `MEASURED_WORDS` in half of their sentences.
 
     Words that the model drops are left out.
     """
-    uses = ambiguous_words()
+    uses = measured_words()
     half = _half([f"{row.word}: {row.sense}" for row in uses])
     rows = [*(uses[i] for i in half), *everyday_words()]
+    measured, vectors = _labelled(rows, card, service, POOLINGS)
+    words, senses = tuple(row.word for row in measured), tuple(row.sense for row in measured)
+    return LabelledWords(words, senses, vectors)
+
+
+def _labelled(
+    rows: Sequence[SenseSentence],
+    card: ModelCard,
+    service: EncoderService,
+    poolings: Sequence[Pooling],
+) -> tuple[list[SenseSentence], FloatArray]:
+    """Return the sentences whose word has a vector, and (n_poolings, n, n_layers, n_dims)."""
     encodings = service.encode(card.id, [row.text for row in rows], checksum=card.checksum)
     measured, vectors = [], []
     for row, encoding in zip(rows, encodings, strict=True):
         span = find_word(row.text, row.word)
         with suppress(RequestError):
             if span is not None:
-                vectors.append([word_vectors(encoding, span, pooling) for pooling in POOLINGS])
+                vectors.append([word_vectors(encoding, span, pooling) for pooling in poolings])
                 measured.append(row)
-    return LabelledWords(
-        tuple(row.word for row in measured),
-        tuple(row.sense for row in measured),
-        np.array(vectors, np.float32).swapaxes(0, 1),
-    )
+    shape = (-1, len(poolings), card.n_layers + 1, card.n_dims)
+    return measured, np.array(vectors, np.float32).reshape(shape).swapaxes(0, 1)
 
 
 def _half(senses: Sequence[str]) -> list[int]:

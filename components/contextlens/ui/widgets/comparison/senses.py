@@ -1,0 +1,158 @@
+"""The meanings of a word's uses in a comparison, by their labelled senses. No streamlit in here.
+
+All pages take their conclusion on the meaning of two uses from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from contextlens.analysis.ruler import Verdict
+from contextlens.analysis.sense_names import Naming, SenseNames, meaning_of
+from contextlens.analysis.similarity import Comparison
+from contextlens.analysis.words import word_vectors
+from contextlens.content.bundled_texts import ambiguous_words, sense_titles
+from contextlens.core.schema import FloatArray
+from contextlens.core.words import folded
+from contextlens.ui.widgets.comparison.compute import Portrait
+
+_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"))
+_PLURALS = {"mice": "mouse", "arms": "", "glasses": ""}
+"""Plurals with another ending, or with a meaning of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedUses:
+    """The uses of one word in the sentences of a comparison, each with its sense.
+
+    Attributes:
+        word: the word in the ready corpus; "bank" for "Banks".
+        names: the senses with their centroids at each layer.
+        layer: the shown layer.
+        items: the index of each use in `Comparison.items`.
+        letters: the letter of each use's sentence.
+        vectors: (n_uses, n_layers, n_dims) the word vectors, not centred.
+        namings: the sense of each use at the layer.
+        verdict: the conclusion on whether all of them have the same meaning; `CANNOT_TELL` for
+            one use.
+    """
+
+    word: str
+    names: SenseNames
+    layer: int
+    items: tuple[int, ...]
+    letters: tuple[str, ...]
+    vectors: FloatArray
+    namings: tuple[Naming, ...]
+    verdict: Verdict
+
+    @property
+    def margin(self) -> float:
+        """The lowest margin that gives a name at the layer; infinite if the layer gives none."""
+        return float(self.names.margins[self.layer])
+
+    @property
+    def by_sense(self) -> dict[str | None, list[str]]:
+        """The letters by their sense, in the order of the sentences; None for "cannot tell"."""
+        groups: dict[str | None, list[str]] = {}
+        for letter, naming in zip(self.letters, self.namings, strict=True):
+            groups.setdefault(naming.sense, []).append(letter)
+        return groups
+
+    def title(self, sense: str) -> str:
+        """Return a sense as sentences name it: "the animal"."""
+        return sense_titles().get((self.word, sense), sense)
+
+    def cosines(self) -> FloatArray:
+        """(n_uses, n_layers, n_senses) centred cosine of each use to each sense's centroid."""
+        return np.stack([self.names.cosines(vectors) for vectors in self.vectors])
+
+
+@cache
+def _covered_words() -> frozenset[str]:
+    return frozenset(row.word for row in ambiguous_words())
+
+
+def senses_of(word: str) -> tuple[str, ...]:
+    """Return the senses of a word in the ready corpus, in its order; none for other words."""
+    base = covered(word)
+    return tuple(dict.fromkeys(row.sense for row in ambiguous_words() if row.word == base))
+
+
+def covered(word: str) -> str | None:
+    """Return the word of the ready corpus that a word is, or is the plural of; None if neither."""
+    wanted = folded(word)
+    if wanted in _PLURALS:
+        return _PLURALS[wanted] or None
+    forms = [wanted] + [
+        wanted.removesuffix(ending) + base for ending, base in _ENDINGS if wanted.endswith(ending)
+    ]
+    return next((form for form in forms if form in _covered_words()), None)
+
+
+def covered_word(comparison: Comparison) -> str | None:
+    """Return the word of the ready corpus that all sentences have chosen; None if they differ."""
+    chosen = [item for item in comparison.items if item.role == "sentence"]
+    bases = {covered(item.word) for item in chosen}
+    has_unknown = any(item.unknown for item in chosen)
+    return bases.pop() if len(bases) == 1 and not has_unknown else None
+
+
+def named_uses(portrait: Portrait, names: SenseNames | None) -> NamedUses | None:
+    """Return the senses of the sentences' words at the shown layer; None without names for them.
+
+    Args:
+        portrait: the comparison.
+        names: those of `covered_word(portrait.comparison)`.
+    """
+    word, layers = covered_word(portrait.comparison), portrait.comparison.layers
+    uses = [
+        (i, chosen)
+        for i, chosen in enumerate(portrait.meaning.chosen)
+        if chosen.item.role == "sentence"
+    ]
+    if names is None or word is None or not uses or layers != tuple(range(len(names.margins))):
+        return None
+    vectors = np.stack([word_vectors(chosen.encoding, chosen.span) for _, chosen in uses])
+    at_layer = vectors[:, portrait.row]
+    namings = tuple(names.name(vector, portrait.layer) for vector in at_layer)
+    is_last = portrait.layer == layers[-1]
+    return NamedUses(
+        word=word,
+        names=names,
+        layer=portrait.layer,
+        items=tuple(i for i, _ in uses),
+        letters=tuple(chosen.item.label for _, chosen in uses),
+        vectors=vectors,
+        namings=namings,
+        verdict=verdict_of(
+            namings, names.similarities(at_layer, portrait.layer) if is_last else None
+        ),
+    )
+
+
+def verdict_of(namings: Sequence[Naming], cosines: FloatArray | None = None) -> Verdict:
+    """Return the conclusion on whether uses of a word have the same meaning.
+
+    Args:
+        namings: the sense of each use.
+        cosines: (n, n) centred cosines of the uses at the last layer; None at others, where a high
+            cosine does not show one meaning.
+    """
+    verdicts = {
+        meaning_of(namings[i], namings[j], -1.0 if cosines is None else float(cosines[i, j]))
+        for i, j in combinations(range(len(namings)), 2)
+    }
+    return _overall(verdicts)
+
+
+def _overall(verdicts: Iterable[Verdict]) -> Verdict:
+    found = set(verdicts)
+    if Verdict.DIFFERENT in found:
+        return Verdict.DIFFERENT
+    return Verdict.SAME if found == {Verdict.SAME} else Verdict.CANNOT_TELL
