@@ -11,7 +11,7 @@ from contextlens.ui.models import runtime
 from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
-from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.comparison import compute, drawing, senses
 
 view = session.current()
 place = shell.header("home", view)
@@ -42,8 +42,10 @@ with story, errors.boundary():
     if portrait is None:
         drawing.missing_words()
     else:
+        names = runtime.sense_names(card, baseline, senses.covered_word(portrait.comparison))
+        uses = senses.named_uses(portrait, names)
         page.headline(headline, portrait, ruler)
-        picture = page.story(view, portrait, card, ruler)
+        picture = page.story(view, portrait, card, ruler, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
     page.open_meaning(view)

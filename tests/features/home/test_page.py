@@ -28,9 +28,10 @@ from tests.support.pages import (
     given,
     messages,
     pick,
-    reading,
+    said,
     send,
     sentence,
+    settled,
     shown_view,
     type_in,
     view_of,
@@ -68,7 +69,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert app.title[0].value == "Start here"
     assert say("home.intro") in [caption.value for caption in app.caption]
     assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
-    assert "The wider an arc, the farther “python” moves" in reading(app)
+    assert "The wider an arc, the farther “python” moves" in said(app, "reading_home")
     assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
         "“pet” moves “python” most",
         "“coding” moves “python” most",
@@ -84,41 +85,63 @@ def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     assert app.title[0].value == "Start here"
 
 
-def test_play_has_all_that_it_draws_and_asks_the_server_for_nothing(
-    service: EncoderService,
-) -> None:
+OTHER = view_of(
+    sentence("I love my pet snake", "snake"),
+    sentence("I love coding in Java", "coding"),
+    references=(Sentence("animal"), Sentence("software")),
+)
+"""Words without labelled senses in common."""
+
+
+def test_the_browser_has_all_that_play_draws() -> None:
     drawn = given(home(), PICTURE)
-    cosines = expected(service, DEFAULT)
     assert drawn["layers"] == list(range(7))
-    for row, size in zip(drawn["rows"], (5, 5), strict=True):
-        assert np.shape(row["changes"]) == (7, size)
+    for row in drawn["rows"]:
+        assert np.shape(row["changes"]) == (7, 5)
         assert len(row["says"]) == 7
     assert drawn["rows"][0]["changes"][6][3] == pytest.approx(0.1323, abs=1e-4)
-    for use, (to_left, to_right) in zip(drawn["tug"]["uses"], ((1, 2), (3, 4)), strict=True):
+
+
+def test_the_line_leads_from_sense_to_sense_and_agrees_with_their_names() -> None:
+    tug = given(settled(home()), PICTURE)["tug"]
+    assert (tug["left"], tug["right"]) == ("the animal", "the language")
+    first, second = tug["uses"]
+    assert first["places"][0] == pytest.approx(second["places"][0], abs=1e-4)
+    assert tug["start"] == "the same start"
+    assert first["places"][-1] < -tug["margins"][-1] < tug["margins"][-1] < second["places"][-1]
+    assert first["clear"][-1]
+    assert second["clear"][-1]
+
+
+def test_without_labelled_senses_it_leads_from_reference_to_reference(
+    service: EncoderService,
+) -> None:
+    cosines = expected(service, OTHER)
+    tug = given(home(OTHER), PICTURE)["tug"]
+    assert (tug["left"], tug["right"]) == ("animal", "software")
+    for use, (to_left, to_right) in zip(tug["uses"], ((1, 2), (3, 4)), strict=True):
         places = np.subtract(cosines[to_right][:-1], cosines[to_left][:-1])
         assert use["places"] == pytest.approx(places, abs=1e-4)
 
 
-def test_one_sentence_is_drawn_with_its_references() -> None:
-    app = home(replace(DEFAULT, sentences=DEFAULT.sentences[:1]))
-    assert not app.exception
-    assert not app.header
-    drawn = given(app, PICTURE)
-    assert len(drawn["rows"]) == len(drawn["tug"]["uses"]) == 1
-    alone = given(
-        home(replace(DEFAULT, sentences=DEFAULT.sentences[:1], references=(Sentence("snake"),))),
-        PICTURE,
-    )
-    assert alone["tug"] is None
-    assert len(alone["alike"]["lines"]) == 1
-
-
 def test_without_references_the_similarity_of_the_words_is_drawn(service: EncoderService) -> None:
-    view = replace(DEFAULT, references=())
+    view = replace(OTHER, references=())
     drawn = given(home(view), PICTURE)
     assert drawn["tug"] is None
     (line,) = drawn["alike"]["lines"]
     assert line["along"] == pytest.approx(expected(service, view)[0][:-1], abs=1e-4)
+
+
+def test_one_sentence_is_drawn_with_its_references() -> None:
+    one = replace(OTHER, sentences=OTHER.sentences[:1])
+    app = home(one)
+    assert not app.exception
+    assert not app.header
+    drawn = given(app, PICTURE)
+    assert len(drawn["rows"]) == len(drawn["tug"]["uses"]) == 1
+    alone = given(home(replace(one, references=one.references[:1])), PICTURE)
+    assert alone["tug"] is None
+    assert len(alone["alike"]["lines"]) == 1
 
 
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
@@ -170,10 +193,10 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
 
 def guess(app: Any, sent: object) -> Any:
     """The page after a click on a card."""
-    return send(app, "cards", sent)
+    return send(app, "guesses", sent)
 
 
-def cards(app: Any, key: str = "cards") -> dict[str, dict[str, Any]]:
+def cards(app: Any, key: str = "guesses") -> dict[str, dict[str, Any]]:
     """The cards, by the key of their examples; "" is the visitor's own word."""
     return {card["key"]: card for card in given(app, key)["cards"]}
 
@@ -200,21 +223,21 @@ def test_a_guess_opens_the_example_plays_it_and_says_the_model_s_answer() -> Non
     card = cards(app)["order"]
     assert (card["current"], card["verdict"], card["question"]) == (True, "The model is fooled", "")
     assert card["says"].startswith("A fair guess")
-    assert given(app, "cards")["title"] == "Guess first · you 0 of 1, the model 0 of 1"
+    assert given(app, "guesses")["title"] == "Guess first · you 0 of 1, the model 0 of 1"
     app = guess(app.run(), {"key": "bank", "option": 1})
     assert cards(app)["bank"]["says"].startswith("You saw it coming.")
-    assert given(app, "cards")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
+    assert given(app, "guesses")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
     assert given(app, "layer")["start"] == 2
     assert given(app.run(), "layer")["start"] == 0  # it plays once
     app = guess(app, {"key": "order", "option": None})  # to look again
-    assert given(app, "cards")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
+    assert given(app, "guesses")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
 
 
 def test_an_answer_can_be_seen_without_a_guess() -> None:
     app = guess(home(), {"key": "bat", "option": None})
     assert cards(app)["bat"]["verdict"] == "The model is fooled"
     assert cards(app)["python"]["verdict"] == "The model gets it"  # whose answer was on the page
-    assert given(app, "cards")["title"] == "Guess first"
+    assert given(app, "guesses")["title"] == "Guess first"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +267,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert not app.exception
     assert len(app.error) == 1
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert "bank" in cards(app, "cards_waiting")
+    assert "bank" in cards(app, "guesses_waiting")
     app = arrived(field(app.selectbox, "model").set_value(BUNDLED_ID).run())
     assert not app.error
     assert given(app, PICTURE)["rows"]

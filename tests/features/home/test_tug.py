@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contextlens.analysis.ruler import Verdict
 from contextlens.analysis.sense_names import SenseNames
 from contextlens.analysis.separation import scaled
 from contextlens.analysis.similarity import Comparison, Item, compare
 from contextlens.features.home.tug import of_references, of_senses
+from contextlens.ui.widgets.comparison.senses import NamedUses
 
 LAYERS = (0, 1, 2)
 N_DIMS = 6
@@ -24,6 +26,14 @@ def names_of(random: np.random.Generator, n_senses: int) -> SenseNames:
     )
 
 
+def uses_of(names: SenseNames, vectors: np.ndarray, layer: int) -> NamedUses:
+    n = len(vectors)
+    namings = tuple(names.name(use[layer], layer) for use in vectors)
+    letters = tuple("ABCDEFGH"[:n])
+    told = Verdict.CANNOT_TELL
+    return NamedUses("none", names, layer, tuple(range(n)), letters, vectors, namings, told)
+
+
 @pytest.mark.parametrize("n_senses", [2, 3, 4])
 def test_a_use_with_a_name_stands_at_the_end_of_that_name(n_senses: int) -> None:
     random = np.random.default_rng(n_senses)
@@ -31,7 +41,7 @@ def test_a_use_with_a_name_stands_at_the_end_of_that_name(n_senses: int) -> None
         names, n_uses = names_of(random, n_senses), int(random.integers(1, 9))
         vectors = random.normal(size=(n_uses, len(LAYERS), N_DIMS)).astype(np.float32)
         layer = int(random.integers(len(LAYERS)))
-        tug = of_senses(names, vectors, LAYERS, layer)
+        tug = of_senses(uses_of(names, vectors, layer))
         assert tug.left != tug.right
         at = layer or LAYERS[-1]
         assert names.name(vectors[0, at], at).nearest in (tug.left, tug.others[0])

@@ -27,6 +27,7 @@ from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
+from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _GUESSES = "home_guesses"
@@ -73,7 +74,7 @@ def cards(view: ViewState, card: ModelCard | None) -> None:
         drawn,
         _title(seen if card is not None else {}, judgements),
         say("home.cards.show"),
-        key="cards" if card else "cards_waiting",
+        key="guesses" if card else "guesses_waiting",
         on_pick=_open,
     )
 
@@ -135,15 +136,21 @@ def _play_now() -> int:
 # --- The words of the view
 
 
-def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> Picture:
+def story(
+    view: ViewState,
+    portrait: Portrait,
+    card: ModelCard,
+    ruler: Ruler | None,
+    uses: NamedUses | None,
+) -> Picture:
     """Draw the picture and what is said below it; return the picture."""
     rows = flows.rows_of(portrait.meaning)
     task = flows.task_of(portrait.meaning, rows, uncached(), card)
     changes: list[FloatArray] | None = waiting.measured(task, _ARCS)
-    picture = _picture_of(portrait, rows, changes)
+    picture = _picture_of(portrait, rows, changes, uses)
     says = {
         "start": say("home.tug.start"),
-        "line": say("home.tug.references"),
+        "line": say(f"home.tug.{'senses' if uses is not None else 'references'}"),
         "alike": say("home.alike.title"),
         "unrelated": say("home.alike.unrelated"),
     }
@@ -152,13 +159,15 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     _words(view, portrait, picture, ruler_of(portrait, ruler))
     if changes is None:
         _await_arcs(task)
-    if ruler is None:
-        runtime.await_measures(card)
+    runtime.await_measures(card, covered_word(portrait.comparison))
     return picture
 
 
 def _picture_of(
-    portrait: Portrait, rows: Sequence[flows.Row], changes: Sequence[FloatArray] | None
+    portrait: Portrait,
+    rows: Sequence[flows.Row],
+    changes: Sequence[FloatArray] | None,
+    uses: NamedUses | None,
 ) -> Picture:
     comparison = portrait.comparison
     pairs = reading.drawn_pairs(comparison)
@@ -169,7 +178,7 @@ def _picture_of(
         layer=portrait.layer,
         rows=rows,
         changes=changes,
-        tug=tug.of_references(comparison),
+        tug=tug.of_references(comparison) if uses is None else tug.of_senses(uses),
         alike=[(items[p.first], items[p.second], comparison.along(p)) for p in pairs],
         random=None if band is None else band.mean,
     )
@@ -203,7 +212,7 @@ def _words(
         said = [*reading.of_one(portrait), *said]
     elif not portrait.comparison.has_unknown(pairs[0]):
         sure += [*reading.evidence(portrait), reading.how_much(portrait, pairs[0], on_ruler)]
-    kit.claims(said, sure=sure)
+    kit.claims(said, sure=sure, key="reading_home")
 
 
 def downloads(
@@ -231,7 +240,7 @@ def downloads(
         svg=drawing_of(picture),
         snippets=snippets,
         unused=("lines",),
-        reading_key="headline" if portrait.comparison.pairs("sentences") else "reading",
+        reading_key="headline" if portrait.comparison.pairs("sentences") else "reading_home",
     ):
         files()
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.analysis.sense_names import Naming, SenseNames
-from contextlens.analysis.separation import scaled
+from contextlens.analysis.sense_names import Naming
 from contextlens.analysis.similarity import Comparison
 from contextlens.core.schema import FloatArray
 from contextlens.ui.widgets.comparison.reading import NOISE
+from contextlens.ui.widgets.comparison.senses import NamedUses
 
 _SAME_START = 1e-3
 """The largest difference of places at layer 0 that count as one."""
@@ -32,6 +32,7 @@ class Tug:
         is_clear: (n_uses, n_layers) True where an end, or another sense, has the use.
         others: for each use, the sense that it leans to if that is neither end.
         has_one_start: True if all uses are at one place at layer 0.
+        is_of_senses: True if the ends are senses, not references.
     """
 
     left: str
@@ -42,6 +43,7 @@ class Tug:
     is_clear: NDArray[np.bool_]
     others: tuple[str | None, ...]
     has_one_start: bool
+    is_of_senses: bool = False
 
     @property
     def reach(self) -> float:
@@ -51,52 +53,46 @@ class Tug:
         return 1.08 * max(farthest, float(finite.max(initial=0.0)), NOISE)
 
 
-def of_senses(names: SenseNames, vectors: FloatArray, layers: Sequence[int], layer: int) -> Tug:
-    """Return uses between the two senses that they lean to at a layer.
+def of_senses(uses: NamedUses) -> Tug:
+    """Return uses between the two senses that they lean to at the shown layer.
 
-    Args:
-        names: the labelled senses of the word.
-        vectors: (n_uses, n_layers, n_dims) word vectors.
-        layers: the layer of each row of them.
-        layer: the shown layer. Layer 0 tells nothing, so that the last one counts instead.
+    Layer 0 tells nothing, so that the last one counts instead.
     """
-    namings = [[names.name(use[row], n) for row, n in enumerate(layers)] for use in vectors]
-    at = layers.index(layer) if layer else len(layers) - 1
-    ends = _ends(names, vectors, [use[at] for use in namings], layers[at])
-    codes = [list(names.senses).index(end) for end in ends]
-    cosines = np.stack(
-        [
-            scaled(vectors[:, row] - names.centre[n]) @ names.centroids[n, codes].T
-            for row, n in enumerate(layers)
-        ],
-        axis=1,
-    )
-    places = (cosines[..., 1] - cosines[..., 0]).astype(np.float32)
-    shown = (use[at] for use in namings)
+    names, layers = uses.names, range(len(uses.names.margins))
+    namings = [[names.name(use[n], n) for n in layers] for use in uses.vectors]
+    at = uses.layer or layers[-1]
+    cosines = uses.cosines()
+    ends = _ends([use[at] for use in namings], cosines[:, at].mean(axis=0), names.senses.tolist())
+    left, right = (names.senses.tolist().index(end) for end in ends)
+    places = (cosines[..., right] - cosines[..., left]).astype(np.float32)
+    shown = [use[at].nearest for use in namings]
     return Tug(
-        left=ends[0],
-        right=ends[1],
+        left=uses.title(ends[0]),
+        right=uses.title(ends[1]),
         places=places,
         middle=0.0,
-        margins=names.margins[list(layers)],
+        margins=names.margins,
         is_clear=np.array([[each.is_clear for each in use] for use in namings]),
-        others=tuple(each.nearest if each.nearest not in ends else None for each in shown),
+        others=tuple(uses.title(sense) if sense not in ends else None for sense in shown),
         has_one_start=_has_one_start(places, layers),
+        is_of_senses=True,
     )
 
 
-def _ends(
-    names: SenseNames, vectors: FloatArray, namings: Sequence[Naming], layer: int
-) -> tuple[str, str]:
-    """Return the two senses that most uses lean to, that of the first use on the left."""
+def _ends(namings: Sequence[Naming], cosines: FloatArray, senses: Sequence[str]) -> tuple[str, str]:
+    """Return the two senses that most uses lean to, that of the first use on the left.
+
+    Args:
+        namings: the sense of each use at one layer.
+        cosines: (n_senses,) the mean cosine of the uses to each sense, for a second one.
+        senses: the names of the senses.
+    """
     order = sorted(namings, key=lambda each: (not each.is_clear, -each.margin))
     wanted = [sense for sense, _ in Counter(each.nearest for each in order).most_common(2)]
-    if len(wanted) < 2:
-        units = scaled(vectors.mean(axis=0)[layer] - names.centre[layer])
-        near = names.senses[np.argsort(-(names.centroids[layer] @ units), kind="stable")]
-        wanted.append(next(str(sense) for sense in near if sense != wanted[0]))
-    first = namings[0].nearest
-    return (wanted[1], wanted[0]) if wanted[1] == first else (wanted[0], wanted[1])
+    nearest = (senses[i] for i in np.argsort(-cosines, kind="stable"))
+    wanted += [sense for sense in nearest if sense not in wanted][: 2 - len(wanted)]
+    is_turned = wanted[1] == namings[0].nearest
+    return (wanted[1], wanted[0]) if is_turned else (wanted[0], wanted[1])
 
 
 def of_references(comparison: Comparison) -> Tug | None:

@@ -192,7 +192,7 @@ def guess_cards(
             on_pick(*pick)
 
     data = {"title": title, "show": show, "cards": [asdict(card) for card in cards]}
-    component("contextlens.features.home", "cards", data, key=key, on_pick=receive)
+    component("contextlens.features.home", "guesses", data, key=key, on_pick=receive)
 
 
 def _checked(sent: object, known: Mapping[str, int]) -> tuple[str, int | None] | None:

@@ -6,7 +6,7 @@ import { update } from "../../../ui/widgets/assets/component.js";
 import { make, set, shape } from "../../../ui/widgets/assets/elements.js";
 import { follow } from "../../../ui/widgets/assets/layers.js";
 
-const ROOM = [0, 84, 84, 60, 44]; // pixels for arcs above a row, by the number of rows
+const ROOM = [0, 84, 84, 56, 44]; // pixels for arcs above a row, by the number of rows
 const WIDEST = 16; // pixels of the widest arc
 const LEAST_END = 0.05; // the change that an arc of this width stands for, at least
 const MANY = 60; // characters of a sentence from which all are set smaller
@@ -45,7 +45,7 @@ class Story {
     this.below = below || null;
     this.root.replaceChildren(rows, ...(below ? below.parts : []));
     const longest = Math.max(...data.rows.map(({ words }) => words.map((w) => w.text).join(" ").length));
-    this.root.classList.toggle("many", longest > MANY || data.rows.length > 4);
+    this.root.classList.toggle("many", longest > MANY || data.rows.length > 2);
     this.watcher.disconnect();
     this.watcher.observe(this.root);
     this.measure();
@@ -57,6 +57,8 @@ class Story {
     if (!width) return;
     const room = ROOM[this.data.rows.length] ?? 0;
     this.root.classList.remove("folded");
+    this.root.style.setProperty("--room", "0");
+    for (const row of this.rows) row.unfold();
     const fits = room > 0 && this.rows.every((row) => row.isOnOneLine);
     this.root.classList.toggle("folded", !fits);
     this.root.style.setProperty("--room", fits ? `${room}px` : "0");
@@ -89,7 +91,7 @@ class Row {
     inner.append(...this.chips);
     if (cut[1]) inner.append(make("span", "left-out", "…"));
     this.said = make("span", "says");
-    this.said.dir = "auto";
+    this.said.dir = "ltr";
     this.root.append(this.svg, make("span", "badge", letter), inner, this.said);
     this.moving = words.flatMap((word, i) => (word.chosen || !changes ? [] : [i]));
     this.chosen = words.flatMap((word, i) => (word.chosen ? [i] : []));
@@ -100,9 +102,14 @@ class Row {
     return Math.max(...tops) === Math.min(...tops);
   }
 
+  unfold() {
+    this.said.classList.remove("under");
+  }
+
   measure(room) {
     this.room = room;
     for (const each of this.chips) each.firstChild.hidden = room > 0;
+    this.said.classList.toggle("under", this.said.offsetLeft < this.chips[0].offsetLeft);
     this.paths = room
       ? this.moving.map(() => shape("path", { fill: "none", stroke: this.color }))
       : [];
@@ -164,7 +171,8 @@ class Tug {
     const bottom = this.uses.length * LANE;
     const half = width / 2 - RADIUS - 2;
     this.x = (place) => width / 2 + (Math.max(-1, Math.min(1, (place - this.middle) / this.reach)) * half);
-    set(this.svg, { height: bottom + 22, viewBox: `0 0 ${width} ${bottom + 22}` });
+    const height = bottom + (this.start ? 22 : 4);
+    set(this.svg, { height, viewBox: `0 0 ${width} ${height}` });
     this.band = shape("rect", { class: "band", y: 0, height: bottom, rx: 4 });
     const parts = [this.band];
     this.marks = this.uses.map(({ row, other }, n) => {

@@ -7,7 +7,7 @@ import { button, make } from "../../../ui/widgets/assets/elements.js";
 const SIGNS = { right: "✓", fooled: "✗" };
 
 export default function render(given) {
-  update(Cards, ".cards", given);
+  update(Cards, ".guesses", given);
 }
 
 class Cards {
