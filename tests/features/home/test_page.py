@@ -156,7 +156,8 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
 
 def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
     app = type_in(home(), "The grassy bank of a river", where="side_sentences")
-    assert shown_view(app).sentences[0].word is None
+    assert shown_view(app).sentences[0] == sentence("The grassy bank of a river", "river")
+    assert given(app, PICTURE)["rows"][0]["says"][-1].endswith("“river” most")
     assert shown_view(app).references == DEFAULT.references
     app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
     assert shown_view(app) == view_of(

@@ -21,6 +21,7 @@ from contextlens.ui.state.view import (
     Sentence,
     ViewState,
     from_example,
+    last_content_word,
     retyped,
     shared_word,
     without_left_references,
@@ -114,6 +115,22 @@ def test_typing_a_long_text_that_repeats_its_word_is_quick() -> None:
     started = time.perf_counter()
     assert retyped(Sentence(text, None, (3, 5)), text, None).word == (3, 5)
     assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The grassy bank of a river.", "river"),
+        ("What is it?", "it"),
+        ("ذهب الولد إلى المدرسة", "المدرسة"),
+        ("python", "python"),
+        ("...", None),
+        ("", None),
+    ],
+)
+def test_the_last_content_word_is_the_last_one_if_there_is_none(text: str, word: str) -> None:
+    span = last_content_word(text)
+    assert (span and text[slice(*span)]) == word
 
 
 # Examples

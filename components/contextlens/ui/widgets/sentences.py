@@ -21,6 +21,7 @@ from contextlens.ui.state.view import (
     Sentence,
     ViewState,
     from_example,
+    last_content_word,
     letter,
     retyped,
     shared_word,
@@ -202,14 +203,18 @@ def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
 
     A chosen word is kept if the new text has it, else replaced by another sentence's word if the
     new text has that. Failing both, the new text and all sentences that share its longest shared
-    word get that word, unless two other sentences have the same word chosen.
+    word get that word, unless two other sentences have the same word chosen. A text that shares no
+    word gets its last content word.
     """
     rows = list(view.sentences)
     rows[index] = retyped(rows[index], text, _word_of_others(view, index))
     others = [row for i, row in enumerate(rows) if i != index]
     chosen = [row.text[slice(*row.word)].casefold() for row in others if row.word]
     shared = shared_word(text, [row.text for row in others])
-    if rows[index].word or shared is None or len(set(chosen)) < len(chosen):
+    if rows[index].word:
+        return rows
+    if shared is None or len(set(chosen)) < len(chosen):
+        rows[index] = replace(rows[index], word=last_content_word(text))
         return rows
     return [
         row
