@@ -224,14 +224,14 @@ def test_a_guess_opens_the_example_plays_it_and_says_the_model_s_answer() -> Non
     card = cards(app)["order"]
     assert (card["current"], card["verdict"], card["question"]) == (True, "The model is fooled", "")
     assert card["says"].startswith("A fair guess")
-    assert given(app, "guesses")["title"] == "Guess first · you 0 of 1, the model 0 of 1"
+    assert given(app, "guesses")["title"] == "Guess first · you 0, the model 0, out of 1"
     app = guess(app.run(), {"key": "bank", "option": 1})
     assert cards(app)["bank"]["says"].startswith("You saw it coming.")
-    assert given(app, "guesses")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
+    assert given(app, "guesses")["title"] == "Guess first · you 1, the model 1, out of 2"
     assert given(app, "layer")["start"] == 2
     assert given(app.run(), "layer")["start"] == 0  # it plays once
     app = guess(app, {"key": "order", "option": None})  # to look again
-    assert given(app, "guesses")["title"] == "Guess first · you 1 of 2, the model 1 of 2"
+    assert given(app, "guesses")["title"] == "Guess first · you 1, the model 1, out of 2"
 
 
 def test_an_answer_can_be_seen_without_a_guess() -> None:
