@@ -4,13 +4,16 @@ from functools import partial
 
 from contextlens.features.attention import page
 from contextlens.features.attention.attention import attention_view
+from contextlens.features.attention.controls import PAGE, SENTENCE
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
-downloads = shell.header("attention", view)
+downloads = shell.header(PAGE, view)
+subject_bar(view, PAGE, control=SENTENCE, pairs=True)
 card = runtime.load(view.model, height=560)
 with kit.placeholder("attention", height=560):
     attention = attention_view(view, runtime.service(), card)

@@ -3,14 +3,17 @@
 from functools import partial
 
 from contextlens.features.embedding_layer import page
+from contextlens.features.embedding_layer.controls import PAGE, SENTENCE
 from contextlens.features.embedding_layer.embedding_sum import embedding_sum
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
-downloads = shell.header("embedding_layer", view)
+downloads = shell.header(PAGE, view)
+subject_bar(view, PAGE, control=SENTENCE, pairs=True)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
 with kit.placeholder("embedding_layer", height=520):

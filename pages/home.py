@@ -11,11 +11,12 @@ from contextlens.ui.models import runtime
 from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
-from contextlens.ui.widgets.comparison import compute, drawing, senses
+from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 place = shell.header("home", view)
-drawing.chips(view)
+subject_bar(view, "home", words=True)
 if session.is_presented():
     story, cards = st.container(gap="xsmall", key="story"), None
 else:
@@ -29,9 +30,8 @@ if cards is not None and not runtime.is_loaded(view.model):
 
 card = None
 with story, errors.boundary():
-    headline = st.container(key="headline")
-    if len(view.sentences) > 1:
-        headline.empty()  # so that its room is there
+    headline = st.container(key="place_of_headline")
+    headline.empty()  # so that its room is there
     card = runtime.load(view.model, height=480)
     with kit.placeholder("home", height=480):
         baseline = runtime.baseline(card)
@@ -42,10 +42,11 @@ with story, errors.boundary():
     if portrait is None:
         drawing.missing_words()
     else:
-        names = runtime.sense_names(card, baseline, senses.covered_word(portrait.comparison))
-        uses = senses.named_uses(portrait, names)
-        page.headline(headline, portrait, ruler)
-        picture = page.story(view, portrait, card, ruler, uses)
+        uses = drawing.uses_of(portrait, card, baseline)
+        answer = drawing.answer_of(portrait, card, uses)
+        with headline:
+            page.headline(portrait, answer, uses)
+        picture = page.story(view, portrait, card, ruler, answer, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
     page.open_meaning(view)

@@ -3,15 +3,17 @@
 from functools import partial
 
 from contextlens.features.layers import page
-from contextlens.features.layers.controls import SECTION
+from contextlens.features.layers.controls import PAGE, SECTION, SENTENCE
 from contextlens.features.layers.hidden_states import hidden_states
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
-downloads = shell.header("layers", view)
+downloads = shell.header(PAGE, view)
+subject_bar(view, PAGE, control=SENTENCE, pairs=True)
 card = runtime.load(view.model, height=560)
 service = runtime.service()
 with kit.placeholder("layers", height=560):

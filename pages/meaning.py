@@ -6,9 +6,12 @@ from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.comparison import compute, drawing
+from contextlens.ui.widgets.comparison.senses import covered_word
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 downloads = shell.header("meaning", view)
+subject_bar(view, "meaning", words=True)
 with kit.box():
     page.toolbar(view)
 
@@ -23,8 +26,9 @@ portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()
 else:
-    page.picture(view, portrait, ruler)
+    uses = drawing.uses_of(portrait, card, baseline)
+    drawing.headline(portrait, card, uses)
+    page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
     page.downloads(view, portrait, card, downloads)
-    if ruler is None:
-        runtime.await_measures(card)
+    runtime.await_measures(card, covered_word(portrait.comparison))

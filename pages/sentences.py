@@ -5,9 +5,11 @@ from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
 from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.subject import subject_bar
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
+subject_bar(view, controls.PAGE)
 with kit.box():
     vectors = page.toolbar(view)
 card = runtime.load(view.model, height=page.HEIGHT)

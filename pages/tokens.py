@@ -12,16 +12,17 @@ from contextlens.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(PAGE, view)
+page.subject(view)
 model = runtime.load(view.model, height=420)
 service = runtime.service()
 with kit.placeholder(PAGE, height=420):
     card = service.load_tokenizer(view.model)
     tokenized = tokenized_sentence(view, service, card)
 
+page.headline(tokenized)
 with kit.box():
     page.toolbar(view, card)
 page.strip(tokenized)
-page.words(tokenized)
 draws = {name: partial(draw, view, tokenized, service, model) for name, draw in page.LOOKS.items()}
 kit.look_closer(view, SECTION, draws)
 page.explain(tokenized, model)

@@ -11,6 +11,7 @@ from contextlens.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
+page.subject(view)
 with kit.box():
     page.toolbar(view)
 card = runtime.load(view.model, height=HEIGHT)

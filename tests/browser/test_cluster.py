@@ -127,15 +127,12 @@ def test_while_ray_is_away_pages_say_so_and_show_what_they_have(
     before = reader.reading
     way.shut()
     try:
-        box = reader.side.get_by_role("textbox", name="Sentence A")
-        with reader.rerun():
-            box.fill("I feed my pet python")
-            box.press("Enter")
+        reader.retype("sentence A", "I feed my pet python")
         reader.settle()
         expect(
             reader.main.get_by_text("What was computed before can still be seen")
         ).to_be_visible()
-        expect(box).to_have_value("I feed my pet python")
+        assert reader.rows[0] == "I feed my pet python"
         again = visit("/meaning", address=served)
         assert again.reading == before
         expect(again.main.get_by_text(AWAY)).to_be_visible()

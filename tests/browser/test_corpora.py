@@ -44,7 +44,7 @@ def senses_of_the_word(here: Visit) -> None:
     expect(here.main.locator(".st-key-senses_concordance .line[aria-selected=true]")).to_have_count(
         1
     )
-    here.type("Your own sentence", "My pet python number 99 sleeps.", within=here.main)
+    here.type("Your own sentence", "My pet python number 99 sleeps.")
     expect(here.main.locator(".st-key-reading_own")).to_contain_text("animal")
     rows = here.download("CSV").decode("utf-8-sig").splitlines()
     assert sum(not row.startswith("# ") for row in rows) == N + 1

@@ -46,11 +46,10 @@ def test_a_dark_phone_has_every_closer_look_a_second_text_and_the_other_sentence
 ) -> None:
     here = visit(address(), color_scheme="dark", **PHONE)
     every_closer_look_fits(here)
-    here.type("Second text of A", "It is a snake", within=here.menu("Edit"))
-    here.leave_menu()
+    here.retype("sentence A", here.rows[0], "It is a snake")
     expect(here.figure.get_by_text("snake", exact=True)).to_be_visible()
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    here.choose("B")
+    here.letter("B")
     expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
 
 

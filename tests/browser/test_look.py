@@ -174,16 +174,13 @@ def a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here: Visit
     assert "“pet” (A, 0.08)" in here.reading
     here.to_layer(5)
     assert here.layer == 5
-    edit = here.menu("Edit")
-    place = box(edit)
+    field = here.edit("sentence B")
+    place = box(field)
     assert place["x"] >= 0
     assert place["right"] <= 390
-    fields = edit.get_by_role("textbox")
-    assert [field.input_value() for field in fields.all()] == [A, B]
-    here.type("Sentence B", "A python ate my lunch", within=edit)
-    here.click("Add a sentence", within=edit)
-    here.type("Sentence C", "Typed on a phone", within=edit)
-    here.leave_menu()
+    field.press("Escape")
+    here.retype("sentence B", "A python ate my lunch")
+    here.add("Typed on a phone")
     assert here.rows[:3] == [A, "A python ate my lunch", "Typed on a phone"]
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "python, word 2 of sentence B"]
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -199,9 +199,7 @@ def assert_fits(here: Visit) -> None:
 def test_a_dark_phone_s_reader_edits_switches_and_has_eight_texts(visit: Callable) -> None:
     here = visit("/masks", color_scheme="dark", **PHONE)
     assert_fits(here)
-    edit = here.menu("Edit")
-    here.type("Second text of A", "A snake, I think.", within=edit)
-    here.leave_menu()
+    here.retype("sentence A", here.rows[0], "A snake, I think.")
     switch(here)
     assert here.title == "Mask off (all 1): tokens read the padding"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -162,13 +162,15 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     expect(area(reader)).to_contain_text(re.compile("about .+ left"))
     look(reader, "fetching")
     is_on(reader, 384)
-    box = reader.side.get_by_role("textbox", name="Sentence A", exact=True)
+    box = reader.edit("sentence A")
     box.fill("My python eats")
     for _ in range(3):  # turns of the progress take nothing of what is half typed
         expect(area(reader)).not_to_have_text(area(reader).inner_text())
     expect(box).to_have_value("My python eats")
     expect(box).to_be_focused()
-    reader.type("Sentence A", "My python eats mice")
+    with reader.rerun():
+        box.fill("My python eats mice")
+        box.press("Enter")
     assert "My python eats mice" in reader.rows[0]
     reader.pick("sentence A", "mice")
     expect(area(reader)).to_contain_text("MB")

@@ -30,12 +30,10 @@ def drawn(here: Visit) -> None:
 
 def add(here: Visit, n: int) -> None:
     """Put the page's view into the report, its nth."""
-    here.menu("Download").get_by_role("button", name="Add to report").click()
-    said = "1 view" if n == 1 else f"{n} views"
-    expect(
-        here.page.get_by_role("status").filter(has_text=f"Your report has {said}")
-    ).to_be_visible()
-    here.leave_menu()
+    button = here.main.get_by_role("button", name="Add to report").first
+    button.click()
+    expect(here.main.get_by_role("status").filter(has_text="Added.").first).to_be_visible()
+    expect(button).to_have_accessible_name(f"Add to report · {n}")
 
 
 def views(here: Visit) -> Locator:
@@ -122,9 +120,8 @@ def test_a_full_report_says_so_and_takes_no_more(
     here = visit("/anatomy", **DESK)
     drawn(here)
     here.page.evaluate(FILL, [n, size])
-    here.menu("Download").get_by_role("button", name="Add to report").click()
+    here.main.get_by_role("button", name="Add to report").first.click()
     expect(here.page.get_by_role("status").filter(has_text=said)).to_be_visible()
-    here.leave_menu()
 
 
 def test_two_tabs_do_not_undo_each_others_changes(visit: Callable[..., Visit]) -> None:

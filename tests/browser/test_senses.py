@@ -68,7 +68,7 @@ def test_a_word_is_looked_at_selected_compared_and_downloaded(
     assert lines.count() < 25
     with here.rerun():
         here.main.locator(".groups .head").last.click()
-    here.type("Your own sentence", f"My python ate {RUDE} a rat.", within=here.main)
+    here.type("Your own sentence", f"My python ate {RUDE} a rat.")
     expect(here.main.locator(".st-key-reading_own")).to_contain_text("animal")
     expect(here.main.locator(".st-key-senses_near .line")).to_have_count(10)
     here.to_layer(5)

@@ -85,7 +85,7 @@ def test_a_desk_has_the_address_and_its_code_small_and_large(
     visit: Callable,
 ) -> None:
     here = visit("/meaning", color_scheme="dark")
-    here.side.get_by_role("button", name="Examples").click()
+    here.main.get_by_role("button", name="Examples").click()
     here.page.get_by_role("dialog").get_by_role("link", name=EXAMPLES[1].title).click()
     here.wait()
     menu = here.menu("Share")

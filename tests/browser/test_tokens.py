@@ -259,10 +259,7 @@ def test_a_dark_phone_has_every_section_and_a_reader_who_types(visit: Callable) 
     with here.rerun():
         tokens(here).nth(1).tap()
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    edit = here.menu("Edit")
-    here.type("Sentence A", "Sinan naps", within=edit)
-    here.type("Second text of A", "So do I", within=edit)
-    here.leave_menu()
+    here.retype("sentence A", "Sinan naps", "So do I")
     assert written(here)[:4] == ["[CLS]", "sin", "##an", "nap"]
     expect(here.main.locator(".line.pair")).to_have_text("So do I")
 

@@ -131,12 +131,32 @@ class Visit:
         with self.rerun():
             self.word(row, text, occurrence).click()
 
-    def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
-        """Fill the field of this label, by default in the sidebar."""
-        box = (within or self.side).get_by_role("textbox", name=label, exact=True)
+    def type(self, label: str, text: str) -> None:
+        """Fill the field of this label."""
+        box = self.main.get_by_role("textbox", name=label, exact=True)
         with self.rerun():
             box.fill(text)
             box.press("Enter")
+
+    def edit(self, row: str) -> Locator:
+        """Open the field of "sentence A" or "reference 1"."""
+        self.main.get_by_role("button", name=f"Edit {row}", exact=True).click()
+        return self.main.get_by_role("textbox", name=f"Text of {row}", exact=True)
+
+    def retype(self, row: str, text: str, pair: str | None = None) -> None:
+        """Type a sentence or a reference anew, and with `pair` its second text."""
+        box = self.edit(row)
+        with self.rerun():
+            box.fill(text)
+            if pair is not None:
+                box = self.main.get_by_role("textbox", name=f"Second text of {row}", exact=True)
+                box.fill(pair)
+            box.press("Enter")
+
+    def letter(self, name: str) -> None:
+        """Show another sentence."""
+        with self.rerun():
+            self.main.get_by_role("button", name=f"Show sentence {name}", exact=True).click()
 
     def click(self, name: str, *, within: Locator | None = None) -> None:
         with self.rerun():
@@ -144,8 +164,8 @@ class Visit:
 
     def add(self, text: str) -> None:
         """Add a sentence."""
-        self.click("Add a sentence", within=self.side)
-        box = self.side.get_by_role("textbox").last
+        self.main.get_by_role("button", name="+ Sentence", exact=True).click()
+        box = self.main.get_by_role("textbox", name="New sentence", exact=True)
         with self.rerun():
             box.fill(text)
             box.press("Enter")

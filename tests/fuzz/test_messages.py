@@ -71,16 +71,28 @@ def draw_chips(texts: tuple[str, ...] = TEXTS) -> None:
     def check_word(row: int, span: tuple[int, int]) -> None:
         assert span in split_words(texts[row])
 
-    def edit(row: int, text: str) -> None:
+    def check_row(row: int) -> None:
+        assert 0 <= row < len(texts)
+
+    def edit(row: int, text: str, pair: str | None) -> None:
         """Edit as a page does: put the text in the view and draw the chips again."""
         assert 0 <= row < len(texts)
         assert len(text) <= MAX_CHARACTERS
+        assert pair is None or len(pair) <= MAX_CHARACTERS
         view = ViewState("m", (retyped(Sentence(texts[row], None, None), text, "python"),))
         assert from_json(to_json(view)) == view
         draw_chips((*texts[:row], text, *texts[row + 1 :]))
 
     rows = [ChipRow("A", text, "#0072B2", None) for text in texts]
-    chips.word_chips(rows, key="chips", on_pick=check_word, on_edit=edit)
+
+    def add(group: str, text: str) -> None:
+        assert group in chips.GROUPS
+        text.encode()
+
+    actions = chips.ChipActions(
+        on_pick=check_word, on_edit=edit, on_add=add, on_remove=check_row, on_letter=check_row
+    )
+    chips.word_chips(rows, key="chips", actions=actions)
 
 
 def draw_strip() -> None:

@@ -217,8 +217,25 @@ def frame(app: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
 
-def type_in(app: AppTest, text: str, *, row: int = 0, where: str = "page_sentences") -> AppTest:
-    return field(app.text_input, f"{where}_{row}").set_value(text).run()
+def type_in(app: AppTest, text: str, *, row: int = 0, **pair: str) -> AppTest:
+    """Types a sentence or, after them, a reference; with `pair`, its second text too."""
+    return send_pick(app, "chips", row=row, text=text, **pair)
+
+
+def type_new(app: AppTest, text: str, group: str = "sentences") -> AppTest:
+    """Adds a sentence or a reference."""
+    return send_pick(app, "chips", add=group, text=text)
+
+
+def choose_letter(app: AppTest, row: int) -> AppTest:
+    """Clicks the letter of a sentence."""
+    return send_pick(app, "chips", row=row, show=True)
+
+
+def typed(app: AppTest, row: int = 0) -> str:
+    """The text of a row of the subject bar."""
+    text: str = chips(app)[row]["text"]
+    return text
 
 
 def press(app: AppTest, key: str) -> AppTest:

@@ -33,6 +33,7 @@ __all__ = [
     "RIGHT",
     "Naming",
     "SenseNames",
+    "centred_cosine",
     "load",
     "meaning_of",
     "measure",
@@ -101,6 +102,11 @@ class SenseNames:
         margin = float(best[0] - second[0])
         return Naming(str(self.senses[first[0]]), margin, margin >= float(self.margins[layer]))
 
+    def cosines_at(self, vector: FloatArray, layer: int) -> FloatArray:
+        """(n_senses,) centred cosines of a use, (n_dims,), to each centroid at a layer."""
+        cosines: FloatArray = self.centroids[layer] @ scaled(vector - self.centre[layer])
+        return cosines
+
     def cosines(self, vectors: FloatArray) -> FloatArray:
         """(n_layers, n_senses) centred cosines of a use, (n_layers, n_dims), to each centroid."""
         units = scaled(vectors - self.centre)
@@ -162,6 +168,12 @@ def reliable_margin(margins: FloatArray, right: NDArray[np.bool_], codes: IntArr
     reliable &= (named >= _NAMED * weights.sum()) & (margins[order] > 0)
     ends = np.flatnonzero(reliable)
     return float(margins[order][ends[-1]]) if len(ends) else float("inf")
+
+
+def centred_cosine(first: FloatArray, second: FloatArray, centre: FloatArray) -> float:
+    """Return the cosine of two word vectors less the mean word vector, each (n_dims,)."""
+    one, other = scaled(np.stack([first, second]) - centre)
+    return float(one @ other)
 
 
 def meaning_of(first: Naming, second: Naming, centred_cosine: float) -> Verdict:

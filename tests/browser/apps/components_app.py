@@ -11,7 +11,7 @@ from contextlens.core.words import Span
 from contextlens.features.attention.grid import Grid, GridItem
 from contextlens.features.attention.navigator import HabitBar
 from contextlens.features.attention.widgets import attention_heads, attention_lines
-from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.widgets.chips import ChipActions, ChipRow, word_chips
 from contextlens.ui.widgets.kit import picture_buttons
 from contextlens.ui.widgets.token_strip import token_strip
 
@@ -49,8 +49,9 @@ def pick(row: int, span: Span) -> None:
         texts[label] = (texts[label][0], span)
 
 
-def edit(row: int, text: str) -> None:
+def edit(row: int, text: str, pair: str | None) -> None:
     """Keeps what was typed, as a page would."""
+    del pair
     keep(row, text)
     texts[list(texts)[row]] = (text, None)
 
@@ -76,7 +77,11 @@ rows += [
     ChipRow("", "programming language", "#CC79A7", (0, 20), role="reference"),
     ChipRow("R3", "a river bank", "#009E73", (2, 12), role="reference"),
 ]
-word_chips(rows, key="chips", on_pick=pick, on_edit=edit)
+word_chips(
+    rows,
+    key="chips",
+    actions=ChipActions(on_pick=pick, on_edit=edit, on_add=keep, on_remove=keep),
+)
 st.text(json.dumps(st.session_state.picks))
 st.button("Again")
 st.button("Shorten B", on_click=shorten)

@@ -28,6 +28,8 @@ from tests.support.pages import (
     offered_files,
     said,
     shown_view,
+    type_in,
+    typed,
 )
 from tests.support.snippets import run
 from tests.support.texts import LONG
@@ -106,7 +108,7 @@ def test_widgets_write_the_view() -> None:
     title = chart(app, CHART)["layout"]["title"]["text"]
     assert title == "“[CLS]” = word + position 0 + segment 0"
     assert said(app).startswith("The position contributes most to “[CLS]”: **")
-    app = field(app.text_input, "page_pair").set_value("It is a snake").run()
+    app = type_in(app, typed(app), pair="It is a snake")
     assert shown_view(app).sentences[0].pair == "It is a snake"
     assert len(frame(app, "segment row")) == 12
 

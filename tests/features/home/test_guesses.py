@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contextlens.analysis.words import word_vectors
-from contextlens.content.examples import EXAMPLES
+from contextlens.content.examples import EXAMPLES, Example
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import find_word
 from contextlens.features.home.guesses import (
@@ -32,10 +32,14 @@ UNREAD = Judgement(Answer.UNREAD)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
-def test_the_model_s_answer_is_the_more_similar_word(service: EncoderService, example) -> None:  # type: ignore[no-untyped-def]
+def test_the_model_s_answer_is_the_more_similar_word(
+    service: EncoderService, example: Example
+) -> None:
     texts = [*example.sentences, *example.references]
     vectors = [
-        word_vectors(service.encode(BUNDLED_ID, [s.text])[0], find_word(s.text, s.word))[-1]
+        word_vectors(
+            service.encode(BUNDLED_ID, [s.text])[0], find_word(s.text, s.word or "") or (0, 0)
+        )[-1]
         for s in texts
     ]
     units = [vector / np.linalg.norm(vector) for vector in vectors]

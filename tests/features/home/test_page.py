@@ -34,6 +34,7 @@ from tests.support.pages import (
     settled,
     shown_view,
     type_in,
+    typed,
     view_of,
 )
 
@@ -68,8 +69,11 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert not messages(app)
     assert app.title[0].value == "Start here"
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
-    assert "The wider an arc, the farther “python” moves" in said(app, "reading_home")
+    app = settled(app)
+    assert said(app, "headline") == (
+        "A: the animal. B: the language."
+        "The wider an arc, the farther “python” moves when the model cannot see that word."
+    )
     assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
         "“pet” moves “python” most",
         "“coding” moves “python” most",
@@ -136,7 +140,7 @@ def test_one_sentence_is_drawn_with_its_references() -> None:
     one = replace(OTHER, sentences=OTHER.sentences[:1])
     app = home(one)
     assert not app.exception
-    assert not app.header
+    assert "“snake” in A and “animal”" in said(app, "headline")
     drawn = given(app, PICTURE)
     assert len(drawn["rows"]) == len(drawn["tug"]["uses"]) == 1
     alone = given(home(replace(one, references=one.references[:1])), PICTURE)
@@ -148,18 +152,18 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
     assert not any(card["current"] for card in cards(app).values())
-    assert app.header[0].value != "In A, “python” is closer to “snake”; in B, to “programming”"
+    assert not said(app, "headline").startswith("A: the animal.")
     link = links(app)["See all numbers for these sentences"]
     assert link.page == "meaning"
     assert target(link) == shown_view(app)
 
 
 def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
-    app = type_in(home(), "The grassy bank of a river", where="side_sentences")
+    app = type_in(home(), "The grassy bank of a river")
     assert shown_view(app).sentences[0] == sentence("The grassy bank of a river", "river")
     assert given(app, PICTURE)["rows"][0]["says"][-1].endswith("“river” most")
     assert shown_view(app).references == DEFAULT.references
-    app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
+    app = type_in(app, "A bank lent us money", row=1)
     assert shown_view(app) == view_of(
         sentence("The grassy bank of a river", "bank"), sentence("A bank lent us money", "bank")
     )
@@ -167,19 +171,20 @@ def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one()
 
 @pytest.mark.parametrize("text", ["", "my pyt\x00hon", "<b>x</b>", "python " * 600])
 def test_no_text_breaks_the_story(text: str) -> None:
-    app = type_in(home(), text, where="side_sentences")
+    app = type_in(home(), text)
     assert not app.exception
     assert not app.error
-    assert field(app.text_input, "side_sentences_0").value == text
+    assert typed(app) == text
 
 
 def test_where_the_number_cannot_decide_two_fields_ask_for_a_word_for_each_meaning() -> None:
-    app = home(replace(DEFAULT, references=()))
-    assert app.header[0].value.startswith("For “python”, the number alone cannot decide.")
-    app = field(app.text_input, "home_meaning_0").set_value("snake").run()
-    app = field(app.text_input, "home_meaning_1").set_value("programming").run()
-    assert shown_view(app).references == (Sentence("snake"), Sentence("programming"))
-    assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
+    road = sentence("The road was long and dusty", "road"), sentence("A road to success", "road")
+    app = home(replace(DEFAULT, sentences=road, references=()))
+    assert said(app, "headline").startswith("The number alone cannot decide")
+    app = field(app.text_input, "home_meaning_0").set_value("street").run()
+    app = field(app.text_input, "home_meaning_1").set_value("success").run()
+    assert shown_view(app).references == (Sentence("street"), Sentence("success"))
+    assert said(app, "headline").startswith("A is closer to “street”, B to “success”.")
 
 
 def test_sentences_without_chosen_words_say_what_is_needed() -> None:

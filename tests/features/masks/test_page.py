@@ -34,12 +34,14 @@ from tests.support.pages import (
     blocks,
     bundled_app,
     chart,
+    choose_letter,
     everything_said,
     press,
     reading,
     shown_view,
     to_layer,
     type_in,
+    typed,
 )
 
 BATCH, CASES, LIMIT = "masks_batch", "masks_cases", "masks_limit"
@@ -118,10 +120,9 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     field(app.toggle, MASK.key).set_value(False)
     field(app.button_group, AVERAGE.key).set_value(ALL)
     field(app.selectbox, PAD_TO.key).set_value("64")
-    field(app.button_group, SENTENCE.key).set_value("B")
-    field(app.text_input, "masks_pair_0").set_value("A python, I think.")
     field(app.number_input, REPEAT.key).set_value(103)
-    app = to_layer(app, 3)
+    app = choose_letter(to_layer(app, 3), 1)
+    app = type_in(app, typed(app), pair="A python, I think.")
     view = replace(DEFAULT, layer=3)
     view = replace(
         view, sentences=(replace(view.sentences[0], pair="A python, I think."), view.sentences[1])

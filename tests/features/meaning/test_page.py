@@ -59,6 +59,8 @@ from tests.support.pages import (
     table,
     to_layer,
     type_in,
+    type_new,
+    typed,
     view_of,
 )
 
@@ -94,9 +96,10 @@ def test_the_opening_numbers_are_those_measured_elsewhere(facts: dict[str, Any])
 def test_the_reading_says_the_numbers_that_are_shown() -> None:
     app = framed()
     said, folded = reading(app), everything_said(app)
+    assert said.startswith("Each is nearer to its meaning than to any other, by at least **0.0")
     shown = table(app).set_index(["first", "second"])["layer 6"]
     for pair in product(("A python", "B python"), ("snake", "programming")):
-        assert f"**{shown[pair]:.2f}**" in said
+        assert f"**{shown[pair]:.2f}**" in folded
     assert f"**{shown['A python', 'B python']:.2f}**" in folded
     low, high = (
         shown["random pairs of whole English words", end]
@@ -154,13 +157,15 @@ def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
     views = [decode(link.query_string.removeprefix("s=")) for link in links]
     assert views == [replace(DEFAULT, layer=2)] * len(PAGES)
     captions = [caption.value for caption in app.sidebar.caption]
-    sections = [section for section in SECTIONS if section]
+    sections = [say(f"frame.menu.{section}") for section in SECTIONS if section]
     assert [caption for caption in captions if caption in sections] == sections
     assert field(app.sidebar.selectbox, "model").value == BUNDLED_ID
     assert "6 layers · 384 dims · 12 heads" in [c.value for c in app.sidebar.caption]
     parts = [markdown.value for markdown in app.sidebar.markdown]
     assert any(part.startswith("**Pooler: untrained.**") for part in parts)
-    assert [field.value for field in app.sidebar.text_input] == [s.text for s in DEFAULT.sentences]
+    assert [row["text"] for row in chips(app)] == [
+        s.text for s in (*DEFAULT.sentences, *DEFAULT.references)
+    ]
 
 
 @pytest.mark.slow
@@ -239,9 +244,8 @@ def test_a_reference_s_word_is_chosen_by_a_click_and_its_whole_text_by_another()
     assert shown_view(app).references == (sentence("a long green snake"),)
 
 
-@pytest.mark.parametrize("where", ["page_sentences", "side_sentences"])
-def test_an_edited_sentence_keeps_its_word(service: EncoderService, where: str) -> None:
-    app = type_in(framed(), "My python is a good pet", where=where)
+def test_an_edited_sentence_keeps_its_word(service: EncoderService) -> None:
+    app = type_in(framed(), "My python is a good pet")
     view = view_of(
         sentence("My python is a good pet", "python"),
         DEFAULT.sentences[1],
@@ -249,18 +253,14 @@ def test_an_edited_sentence_keeps_its_word(service: EncoderService, where: str) 
     )
     assert shown_view(app) == view
     assert_shows(app, expected(service, view))
-    for key in ("page_sentences_0", "side_sentences_0"):
-        assert field(app.text_input, key).value == "My python is a good pet"
+    assert typed(app) == "My python is a good pet"
 
 
-def test_a_word_that_is_no_longer_in_its_sentence_is_asked_for() -> None:
+def test_for_a_word_that_is_no_longer_in_its_sentence_the_last_content_word_is_chosen() -> None:
     app = type_in(framed(), "My pet is a snake")
     assert not app.exception
-    assert messages(app) == ["Choose a word of this sentence."]
-    assert shown_view(app).sentences[0] == Sentence("My pet is a snake")
-    assert set(lines(app)) == {"B python ~ snake", "B python ~ programming"}
-    app = pick(app, "snake")
     assert not messages(app)
+    assert shown_view(app).sentences[0] == sentence("My pet is a snake", "snake")
     assert "A snake ~ B python" in lines(app)
 
 
@@ -268,34 +268,28 @@ def test_a_word_that_is_no_longer_in_its_sentence_is_asked_for() -> None:
 def test_rows_can_be_added_up_to_eight_and_taken_away_down_to_one_sentence() -> None:
     app = framed()
     for n in range(3, MAX_SENTENCES + 1):
-        add = ("page_sentences_add", "side_sentences_add")[n % 2]
-        app = press(app, add)
+        app = type_new(app, f"python number {n} is here")
         assert not app.exception
-        assert messages(app) == ["This sentence is empty. Type something, or take it away."]
-        app = type_in(app, f"python number {n} is here", row=n - 1)
         assert not messages(app)
         assert shown_view(app).sentences[-1].word == (0, 6)
     assert len(lines(app)) == 8 * 7 / 2 + 8 * 2
-    assert app.button(key="page_sentences_add").disabled
-    assert app.button(key="side_sentences_add").disabled
-    for n in range(MAX_SENTENCES, 1, -1):
-        assert not app.button(key="page_sentences_0_remove").disabled
+    assert given(app, "chips")["adds"] == ["references"]
+    full = shown_view(app)
+    assert shown_view(type_new(app, "python number 9")) == full
+    for _ in range(MAX_SENTENCES, 1, -1):
         rest = shown_view(app).sentences[1:]
-        app = press(app, ("page_sentences_0_remove", "side_sentences_0_remove")[n % 2])
+        app = send_pick(app, "chips", row=0, remove=True)
         assert not app.exception
         assert shown_view(app).sentences == rest
-    assert app.button(key="page_sentences_0_remove").disabled
-    assert app.button(key="side_sentences_0_remove").disabled
-    assert field(app.text_input, "page_sentences_0").value == "python number 8 is here"
+    app = send_pick(app, "chips", row=0, remove=True)  # the last one stays
+    assert typed(app) == "python number 8 is here"
     assert set(lines(app)) == {"A python ~ snake", "A python ~ programming"}
     for _ in range(2):
-        app = press(app, "page_references_0_remove")
+        app = send_pick(app, "chips", row=1, remove=True)
     for n in range(MAX_SENTENCES):
-        app = type_in(
-            press(app, "page_references_add"), f"thing {n}", row=n, where="page_references"
-        )
+        app = type_new(app, f"thing {n}", "references")
         assert not app.exception
-    assert app.button(key="page_references_add").disabled
+    assert given(app, "chips")["adds"] == ["sentences"]
     assert len(lines(app)) == 8
 
 
@@ -331,7 +325,7 @@ def test_reset_gives_the_opening_view_back() -> None:
     app = press(framed(view), "reset")
     assert not app.exception
     assert "s" not in app.query_params
-    assert field(app.text_input, "page_sentences_1").value == DEFAULT.sentences[1].text
+    assert typed(app, 1) == DEFAULT.sentences[1].text
     assert layer_of(app) == 6
     assert field(app.button_group, "meaning_pooling").value == "mean"
     assert field(app.toggle, "meaning_centred").value is False
@@ -389,14 +383,14 @@ def test_a_text_that_is_no_sentence_is_offered_as_a_file(
 
 @pytest.mark.parametrize("text", ["", LONG], ids=["an empty text", "600 words"])
 def test_any_text_works_as_a_reference(text: str) -> None:
-    app = type_in(framed(), text, where="page_references")
+    app = type_in(framed(), text, row=2)
     assert_nothing_lost(app, text, "references")
     assert_works_or_says_why(app)
 
 
 def assert_nothing_lost(app: AppTest, text: str, group: str = "sentences") -> None:
     assert not app.exception
-    assert field(app.text_input, f"page_{group}_0").value == text
+    assert typed(app, 0 if group == "sentences" else len(shown_view(app).sentences)) == text
     assert getattr(shown_view(app), group)[0].text == text
 
 
@@ -454,12 +448,10 @@ def test_a_second_text_is_said_to_be_left_out() -> None:
     assert reading(app) == reading(framed())
 
 
-def test_an_example_opens_on_a_page_with_sentences_else_in_meaning() -> None:
-    for page, opened in (("tokens", "tokens"), ("anatomy", "meaning")):
-        links = {
-            link.proto.label: link.proto for link in framed(page=page).sidebar.get("page_link")
-        }
-        assert links[EXAMPLES[0].title].page == opened
+@pytest.mark.parametrize("page", ["meaning", "layers"])
+def test_an_example_opens_on_its_page(page: str) -> None:
+    links = {link.proto.label: link.proto for link in framed(page=page).get("page_link")}
+    assert links[EXAMPLES[0].title].page == page
 
 
 HOSTILE = {
@@ -476,7 +468,7 @@ def test_a_broken_address_gives_the_opening_view_and_a_notice(parameter: str) ->
     assert not app.error
     assert len(app.warning) == 1
     assert "opening example" in app.warning[0].value
-    assert field(app.text_input, "page_sentences_0").value == DEFAULT.sentences[0].text
+    assert typed(app) == DEFAULT.sentences[0].text
     assert len(lines(app)) == 5
     app = pick(app, "pet")
     assert not app.warning
@@ -513,7 +505,7 @@ def test_a_view_without_sentences_has_an_empty_one_to_fill() -> None:
     assert not app.error
     app = type_in(app, "a python")
     assert not app.exception
-    assert shown_view(app).sentences == (Sentence("a python"),)
+    assert shown_view(app).sentences == (sentence("a python", "python"),)
 
 
 def open_file(app: AppTest, content: bytes) -> AppTest:
@@ -565,7 +557,7 @@ def test_the_state_file_opens_the_same_view(files: dict[str, Callable[[], bytes]
     content = files["contextlens-view.json"]()
     app = open_file(framed(), content)
     assert shown_view(app) == view
-    assert field(app.text_input, "page_sentences_0").value == "a 🐍"
+    assert typed(app) == "a 🐍"
     assert shown_view(type_in(app, "another 🐍")).sentences[0].text == "another 🐍"
 
 

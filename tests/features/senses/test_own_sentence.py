@@ -8,13 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contextlens.analysis.sense_names import measure
 from contextlens.analysis.separation import LOW_COSINE, LOW_MARGIN
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService
 from contextlens.features.senses.controls import MAX_SENTENCE_CHARACTERS
 from contextlens.features.senses.own_sentence import FORMULA, OwnSentence, SenseMatch
+from contextlens.features.senses.senses import Senses, senses_in
 from tests.support.odd import Said, assert_said, odd_names
-from tests.support.senses import HALF, SENSES, TEXTS, live, shown, word_uses
+from tests.support.senses import HALF, SENSES, TEXTS, live, senses_view, shown, word_uses
 
 NO_POSITIONS = np.zeros((0, 2), np.float32)
 
@@ -59,6 +61,29 @@ def test_a_sentence_of_the_corpus_is_nearest_to_itself(tiny_service: EncoderServ
     assert match.verdict == expected
 
 
+def test_the_names_of_the_ready_corpus_decide_where_there_are_any(
+    tiny_service: EncoderService,
+) -> None:
+    corpus = live(tiny_service, sense=SENSES)
+    plain = shown(tiny_service, corpus, own=TEXTS[6])
+    vectors = np.stack([corpus.vectors(plain.uses.occurrences, n) for n in corpus.layers], axis=1)
+    labels = plain.uses.labels
+    names = measure([*labels, *labels], np.concatenate([vectors, vectors]), vectors.mean(axis=0))
+    assert names is not None
+    for margin, verdict in ((0.0, "in"), (2.0, "between"), (np.inf, "unclear")):
+        margins = np.full(len(corpus.layers), margin, dtype=np.float32)
+        view = senses_view(word="python", own=TEXTS[6])
+        senses = senses_in(corpus, view, tiny_service, names=replace(names, margins=margins))
+        assert isinstance(senses, Senses)
+        assert senses.sentence is not None
+        match = senses.sentence.match
+        assert match is not None
+        naming = names.name(vectors[6, -1], len(corpus.layers) - 1)
+        assert (match.verdict, match.names[0]) == (verdict, naming.nearest)
+        assert match.margin == pytest.approx(naming.margin, abs=1e-5)
+        assert match.cosines[0] - match.cosines[1] == pytest.approx(naming.margin, abs=1e-5)
+
+
 def test_without_labels_a_sentence_gets_a_group(tiny_service: EncoderService) -> None:
     sentence = shown(tiny_service, live(tiny_service), own=TEXTS[0], groups="2").sentence
     assert sentence is not None
@@ -80,7 +105,8 @@ def test_the_claims_on_a_sentence_are_true() -> None:
         verdict = chance.choice(("in", "between", "unlike", *(["unclear"] * (kind == "sense"))))
         a, b, low = (chance.uniform(-1, 1) for _ in range(3))
         names = tuple(odd_names(chance, 3))
-        match = SenseMatch(kind, names, (a, b, b), a - b, 0.03, low, verdict)
+        named = bool(chance.random() < 0.3)
+        match = SenseMatch(kind, names, (a, b, b), a - b, 0.03, low, verdict, named)
         n_more = chance.choice((0, 1, 5))
         sentence = OwnSentence(word_uses(labels), 3, n_more, cosines, near, match, NO_POSITIONS)
         sentence = replace(sentence, match=chance.choice((match, None)))
@@ -98,7 +124,8 @@ def test_the_claims_on_a_sentence_are_true() -> None:
         has_margin = sentence.match is not None and verdict in {"in", "between"}
         assert len(sure) == has_margin + bool(n_more)
         if has_margin:
-            assert_said(sure, "senses.own.margin", margin=a - b, low_margin=0.03)
+            key = "senses.own.named_margin" if named else "senses.own.margin"
+            assert_said(sure, key, margin=a - b, low_margin=0.03)
     said.assert_all("senses.own", without=("senses.own.empty", "senses.own.mark"))
 
 

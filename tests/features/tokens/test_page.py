@@ -35,14 +35,7 @@ from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
 from tests.support import pages
 from tests.support.fields import field
-from tests.support.pages import (
-    app_settings,
-    bundled_app,
-    chart,
-    choose,
-    send,
-    shown_view,
-)
+from tests.support.pages import app_settings, bundled_app, chart, choose, send, shown_view, type_in
 from tests.support.tiny_models import build
 from tests.support.tokens import (
     assert_whole,
@@ -74,7 +67,7 @@ def test_the_page_opens_on_the_first_sentence(opened: Any, service: EncoderServi
     assert pieces(app) == ["[CLS]", "i", "love", "my", "pet", "python", "[SEP]"]
     assert [t["position"] for t in strip(app)["tokens"] if t["chosen"]] == [5]
     assert strip(app)["picked"] == 5
-    assert said(app).startswith("The text becomes 7 tokens: 5 from the text")
+    assert said(app, "headline").startswith("The text becomes 7 tokens: 5 from the text")
     assert not app.warning
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     rows = pd.DataFrame(token_rows(ours, service.vocabulary(BUNDLED_ID)))
@@ -124,8 +117,7 @@ def test_the_picture_has_the_passport_as_its_caption() -> None:
 
 def test_lengths_and_texts_are_written_to_the_view() -> None:
     app = pages.framed(SENTENCE.put(DEFAULT, "B"), PAGE)
-    field(app.text_input, "page_sentences_1").set_value("I love Paris in spring")
-    field(app.text_input, "page_pair").set_value("So do I")
+    app = type_in(app, "I love Paris in spring", row=1, pair="So do I")
     field(app.number_input, PAD.key).set_value(12)
     field(app.number_input, CUT.key).set_value(8)
     app = field(app.toggle, HIDE.key).set_value(True).run()

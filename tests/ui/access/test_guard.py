@@ -44,6 +44,7 @@ from tests.support.pages import (
     press,
     settled,
     shown_view,
+    type_in,
 )
 
 HUB_MODEL = "google-bert/bert-base-uncased"
@@ -336,8 +337,7 @@ def test_a_demo_takes_no_long_text_by_address_or_by_typing(demo_app: None) -> No
     fit = replace(DEFAULT, sentences=(Sentence("y" * DEMO_CHARACTERS),))
     app = framed(fit, "tokens")
     assert "characters, and in this demo" not in plainly_said(app)
-    box = field(app.text_input, "side_sentences_0")
-    app = box.set_value("z" * (DEMO_CHARACTERS + 5)).run()
+    app = type_in(app, "z" * (DEMO_CHARACTERS + 5))
     assert shown_view(app) == fit
     assert f"{DEMO_CHARACTERS + 5:,}" in plainly_said(app)
 

@@ -26,7 +26,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_a_click_begins_it_and_another_one_leaves_the_view_as_it_was() -> None:
     app = framed(page="layers")
     usual = chart(app, "layers_picture")["layout"]
-    assert app.sidebar.text_input
+    assert app.sidebar.selectbox
     assert app.tabs
     app = press(app, "present")
     assert shown_view(app) == decode(encode(PRESENTED)) == PRESENTED
@@ -36,7 +36,7 @@ def test_a_click_begins_it_and_another_one_leaves_the_view_as_it_was() -> None:
     assert chart(app, "layers_picture")["layout"] == usual  # enlarged by the browser, as a whole
     app = press(app, "present_leave")
     assert shown_view(app) == DEFAULT
-    assert app.sidebar.text_input
+    assert app.sidebar.selectbox
     assert app.tabs
 
 

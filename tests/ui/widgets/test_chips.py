@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from contextlens.core.words import split_words
 from contextlens.ui.state.view import MAX_CHARACTERS
 from contextlens.ui.widgets import chips
-from contextlens.ui.widgets.chips import ChipRow
+from contextlens.ui.widgets.chips import ChipActions, ChipRow
 from contextlens.ui.widgets.component import css_class
 from tests.support.pages import send_pick
 
@@ -111,7 +111,7 @@ def test_of_a_very_long_text_the_first_words_are_drawn_and_the_rest_is_said() ->
     assert not one["warning"]
     assert one["text"] == text, "it is typed on as a whole"
     assert "".join(part["text"] for part in one["segments"]) == text[: 3 * 1_000 - 1]
-    assert chips._checked_pick({"row": 0, "start": 9_000, "end": 9_002}, [row(text)])
+    assert received({"row": 0, "start": 9_000, "end": 9_002}, row(text))
     (chosen,) = drawn(text, chosen=(9_000, 9_002))
     assert chosen["chosen"] == (9_000, 9_002), "it need not be drawn"
     (noted,) = drawn(text, note="Too long.", warning=True)
@@ -131,12 +131,39 @@ def test_all_rows_together_draw_no_more_words_than_a_page_can_have() -> None:
 # What comes back
 
 
+def received(message: object, *rows: ChipRow) -> list[tuple]:
+    """The calls that a message causes."""
+    calls: list[tuple] = []
+    actions = ChipActions(
+        on_pick=lambda *given: calls.append(("pick", *given)),
+        on_edit=lambda *given: calls.append(("edit", *given)),
+        on_add=lambda *given: calls.append(("add", *given)),
+        on_remove=lambda *given: calls.append(("remove", *given)),
+        on_letter=lambda *given: calls.append(("letter", *given)),
+    )
+    chips._receive(json.loads(json.dumps(message)), rows, actions)
+    return calls
+
+
 @given(texts, st.data())
 def test_every_word_can_be_picked(text: str, data: st.DataObject) -> None:
-    rows = [row("before"), row(text)]
     for start, end in split_words(text):
         pick = {"row": 1, "start": start, "end": end}
-        assert chips._checked_pick(json.loads(json.dumps(pick)), rows) == (1, (start, end))
+        assert received(pick, row("before"), row(text)) == [("pick", 1, (start, end))]
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ({"row": 1, "text": " new"}, ("edit", 1, " new", None)),
+        ({"row": 0, "text": "a", "pair": ""}, ("edit", 0, "a", "")),
+        ({"row": 0, "remove": True}, ("remove", 0)),
+        ({"row": 0, "show": True}, ("letter", 0)),
+        ({"add": "references", "text": "x"}, ("add", "references", "x")),
+    ],
+)
+def test_what_a_visitor_does_reaches_its_action(message: object, call: tuple) -> None:
+    assert received(message, row("a"), row("snake", label="", role="reference")) == [call]
 
 
 @pytest.mark.parametrize(
@@ -153,10 +180,15 @@ def test_every_word_can_be_picked(text: str, data: st.DataObject) -> None:
         {"row": 0, "start": 0, "end": 3},
         {"row": 0, "start": 0, "end": 10},
         {"row": 0, "start": "0", "end": 4},
+        {"row": 1, "show": True},  # a reference
+        {"row": 0, "remove": 1},
+        {"add": "models", "text": "x"},
+        {"add": "sentences", "text": 7},
+        {"add": "sentences"},
     ],
 )
-def test_other_picks_are_ignored(pick: object) -> None:
-    assert chips._checked_pick(pick, [row("pets python"), row("pets python")]) is None
+def test_other_messages_are_ignored(pick: object) -> None:
+    assert received(pick, row("pets python"), row("pets python", role="reference")) == []
 
 
 # In a script
@@ -165,17 +197,21 @@ def test_other_picks_are_ignored(pick: object) -> None:
 def script() -> None:
     import streamlit as st
 
-    from contextlens.ui.widgets.chips import ChipRow, word_chips
+    from contextlens.ui.widgets.chips import ChipActions, ChipRow, word_chips
     from contextlens.ui.widgets.kit import picture_buttons
 
     def keep(row: int, span: tuple[int, int]) -> None:
         st.session_state["picked"] = (row, span)
 
-    def retype(row: int, text: str) -> None:
+    def retype(row: int, text: str, pair: str | None) -> None:
         st.session_state["picked"] = (row, text)
 
+    def nothing(*given: object) -> None:
+        pass
+
     rows = [ChipRow("A", "👩‍👧 loves python", "#0072B2", None)]
-    word_chips(rows, key="chips", on_pick=keep, on_edit=retype)
+    actions = ChipActions(on_pick=keep, on_edit=retype, on_add=nothing, on_remove=nothing)
+    word_chips(rows, key="chips", actions=actions)
     picture_buttons(chart_key="my chart!", file_name="senses", key="save", caption="passport")
     st.text(st.session_state.get("picked"))
 

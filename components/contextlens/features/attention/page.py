@@ -15,7 +15,6 @@ from contextlens.features.attention.controls import (
     HEAD,
     MAX_TABLE_COLUMNS,
     PAD,
-    SENTENCE,
     SHOW,
     SIDE,
     SORT,
@@ -29,9 +28,8 @@ from contextlens.features.attention.heatmap import heatmap_script
 from contextlens.features.attention.rollout import FORMULA as ROLLOUT_FORMULA
 from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _FILE = "attention"
@@ -41,9 +39,8 @@ _WIDTH = 216  # of the head menu, in pixels
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
-    """Draw the controls: the sentence, the heads, the editor and the display options."""
+    """Draw the choice of the heads, and the display options."""
     with kit.controls("attention"):
-        inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
         _head(view, attention)
         with st.container(horizontal=True, gap="small", width="content"):
@@ -141,10 +138,6 @@ def _layer(view: ViewState, attention: AttentionView) -> None:
 
 
 def _menus(view: ViewState, attention: AttentionView) -> None:
-    with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
-        if view.sentences:
-            sentences.pair_field(view, sentence_index(view, SENTENCE), key="page_pair")
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
         inputs.choice(view, SPECIAL)
         inputs.choice(view, UNIT)

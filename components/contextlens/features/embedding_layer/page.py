@@ -18,7 +18,6 @@ from contextlens.features.embedding_layer.controls import (
     OTHER,
     POSITIONS,
     SECTION,
-    SENTENCE,
     TOKEN,
     change_in,
     near_in,
@@ -31,21 +30,16 @@ from contextlens.features.embedding_layer.same_word import same_word
 from contextlens.features.embedding_layer.segments import segment_table, segments
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 
 _CHART = "embedding_sum"
 _FILE = "embedding-layer"
 
 
 def toolbar(view: ViewState, embedding: EmbeddingSum) -> None:
-    """Draw the choice of the sentence and of the token to follow; the texts in a popover."""
-    with kit.controls():
-        inputs.sentence(view, SENTENCE)
-        with st.container(width=132):
-            inputs.select(view, embedding.following)
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-            sentences.pair_field(view, embedding.index, key="page_pair")
+    """Draw the choice of the token to follow."""
+    with kit.controls(), st.container(width=132):
+        inputs.select(view, embedding.following)
 
 
 def picture(embedding: EmbeddingSum) -> None:

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES, Example
 from contextlens.content.language import claim, say, table
+from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.schema import FloatArray
 from contextlens.features.home import flows, guesses, reading, tug
@@ -25,6 +26,7 @@ from contextlens.ui.state import session
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
+from contextlens.ui.widgets.comparison.answer import Answer, evidence, of_senses
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
 from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
@@ -141,6 +143,7 @@ def story(
     portrait: Portrait,
     card: ModelCard,
     ruler: Ruler | None,
+    answer: Answer | None,
     uses: NamedUses | None,
 ) -> Picture:
     """Draw the picture and what is said below it; return the picture."""
@@ -149,14 +152,14 @@ def story(
     changes: list[FloatArray] | None = waiting.measured(task, _ARCS)
     picture = _picture_of(portrait, rows, changes, uses)
     says = {
-        "start": say("home.tug.start"),
+        "start": say(f"home.tug.start.{'alone' if len(rows) == 1 else 'shared'}"),
         "line": say(f"home.tug.{'senses' if uses is not None else 'references'}"),
         "alike": say("home.alike.title"),
         "unrelated": say("home.alike.unrelated"),
     }
     story_component(picture, says, alt=reading.in_words(picture), key="home_story")
     layer_bar(view, picture.layers, followed=True, start=_play_now())
-    _words(view, portrait, picture, ruler_of(portrait, ruler))
+    _words(view, portrait, picture, answer, uses, ruler_of(portrait, ruler))
     if changes is None:
         _await_arcs(task)
     runtime.await_measures(card, covered_word(portrait.comparison))
@@ -190,29 +193,34 @@ def _await_arcs(task: Task) -> None:
         waiting.follow(job, _ARCS, cancel="")
 
 
-def headline(container: DeltaGenerator, portrait: Portrait, ruler: Ruler | None) -> None:
-    """Draw the finding in its place; nothing for a single sentence."""
-    if portrait.comparison.pairs("sentences"):
-        sentence = str(reading.headline(portrait, ruler_of(portrait, ruler)))
-        container.header(sentence, anchor=False)
+def headline(portrait: Portrait, answer: Answer | None, uses: NamedUses | None) -> None:
+    """Draw the answer, or what is known of one sentence's word, and what arcs show."""
+    items = (item for item in portrait.comparison.items if item.role == "sentence")
+    names = list(dict.fromkeys(flows.named(item.word) for item in items))
+    about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
+    one = () if uses is None else of_senses(uses)
+    found = answer or (Answer(one) if one else reading.of_one(portrait)[0])
+    kit.headline(found, claim(about, word=escape(names[0])))
 
 
 def _words(
-    view: ViewState, portrait: Portrait, picture: Picture, on_ruler: RulerShown | None
+    view: ViewState,
+    portrait: Portrait,
+    picture: Picture,
+    answer: Answer | None,
+    uses: NamedUses | None,
+    on_ruler: RulerShown | None,
 ) -> None:
-    """Draw what the arcs show; what is asked for; and, folded, how sure that is."""
+    """Draw fields for what would decide, what is left out, and, folded, how sure the answer is."""
+    if answer is not None and answer.asks:
+        sentences.meaning_fields(view, answer.suggestions, where="home")
     pairs = portrait.comparison.pairs("sentences")
-    if pairs and reading.headline(portrait, on_ruler).key in reading.ASKS_FOR_REFERENCES:
-        sentences.meaning_fields(view, where="home")
-    names = list(dict.fromkeys(flows.named(row.name) for row in picture.rows))
-    about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
-    said = [claim(about, word=names[0]), *flows.cut_note(picture.rows)]
     sure: list[object] = [claim("home.flow.sure")]
-    if not pairs:
-        said = [*reading.of_one(portrait), *said]
-    elif not portrait.comparison.has_unknown(pairs[0]):
-        sure += [*reading.evidence(portrait), reading.how_much(portrait, pairs[0], on_ruler)]
-    kit.claims(said, sure=sure, key="reading_home")
+    if pairs and not portrait.comparison.has_unknown(pairs[0]):
+        sure += evidence(portrait, uses)
+        if uses is None or answer is None or answer.asks:  # else the senses say more
+            sure.append(reading.how_much(portrait, pairs[0], on_ruler))
+    kit.claims(flows.cut_note(picture.rows), sure=sure, key="reading_home")
 
 
 def downloads(
@@ -240,7 +248,7 @@ def downloads(
         svg=drawing_of(picture),
         snippets=snippets,
         unused=("lines",),
-        reading_key="headline" if portrait.comparison.pairs("sentences") else "reading_home",
+        reading_key="headline",
     ):
         files()
 

@@ -22,7 +22,6 @@ from contextlens.features.layers.controls import (
     ONE,
     PAIRS,
     SECTION,
-    SENTENCE,
     SHOW,
     TOKEN,
     WORDS,
@@ -40,7 +39,7 @@ from contextlens.ui.models import runtime, second_model
 from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState, letter
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.token_strip import token_strip
 
@@ -56,17 +55,12 @@ _FORMULAS = f"{hidden_states.FORMULA}\n\n{nearest_tokens.FORMULA}"
 
 
 def toolbar(view: ViewState, states: HiddenStates) -> None:
-    """Draw the choices of sentence, picture and token, the text editors, and the measure."""
+    """Draw the choices of picture, token and measure."""
     with kit.controls("layers"):
-        inputs.sentence(view, SENTENCE)
         if inputs.choice(view, SHOW) == ONE:
             _token_menu(states)
-        with st.container(horizontal=True, gap="small", width="content"):
-            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-                sentences.sentence_editor(view, "sentences", where="page", least=1)
-                sentences.pair_field(view, states.index, key="page_pair")
-            with st.popover("Options", icon=":material/tune:", type="tertiary"):
-                inputs.choice(view, MEASURE)
+        with st.popover("Options", icon=":material/tune:", type="tertiary"):
+            inputs.choice(view, MEASURE)
 
 
 def _token_menu(states: HiddenStates) -> None:

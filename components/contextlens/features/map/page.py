@@ -70,9 +70,10 @@ from contextlens.ui.page import errors
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.layer_bar import layer_bar
+from contextlens.ui.widgets.subject import subject_bar
 
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
@@ -83,6 +84,8 @@ _FILE = "map"
 
 def toolbar(view: ViewState, requested: RequestedMap) -> None:
     """The controls of the page."""
+    if controls.SOURCE.of(view) == "sentences":
+        subject_bar(view, controls.PAGE)
     with kit.controls("map"):
         inputs.select(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "kept":
@@ -99,8 +102,6 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of texts and of their words."""
     source, unit = controls.SOURCE.of(view), cast("Unit", inputs.choice(view, controls.UNIT))
-    if source == "sentences":
-        sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
     if source == "file":
         OWN_FILE.column_choice(view)
     if unit != "sentences" and not by_chosen_words(view):

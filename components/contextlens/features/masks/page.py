@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import say
 from contextlens.core import EncoderService, ModelCard
 from contextlens.features.masks.batch_grid import batch_grid
-from contextlens.features.masks.controls import ALL, AVERAGE, MASK, REAL, SENTENCE
+from contextlens.features.masks.controls import ALL, AVERAGE, MASK, REAL
 from contextlens.features.masks.four_cases import four_cases
 from contextlens.features.masks.over_layers import over_layers
 from contextlens.features.masks.padded_batch import (
@@ -27,7 +27,7 @@ from contextlens.features.masks.sorting import sorting
 from contextlens.features.masks.token_limit import repetition, token_limit
 from contextlens.ui.state import session
 from contextlens.ui.state.view import Sentence, ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.unread import unread
 
@@ -38,34 +38,22 @@ _FILE = "padding-and-masks"
 # --- Toolbar and notes
 
 
-def toolbar(view: ViewState) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw the controls; return the containers for length and sentence, which need the model."""
+def toolbar(view: ViewState) -> DeltaGenerator:
+    """Draw the controls; return the container for the length, which needs the model."""
     with kit.box():
         with kit.controls("masks"):
             inputs.switch(view, MASK)
             inputs.choice(view, AVERAGE)
             length = st.container(width=112, key="masks_length")
-            sentence = st.container(width="content", key="masks_lit")
             length.empty()  # reserves its space
-            sentence.empty()
-            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-                sentences.sentence_editor(view, "sentences", where="page", least=1)
-                st.caption(say("masks.page.pair"))
-                for i in range(len(view.sentences)):
-                    sentences.pair_field(view, i, key=f"masks_pair_{i}")
         st.caption(say("masks.watch"))
-    return length, sentence
+    return length
 
 
-def choose_text(
-    masks: Masks, view: ViewState, length: DeltaGenerator, sentence: DeltaGenerator
-) -> None:
-    """Draw the controls for the padded length and, lit, for the sentence of the numbers."""
-    with length:
+def choose_length(masks: Masks, view: ViewState, container: DeltaGenerator) -> None:
+    """Draw the control for the padded length."""
+    with container:
         inputs.select(view, masks.padding)
-    with sentence:
-        described = masks.row.label if masks.batches else masks.chosen
-        inputs.sentence(SENTENCE.put(view, described), SENTENCE)
 
 
 def problems(masks: Masks, service: EncoderService, card: ModelCard) -> None:

@@ -23,11 +23,12 @@ from contextlens.features.meaning.figures import cosine_heatmap
 from contextlens.features.meaning.snippet import PICTURE, SnippetWord, cosine_snippet
 from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
 from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
+from contextlens.ui.widgets.comparison.senses import NamedUses
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 CHART = "meaning_chart"
@@ -35,33 +36,23 @@ _FILE = "meaning-in-context"
 
 
 def toolbar(view: ViewState) -> None:
-    """The words to choose from, and beside them text editors and the options."""
-    with st.container(horizontal=True, gap="small", key="meaning_words"):
-        drawing.chips(view)
-        _menus(view)
+    """Draw the options."""
+    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        inputs.choice(view, POOLING)
+        inputs.choice(view, LINES)
+        inputs.switch(view, CENTRED)
 
 
-def _menus(view: ViewState) -> None:
-    with st.container(horizontal=True, gap="small", width="content", key="meaning_menus"):
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-        with st.popover("References", icon=":material/flag:", type="tertiary"):
-            st.caption(say("meaning.references"))
-            sentences.sentence_editor(view, "references", where="page")
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            inputs.choice(view, POOLING)
-            inputs.choice(view, LINES)
-            inputs.switch(view, CENTRED)
-
-
-def picture(view: ViewState, portrait: Portrait, ruler: Ruler | None) -> None:
+def picture(
+    view: ViewState, portrait: Portrait, ruler: Ruler | None, uses: NamedUses | None
+) -> None:
     """The lines over all layers and their reading; beside them the matrices and the ruler."""
     comparison, on_ruler = portrait.comparison, ruler_of(portrait, ruler)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         drawing.lines(portrait, key=CHART, height=330)
         layer_bar(view, comparison.layers)
-        drawing.words(portrait)
+        drawing.words(portrait, uses)
     with right:
         kit.one_of(
             {
@@ -72,7 +63,7 @@ def picture(view: ViewState, portrait: Portrait, ruler: Ruler | None) -> None:
             },
             key="meaning_matrices",
         )
-        if on_ruler is not None:
+        if on_ruler is not None and uses is None:
             drawing.ruler(on_ruler, scale=portrait.scale, key="meaning_ruler", height=160)
             st.caption(str(ruler_reading(on_ruler)), help=ruler_note(on_ruler))
 

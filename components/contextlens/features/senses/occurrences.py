@@ -167,7 +167,8 @@ def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> Word
 
 def _marked(corpus: SearchableCorpus, occurrences: Occurrences) -> Occurrences:
     """The marked ones, if a column names the word of each text and names this one; else all."""
-    if not corpus.has_targets or _WORD_TITLE not in corpus.columns or occurrences.is_sample:
+    has_names = corpus.has_targets and _WORD_TITLE in corpus.columns
+    if not has_names or not len(occurrences) or occurrences.is_sample:
         return occurrences
     named = corpus.column(_WORD_TITLE, occurrences.texts)
     is_marked = occurrences.is_target & [name.casefold() == occurrences.word for name in named]

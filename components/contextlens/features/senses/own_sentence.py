@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from contextlens.analysis.sense_names import RIGHT, SenseNames
 from contextlens.analysis.separation import (
     centroids,
     cosines_to,
@@ -16,7 +17,7 @@ from contextlens.analysis.separation import (
     two_nearest,
 )
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, shortened
+from contextlens.content.wording import percent, quoted, shortened
 from contextlens.core import EncoderService
 from contextlens.core.errors import ContextlensError, RequestError
 from contextlens.core.schema import FloatArray, IntArray
@@ -31,7 +32,9 @@ FORMULA = r"""
 **Closest** is the sense with the highest cosine to its centroid, here from all labelled uses.
 The **margin** is that cosine less the second's. It lies **between two** where the margin is below
 the lowest tenth of the margins that the labelled occurrences get when they are tested themselves;
-it is **unlike any** where its cosine is below their lowest twentieth.
+it is **unlike any** where its cosine is below their lowest twentieth. In the ready corpus, the mean
+word vector is subtracted first, and the margin must reach the lowest one from which 90% of tested
+occurrences are right: the same rule as on Start here and in Meaning in context.
 """.strip()
 
 _CLAIM_WIDTH = 24  # characters on each side of the most similar use
@@ -46,8 +49,11 @@ class SenseMatch:
         names: senses or groups, the nearest first; at least two.
         cosines: to the centroid of each.
         margin: the first cosine less the second.
-        low_margin: a tenth of the word's own tested occurrences have a lower margin.
+        low_margin: a tenth of the word's own tested occurrences have a lower margin; of a named
+            sense, the lowest margin that gives a name.
         low_cosine: a twentieth of them have a lower cosine to their nearest centroid.
+        is_named: True if the names of the ready corpus's senses give the verdict, as on other
+            pages; its cosines are then centred.
         verdict: "in" the first; "between" the first two, if the margin is below `low_margin` or
             rounds to 0; "unlike" any, if the cosine is below `low_cosine` in the displayed digits;
             "unclear" if the tested senses do no better at this layer than always guessing one.
@@ -60,6 +66,7 @@ class SenseMatch:
     low_margin: float
     low_cosine: float
     verdict: Literal["in", "between", "unlike", "unclear"]
+    is_named: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +129,11 @@ class OwnSentence(Panel):
         sure = []
         if self.match is not None and self.match.verdict in {"in", "between"}:
             numbers = {"margin": self.match.margin, "low_margin": self.match.low_margin}
-            sure.append(claim("senses.own.margin", **numbers))
+            sure.append(
+                claim("senses.own.named_margin", **numbers, right=percent(RIGHT))
+                if self.match.is_named
+                else claim("senses.own.margin", **numbers)
+            )
         if self.n_more:
             sure.append(claim("senses.own.more", n=self.n_more))
         return sure
@@ -138,6 +149,7 @@ def sentence_of(
     layer: int,
     units: FloatArray,
     groups: IntArray,
+    names: SenseNames | None = None,
 ) -> OwnSentence | None:
     """The comparison of a typed sentence; None if nothing is typed.
 
@@ -149,16 +161,18 @@ def sentence_of(
         layer: the layer shown.
         units: (n, n_dims) the occurrences' scaled vectors at this layer.
         groups: (n,) the occurrences' groups at this layer; -1 for none.
+        names: the names of the word's senses in the ready corpus, which decide; None for others.
     """
     if not text.strip():
         return None
     try:
         spans = _spans(text, uses.word)
-        vectors = _vectors(text, spans[0], corpus, service)
+        plain = _vectors(text, spans[0], corpus, service)
     except ContextlensError as exc:
         none = np.zeros((0, 2), dtype=np.float32)
         return OwnSentence(uses, layer, 0, none[:, 0], (), None, none, str(exc))
-    unit = vectors[corpus.layers.index(layer)]
+    vectors, row = scaled(plain), corpus.layers.index(layer)
+    unit = vectors[row]
     cosines = cosines_to(units, unit)
     near = np.argsort(-cosines, kind="stable")[:N_NEAREST_USES]
     positions = [plane.project(vectors[i]) for i, plane in enumerate(by_layer.planes)]
@@ -168,7 +182,9 @@ def sentence_of(
         n_more=len(spans) - 1,
         cosines=cosines,
         near=tuple(near.tolist()),
-        match=_match_of(unit, uses, units, groups, by_layer, layer),
+        match=_match_of(unit, uses, units, groups, by_layer, layer)
+        if names is None
+        else _named_match(names, plain[row], layer),
         positions=np.array(positions, dtype=np.float32).reshape(-1, 2),
     )
 
@@ -191,18 +207,36 @@ def _spans(text: str, word: str) -> list[Span]:
 def _vectors(
     text: str, span: Span, corpus: SearchableCorpus, service: EncoderService
 ) -> FloatArray:
-    """(n_layers, n_dims) the word's scaled vectors in the sentence, at the corpus's layers."""
+    """(n_layers, n_dims) the word's vectors in the sentence, at the corpus's layers."""
     (encoding,) = service.encode(corpus.model, [text], layers=corpus.layers)
     starts, ends = encoding.offsets.T
     inside = (starts < span[1]) & (ends > span[0]) & (encoding.text_ids == 0)
     if not inside.any():
         raise RequestError(say("senses.missing.beyond_model"))
-    vectors = encoding.hidden[:, inside].mean(axis=1)
+    vectors: FloatArray = encoding.hidden[:, inside].mean(axis=1)
     if vectors.shape[1] != corpus.n_dims:
         raise RequestError(
             say("senses.missing.other_dims", n=vectors.shape[1], other=corpus.n_dims)
         )
-    return scaled(vectors)
+    return vectors
+
+
+def _named_match(names: SenseNames, vector: FloatArray, layer: int) -> SenseMatch:
+    """The sense of the ready corpus that the use has, by the rule of all pages."""
+    naming, cosines = names.name(vector, layer), names.cosines_at(vector, layer)
+    order = np.argsort(-cosines, kind="stable").tolist()
+    needed = float(names.margins[layer])
+    verdict: Literal["in", "between", "unclear"] = "in" if naming.is_clear else "between"
+    return SenseMatch(
+        kind="sense",
+        names=tuple(str(names.senses[i]) for i in order),
+        cosines=tuple(float(cosines[i]) for i in order),
+        margin=naming.margin,
+        low_margin=needed,
+        low_cosine=-1.0,
+        verdict=verdict if np.isfinite(needed) else "unclear",
+        is_named=True,
+    )
 
 
 def _match_of(

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
@@ -58,6 +59,7 @@ from contextlens.ui.state.controls import Choice, Control, Text
 from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
+from contextlens.ui.widgets.comparison.senses import covered
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure
 
@@ -201,7 +203,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
             error = None if job is None or job.was_stopped else job.exception()
             if error is not None:
                 raise error
-            senses = senses_in(corpus, view, runtime.service(), _drawn())
+            senses = senses_in(corpus, view, runtime.service(), _drawn(), _names(view, corpus))
     if job is not None and not is_ready:
         with area.container():
             waiting.follow(job, _PLACE, cancel="")
@@ -210,6 +212,15 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
         _missing(senses)
         return None
     return senses
+
+
+def _names(view: ViewState, corpus: SearchableCorpus) -> SenseNames | None:
+    """The names of the senses of a word of the ready corpus; None if no sentence needs them."""
+    card, word = model_card(corpus), controls.WORD.of(view).strip() or first_word(view, corpus)
+    is_ready = (controls.CORPUS.asked(view) or controls.CORPUS.default) == controls.LIVE[0]
+    if card is None or not is_ready or not OWN.of(view).strip() or covered(word) != word.casefold():
+        return None
+    return runtime.sense_names(card, runtime.baseline(card), word.casefold())
 
 
 def _started(task: Task) -> Job:

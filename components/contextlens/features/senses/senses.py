@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.analysis.separation import Separation, cosines_to
 from contextlens.content.language import say
 from contextlens.core import EncoderService
@@ -212,7 +213,11 @@ def senses_of(view: ViewState, service: EncoderService) -> Senses | MissingWord:
 
 
 def senses_in(
-    corpus: SearchableCorpus, view: ViewState, service: EncoderService, drawn: Drawn | None = None
+    corpus: SearchableCorpus,
+    view: ViewState,
+    service: EncoderService,
+    drawn: Drawn | None = None,
+    names: SenseNames | None = None,
 ) -> Senses | MissingWord:
     """The senses that a view shows in an open corpus, or the reason why its word has none.
 
@@ -221,6 +226,7 @@ def senses_in(
         view: the current view.
         service: encodes texts of a live corpus, and the visitor's sentence.
         drawn: the selection on a map, which counts if the map is that of this word.
+        names: the names of the word's senses, if it is one of the ready corpus.
 
     Raises:
         ContextlensError: the corpus or the model cannot be used.
@@ -241,6 +247,7 @@ def senses_in(
         layer=layer,
         units=units,
         groups=grouping.groups,
+        names=names,
     )
     chosen = uses.index_of(CHOSEN.of(view))
     cosines: FloatArray | None = None

@@ -34,7 +34,6 @@ from contextlens.features.sentences.controls import (
     SHOW,
     TEST,
     TESTS,
-    YOURS,
     corpus_among,
     corpus_name,
     source_of,
@@ -65,7 +64,7 @@ from contextlens.ui.page import errors
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 
 HEIGHT = 2 * matrix_height(6)
 _FILE = "sentence-vectors"
@@ -89,9 +88,6 @@ def toolbar(view: ViewState) -> DeltaGenerator | None:
         source = inputs.choice(view, source_of(view))
         if source == DRAWN:
             inputs.select(view, _corpora(view))
-        elif source == YOURS:
-            with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-                sentences.sentence_editor(view, "sentences", where="page", least=1)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -57,8 +58,9 @@ from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import sentence_index
 from contextlens.ui.state.view import ViewState, letter
-from contextlens.ui.widgets import export, inputs, kit, sentences
+from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.chips import visible
+from contextlens.ui.widgets.subject import subject_bar
 from contextlens.ui.widgets.token_strip import token_strip
 
 _FILE = "tokens"
@@ -69,24 +71,23 @@ _MAX_PICKED_LENGTH = 40  # characters of the picked word in the empty search fie
 
 
 def toolbar(view: ViewState, card: TokenizerCard) -> None:
-    """Draw the choice of sentence and length, ready texts, and editors of the texts for a phone."""
+    """Draw the choices of length."""
     index = sentence_index(view, SENTENCE)
-    with kit.controls():
-        inputs.sentence(view, SENTENCE)
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            sentences.sentence_editor(view, "sentences", where="page", least=1)
-            sentences.pair_field(view, index, key="page_pair")
-        with st.popover("Try", icon=":material/lightbulb:", type="tertiary"):
-            st.caption(say("tokens.page.examples", letter=letter(index)))
-            _examples(view)
-        with st.popover("Length", icon=":material/straighten:", type="tertiary"):
-            inputs.number(view, pad_within(card))
-            inputs.number(view, cut_within(card, view.sentences[index]))
-            inputs.switch(view, HIDE)
+    with st.popover("Length", icon=":material/straighten:", type="tertiary"):
+        inputs.number(view, pad_within(card))
+        inputs.number(view, cut_within(card, view.sentences[index]))
+        inputs.switch(view, HIDE)
+
+
+def subject(view: ViewState) -> None:
+    """Draw the subject bar, which follows what one types; its examples replace one sentence."""
+    examples = partial(_examples, view)
+    subject_bar(view, PAGE, control=SENTENCE, pairs=True, live=True, examples=examples)
 
 
 def _examples(view: ViewState) -> None:
-    page = navigation.row(PAGE)
+    index, page = sentence_index(view, SENTENCE), navigation.row(PAGE)
+    st.caption(say("tokens.page.examples", letter=letter(index)))
     for example in TOKEN_EXAMPLES:
         with st.container(key=f"token_example_{example.key}"):
             navigation.link(
@@ -120,11 +121,11 @@ def _pick(position: int) -> None:
     session.write(view if looks_up else SECTION.put(view, ID_TO_ROW))
 
 
-def words(tokenized: TokenizedSentence) -> None:
-    """Draw the reading of the tokens."""
+def headline(tokenized: TokenizedSentence) -> None:
+    """Write how many tokens the text becomes, and what the model misses."""
     tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
-    kit.claims(
-        tokens_claims(tokens, kinds, tokenized.labels, name, tokenized.changes),
+    kit.headline(
+        *tokens_claims(tokens, kinds, tokenized.labels, name, tokenized.changes),
         sure=tokens_sure(tokens, kinds, tokenized.reasons, name, tokenized.changes),
     )
 
@@ -286,6 +287,7 @@ def downloads(
         page=PAGE,
         svg=svg,
         svg_title=tokenized.title,
+        reading_key="headline",
         name=_FILE,
         snippets=snippets,
     ):

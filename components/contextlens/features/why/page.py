@@ -37,7 +37,6 @@ from contextlens.features.why.controls import (
     LOOK,
     MAX_EXPLANATION_ROWS,
     MAX_LINKED_HEADS,
-    MEAN,
     PANEL,
     PICKED,
     SECOND,
@@ -50,14 +49,13 @@ from contextlens.features.why.controls import (
 )
 from contextlens.features.why.edits import EditsResult, RankedEdit, marked
 from contextlens.features.why.explanation import Explanation
-from contextlens.features.why.score import NoScore, Score, compared_indices, problem_of, score_of
+from contextlens.features.why.score import NoScore, Score, compared_indices, score_of
 from contextlens.features.why.shares import shares_at
 from contextlens.features.why.swap_in import SwapInResult
 from contextlens.features.why.switch_off import SwitchOffResult
 from contextlens.features.why.widgets import word_lines
 from contextlens.features.why.word_rows import words_svg
 from contextlens.features.why.yardsticks import SentencePairs, Yardsticks, random_pairs_task
-from contextlens.figures.theme import color_of
 from contextlens.jobs import Task
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps
@@ -74,10 +72,9 @@ from contextlens.ui.state.view import (
     letter,
     retyped,
 )
-from contextlens.ui.widgets import export, kit, sentences
-from contextlens.ui.widgets.chips import ChipRow, word_chips
-from contextlens.ui.widgets.comparison.compute import chosen_span
+from contextlens.ui.widgets import export, kit
 from contextlens.ui.widgets.inputs import choice
+from contextlens.ui.widgets.subject import subject_bar
 from contextlens.ui.widgets.unread import unread
 
 # --- The message if two sentences cannot be compared
@@ -89,8 +86,6 @@ def explain_no_score(view: ViewState, no_score: NoScore) -> None:
     if len(view.sentences) == 1:
         _second_field()
     elif VECTOR_KIND.of(view) == WORD:
-        if _lacks_word(view):
-            _chips(view)
         st.button(
             say("why.missing.whole"),
             icon=":material/notes:",
@@ -452,8 +447,29 @@ _READY = ("python", "bank", "negation", "order")
 """The keys of the examples that are offered here."""
 
 
+def subject(view: ViewState) -> None:
+    """Draw the subject bar with a ring around the letters of the compared sentences."""
+    several = len(view.sentences) > 2
+    subject_bar(
+        view,
+        controls.PAGE,
+        shown=compared_indices(view) if several else (),
+        on_letter=_compare_letter if several else None,
+        words=VECTOR_KIND.of(view) == WORD,
+        examples=partial(_examples, view),
+    )
+
+
+def _compare_letter(index: int) -> None:
+    """Compare the clicked sentence with the one that was clicked before."""
+    view = session.current()
+    before = compared_indices(view)[1]
+    if index not in compared_indices(view):
+        session.write(SECOND.put(FIRST.put(view, letter(before)), letter(index)))
+
+
 def toolbar(view: ViewState) -> None:
-    """The choice of the look, and menus for the sentences, examples and options."""
+    """Draw the choice of the look, and the options."""
     with kit.controls("why"):
         choice(view, LOOK)
         with st.container(horizontal=True, gap="small", width="content"):
@@ -478,25 +494,8 @@ def _options(view: ViewState) -> tuple[Choice, ...]:
 
 
 def _menus(view: ViewState) -> None:
-    kind = VECTOR_KIND.of(view)
-    label = say("why.sentences") if kind == MEAN else VECTOR_KIND.options[kind]
-    if len(view.sentences) > 2:
-        label += ": {} and {}".format(*map(letter, compared_indices(view)))
-    with st.popover(label, icon=":material/edit:", type="tertiary", key="why_compared"):
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
-        if len(view.sentences) > 2:
-            letters = [letter(i) for i in range(len(view.sentences))]
-            choice(view, FIRST.among(letters))
-            choice(view, SECOND.among(letters))
-        choice(view, VECTOR_KIND)
-        if kind == WORD and not _lacks_word(view):  # otherwise they are under the message
-            _chips(view)
-    with (
-        st.popover("Examples", icon=":material/lightbulb:", type="tertiary"),
-        st.container(key="why_examples", gap="small"),
-    ):
-        _examples(view)
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        choice(view, VECTOR_KIND)
         for control in _options(view):
             choice(view, control)
 
@@ -513,24 +512,3 @@ def _examples(view: ViewState) -> None:
             navigation.link(
                 navigation.row(controls.PAGE), opened, label=example.title, icon=example.icon
             )
-
-
-def _lacks_word(view: ViewState) -> bool:
-    """True if words are to be compared, and a sentence has none chosen."""
-    is_of_words = VECTOR_KIND.of(view) == WORD and len(view.sentences) > 1
-    return is_of_words and any(problem_of(view, i, "word") for i in compared_indices(view))
-
-
-def _chips(view: ViewState) -> None:
-    """The two sentences; a click on a word makes it the compared one."""
-    indices = tuple(dict.fromkeys(compared_indices(view)))
-    texts = [view.sentences[i] for i in indices]
-    word_chips(
-        [
-            ChipRow(letter(i), sentence.text, color_of(i), chosen_span(sentence))
-            for i, sentence in zip(indices, texts, strict=True)
-        ],
-        key="chips",
-        on_pick=lambda row, span: sentences.pick_word(indices[row], span),
-        on_edit=lambda row, text: sentences.retype_row(indices[row], text),
-    )

@@ -70,6 +70,6 @@ def _header(page: navigation.PageRow, view: ViewState) -> DeltaGenerator:
             st.title(page.title, anchor=False)
             st.caption(page.question)
         share.buttons(view, page.name)
-        downloads = st.container(width="content", key="downloads")
+        downloads = st.container(horizontal=True, gap="small", width="content", key="downloads")
         present.button()
     return downloads

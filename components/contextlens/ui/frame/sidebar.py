@@ -1,4 +1,4 @@
-"""The sidebar: menu, model and its card, shared sentences, examples, Reset."""
+"""The sidebar: model and its card, menu, Reset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from contextlens.ui.page import errors, navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState, letter
-from contextlens.ui.widgets import sentences
 
 # --- The model picker, and below it the state of the chosen model
 
@@ -150,19 +149,16 @@ def draw(view: ViewState, page: str) -> DeltaGenerator:
         with st.container(key="brand"):
             st.markdown(":material/center_focus_strong: **Contextlens**")
         sign_in.account(view)
-        navigation.menu(view, page)
-        st.divider()
         try:
             draw_picker(view)
         except ServiceAwayError:  # before it listed any models; the page says so
             st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
         finish(card_place, view)
-        st.divider()
-        sentences.sentence_editor(view, "sentences", where="side", least=1)
-        with st.container(horizontal=True, gap="small"):
-            sentences.menu(view, page)
-            st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)
+        navigation.menu(view, page)
+        st.button(
+            "Reset", icon=":material/restart_alt:", key="reset", type="tertiary", on_click=_reset
+        )
     return card_place
 
 

@@ -15,7 +15,8 @@ from contextlens.ui.state.view import ViewState
 
 _PAGES = "pages"
 """The key under which a visit keeps the pages of its last run, for the links to them."""
-SECTIONS = ("", "Read", "Inside", "Meaning", "Library")
+SECTIONS = ("", "sentences", "texts", "model", "report")
+"""The menu's sections, in order; the first has no title."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,22 @@ class PageRow:
 
 PAGES = (
     PageRow("home", ":material/home:", ""),
-    PageRow("tokens", ":material/format_list_numbered:", "Read"),
-    PageRow("masks", ":material/grid_on:", "Read"),
-    PageRow("embedding_layer", ":material/stacked_bar_chart:", "Inside"),
-    PageRow("layers", ":material/layers:", "Inside"),
-    PageRow("attention", ":material/hub:", "Inside"),
-    PageRow("anatomy", ":material/account_tree:", "Inside"),
-    PageRow("meaning", ":material/compare_arrows:", "Meaning"),
-    PageRow("why", ":material/help_center:", "Meaning"),
-    PageRow("senses", ":material/forum:", "Meaning"),
-    PageRow("pairs", ":material/join_inner:", "Meaning"),
-    PageRow("sentences", ":material/short_text:", "Meaning"),
-    PageRow("probe", ":material/labs:", "Meaning"),
-    PageRow("map", ":material/scatter_plot:", "Meaning"),
-    PageRow("corpora", ":material/library_books:", "Library"),
-    PageRow("report", ":material/summarize:", "Library"),
-    PageRow("proof", ":material/verified:", "Library"),
+    PageRow("tokens", ":material/format_list_numbered:", "sentences"),
+    PageRow("masks", ":material/grid_on:", "sentences"),
+    PageRow("embedding_layer", ":material/stacked_bar_chart:", "sentences"),
+    PageRow("layers", ":material/layers:", "sentences"),
+    PageRow("attention", ":material/hub:", "sentences"),
+    PageRow("meaning", ":material/compare_arrows:", "sentences"),
+    PageRow("why", ":material/help_center:", "sentences"),
+    PageRow("sentences", ":material/short_text:", "sentences"),
+    PageRow("map", ":material/scatter_plot:", "texts"),
+    PageRow("senses", ":material/forum:", "texts"),
+    PageRow("pairs", ":material/join_inner:", "texts"),
+    PageRow("probe", ":material/labs:", "texts"),
+    PageRow("corpora", ":material/library_books:", "texts"),
+    PageRow("anatomy", ":material/account_tree:", "model"),
+    PageRow("proof", ":material/verified:", "model"),
+    PageRow("report", ":material/summarize:", "report"),
 )
 
 
@@ -103,10 +104,10 @@ def menu(view: ViewState, current: str) -> None:
         for section in SECTIONS:
             pages = [page for page in PAGES if page.section == section]
             if pages and section:
-                st.caption(section)
+                st.caption(say(f"frame.menu.{section}"))
             for page in pages:
                 text = f"**{page.title}**" if page.name == current else page.title
-                _link(page, parameters, text, page.icon)
+                _link(page, parameters, text)
 
 
 def link(
@@ -116,7 +117,16 @@ def link(
     _link(page, session.parameters(view), label or page.title, icon or page.icon)
 
 
-def _link(page: PageRow, parameters: Mapping[str, str], text: str, sign: str) -> None:
+def next_link(view: ViewState, page: PageRow) -> None:
+    """Draw a link to the next page of the menu at the right end of a line."""
+    following = neighbours(page)[1]
+    if following is not None:
+        with st.container(key="next", horizontal_alignment="right"):
+            text = say("frame.menu.next", title=following.title)
+            _link(following, session.parameters(view), text, ":material/arrow_forward:")
+
+
+def _link(page: PageRow, parameters: Mapping[str, str], text: str, sign: str | None = None) -> None:
     pages: Mapping[str, StreamlitPage] | None = session.kept(_PAGES)
     if pages is None:  # a page script that runs alone has no other pages
         st.button(text, icon=sign, disabled=True, type="tertiary", key=f"alone_{text}")

@@ -7,21 +7,24 @@ travels as JSON and is shown as text, never as HTML. Must not import torch or tr
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, TypeGuard
 
 import streamlit as st
 
+from contextlens.content.language import table
 from contextlens.core.words import Span, split_words
 from contextlens.ui.state.view import MAX_SENTENCES
 from contextlens.ui.widgets.component import component
 
 _TWO_ABREAST = 5
 """The number of sentences from which two share a line, as in `chips.css`."""
-_LINE, _BESIDE = 85, 11
-"""The characters on a line of flowing rows, and the room of a badge and a pencil beside a text."""
+_LINE, _BESIDE, _TOOLS = 105, 11, 28
+"""The characters on a line, those of a badge and a pencil beside a text, and those of the tools."""
+Group = Literal["sentences", "references"]
+GROUPS: tuple[Group, ...] = ("sentences", "references")
 _MAX_ROW_WORDS = 1_000
 """The most words drawn of one row: more than any model here reads."""
 _MAX_WORDS = 4_000
@@ -37,7 +40,9 @@ class ChipRow:
         text: The text as typed, which is split into words.
         color: The row's palette colour, "#0072B2".
         chosen: The marked span in code points; several words make a phrase. None marks nothing.
-        role: A sentence has a line of its own; references share one where they fit.
+        role: The kind of its text.
+        pair: The sentence's second text; may be empty.
+        shown: True if its letter has a ring, as the page shows this sentence.
         note: A short remark at the row's end.
         warning: True if the note is a problem.
     """
@@ -47,8 +52,31 @@ class ChipRow:
     color: str
     chosen: Span | None
     role: Literal["sentence", "reference"] = "sentence"
+    pair: str = ""
+    shown: bool = False
     note: str = ""
     warning: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChipActions:
+    """What a visitor can do with rows of words. All are called before the rerun that they cause.
+
+    They are callbacks in Streamlit's sense, and may write state. A row is named by its index.
+
+    Attributes:
+        on_pick: takes a row and the span of its clicked word, in code points of the shown text.
+        on_edit: takes a row, its new text, and its new second text or None.
+        on_add: takes "sentences" or "references" and the text of the new row.
+        on_remove: takes a row.
+        on_letter: takes the row of a clicked letter; None if letters cannot be clicked.
+    """
+
+    on_pick: Callable[[int, Span], None]
+    on_edit: Callable[[int, str, str | None], None]
+    on_add: Callable[[Group, str], None]
+    on_remove: Callable[[int], None]
+    on_letter: Callable[[int], None] | None = None
 
 
 class _Segment(TypedDict):
@@ -66,6 +94,8 @@ class _RowData(TypedDict):
     role: str
     color: str
     ink: str
+    pair: str
+    shown: bool
     chosen: Span | None
     note: str
     warning: bool
@@ -76,81 +106,92 @@ def word_chips(
     rows: Sequence[ChipRow],
     *,
     key: str,
-    on_pick: Callable[[int, Span], None],
-    on_edit: Callable[[int, str], None],
-    flows: bool = False,
+    actions: ChipActions,
+    full: Collection[Group] = (),
+    pairs: bool = False,
+    live: bool = False,
+    plain: bool = False,
 ) -> None:
-    """Show rows of words, to choose from and to edit; if it flows, several on a line if they fit.
-
-    `on_pick(row, span)` and `on_edit(row, text)` are called before the rerun that they cause: they
-    are callbacks in Streamlit's sense, and may write state. The span is one word's, in code points
-    of that row's text as it was shown. Anything that fits no row, word or field is ignored.
+    """Show rows of words, to choose from and to edit; several on a line if they fit.
 
     Only the first words of a very long text are drawn, and its note says so. Everything else,
-    including its field, uses the whole text.
+    including its field, uses the whole text. A message that fits no row, word or field is ignored.
+
+    Args:
+        rows: the sentences, then the references.
+        key: the component's own key.
+        actions: what is called for what a visitor does.
+        full: the groups that take no more rows.
+        pairs: True if a sentence has a field for its second text.
+        live: True if a text is sent while it is typed.
+        plain: True without buttons to edit and add.
     """
     visible_rows = tuple(rows)
-
-    def receive(message: object) -> None:
-        pick, edit = _checked_pick(message, visible_rows), _checked_edit(message, visible_rows)
-        if pick is not None:
-            on_pick(*pick)
-        elif edit is not None:
-            on_edit(*edit)
-
     data = {
         "rows": _payload(visible_rows),
         "lines": MAX_SENTENCES,
-        "flows": flows,
+        "letters": actions.on_letter is not None,
+        "words": table("frame.sentences"),
+        "adds": [] if plain else [group for group in GROUPS if group not in full],
+        "pairs": pairs,
+        "live": live,
+        "plain": plain,
     }
-    narrow = _lines(visible_rows)
-    wide = _flowing_lines(visible_rows) if flows else narrow
-    with st.container(key=f"{'flow' if flows else 'room'}_{wide}_narrow_{narrow}"):
-        component("contextlens.ui.widgets", "chips", data, key=key, on_pick=receive)
+    wide, narrow = _wide_lines(visible_rows), _narrow_lines(visible_rows)
+    with st.container(key=f"flow_{wide}_narrow_{narrow}"):
+        component(
+            "contextlens.ui.widgets",
+            "chips",
+            data,
+            key=key,
+            on_pick=lambda message: _receive(message, visible_rows, actions),
+        )
 
 
-def _lines(rows: Sequence[ChipRow]) -> int:
-    """Return the number of lines that rows of usual length take on a wide screen."""
+def _receive(message: object, rows: tuple[ChipRow, ...], actions: ChipActions) -> None:
+    """Call the action for what the browser reported; none if it fits nothing here."""
+    if not isinstance(message, Mapping):
+        return
+    group, text, pair = (message.get(name) for name in ("add", "text", "pair"))
+    if group in GROUPS and _is_typed(text):
+        actions.on_add(group, text)
+    row = message.get("row")
+    if type(row) is not int or not 0 <= row < len(rows):  # `type`, because True is an int too
+        return
+    start, end = message.get("start"), message.get("end")
+    if message.get("remove") is True:
+        actions.on_remove(row)
+    elif message.get("show") is True:
+        if actions.on_letter is not None and rows[row].role == "sentence":
+            actions.on_letter(row)
+    elif _is_typed(text):
+        actions.on_edit(row, text, pair if _is_typed(pair) else None)
+    elif type(start) is int and type(end) is int and (start, end) in split_words(rows[row].text):
+        actions.on_pick(row, (start, end))
+
+
+def _is_typed(text: object) -> TypeGuard[str]:
+    """Return True for a text that a field can send."""
+    return isinstance(text, str) and text == text.translate(_HALVES)
+
+
+def _narrow_lines(rows: Sequence[ChipRow]) -> int:
+    """Return the number of lines that rows of usual length take on a phone."""
     n = sum(row.role == "sentence" for row in rows)
-    return (n if n < _TWO_ABREAST else (n + 1) // 2) + (n < len(rows))
+    return n + (n < len(rows))
 
 
-def _flowing_lines(rows: Sequence[ChipRow]) -> int:
-    """Return the number of lines that flowing rows of usual words take on a wide screen."""
-    if sum(row.role == "sentence" for row in rows) >= _TWO_ABREAST:
-        return _lines(rows)
+def _wide_lines(rows: Sequence[ChipRow]) -> int:
+    """Return the number of lines that rows of usual words take on a wide screen."""
+    n = sum(row.role == "sentence" for row in rows)
+    if n >= _TWO_ABREAST:
+        return (n + 1) // 2 + (n < len(rows))
     lines, left = 1, _LINE
-    for row in rows:
-        needed = len(row.text) + _BESIDE
+    for needed in [*(len(row.text) + len(row.pair) + _BESIDE for row in rows), _TOOLS]:
         if needed > left:
             lines, left = lines + 1, _LINE
         left -= needed
     return lines
-
-
-def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:
-    """Return the row and span that the browser reported; None if they are no word of these rows."""
-    if not isinstance(pick, Mapping):
-        return None
-    row, start, end = (pick.get(name) for name in ("row", "start", "end"))
-    # `type`, because True is an int too.
-    if type(row) is not int or type(start) is not int or type(end) is not int:
-        return None
-    if not 0 <= row < len(rows) or (start, end) not in split_words(rows[row].text):
-        return None
-    return row, (start, end)
-
-
-def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | None:
-    """Return the row and its new text that the browser reported; None if no field can send it."""
-    if not isinstance(edit, Mapping):
-        return None
-    row, text = edit.get("row"), edit.get("text")
-    if type(row) is not int or not isinstance(text, str):
-        return None
-    if not 0 <= row < len(rows) or text != text.translate(_HALVES):
-        return None
-    return row, text
 
 
 def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
@@ -168,6 +209,8 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
                 "role": row.role,
                 "color": row.color,
                 "ink": badge_ink(row.color),
+                "pair": visible(row.pair),
+                "shown": row.shown,
                 "chosen": row.chosen,
                 "note": visible(note),
                 "warning": row.warning and bool(row.note),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -22,7 +23,7 @@ from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.content.wording import number
 from contextlens.core.schema import Passport
-from contextlens.ui.page import errors, navigation
+from contextlens.ui.page import errors, navigation, runs
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.sharing import address_of
@@ -63,11 +64,12 @@ def picture_buttons(
     key: str,
     caption: str = "",
     exported: ExportedView = ExportedView(),
+    for_report: bool = False,
 ) -> None:
-    """Show the buttons "PNG" (2400 px wide), "SVG" (1200 px) and "HTML".
+    """Show the buttons "PNG" (2400 px wide), "SVG" (1200 px) and "HTML", or "Add to report" alone.
 
     The files have the claim and the passport in them; a chart's HTML also has plotly, and opens
-    without a network. With a title, "Add to report" follows; with cells, "Notebook".
+    without a network. With cells, "Notebook" follows.
 
     Args:
         chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
@@ -76,15 +78,18 @@ def picture_buttons(
         key: The buttons' own key.
         caption: The passport, written in small type under the picture.
         exported: What the report and the notebook say beside the picture.
+        for_report: True for the button "Add to report", which says how many views the report has.
     """
     data = {
+        "formats": ["report"] if for_report else ["png", "svg", "html", "ipynb"],
         "chart": css_class(chart_key),
         "svg": svg,
         "file": file_name,
         "caption": caption,
         **asdict(exported),
     }
-    component("contextlens.ui.widgets", "picture", data, key=key)
+    width: Literal["stretch", "content"] = "content" if for_report else "stretch"
+    component("contextlens.ui.widgets", "picture", data, key=key, width=width)
 
 
 T = TypeVar("T")
@@ -95,6 +100,8 @@ MAX_STYLED_CELLS = 1_000
 """Cells of a table that are written in Python, which takes 50 ms per 1,000."""
 _DRAWN = "drawn_page"
 _PASSPORT = GLOSSARY["passport"]
+_chart_keys: ContextVar[list[str] | None] = ContextVar("contextlens_charts", default=None)
+"""The keys of the charts that a closer look draws, in order."""
 
 
 @contextmanager
@@ -114,8 +121,8 @@ def placeholder(page: str, *, height: int) -> Iterator[None]:
 
 
 def box() -> DeltaGenerator:
-    """Return the box above a page's picture, for the words to choose from and the controls."""
-    return st.container(border=True, gap="small", key="box")
+    """Return the place above a page's picture for its controls."""
+    return st.container(gap="small", key="box")
 
 
 def controls(name: str = "") -> DeltaGenerator:
@@ -160,6 +167,23 @@ def chart(
     # The height is reserved from the start, while the browser still loads plotly.
     height, config = figure.layout.height, dict(config or default_config)
     st.plotly_chart(figure, key=key, height=height, config=config, alt=alt, **options)
+    if (keys := _chart_keys.get()) is not None:
+        keys.append(key)
+
+
+def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
+    """Write a page's finding above its picture, the largest text after the title.
+
+    Args:
+        sentences: the finding; then what else a reader needs to know, in smaller type.
+        sure: further details for engineers, folded under "How sure is this?".
+        key: the key, different for each headline of a page, but always with the prefix "headline".
+    """
+    finding, *others = [explained(str(sentence)) for sentence in sentences]
+    with st.container(key=key, gap="xsmall"):
+        more = f'<p class="more">{" ".join(others)}</p>' if others else ""
+        st.html(f'<p class="said">{finding}</p>{more}')
+        _folded(sure)
 
 
 def claims(
@@ -175,10 +199,14 @@ def claims(
     with st.container(key=key, gap="xsmall"):
         if sentences:
             st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
-        if sure and not session.is_presented():
-            with st.expander(say("page.sure")):
-                items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
-                st.html(f'<ul class="said">{items}</ul>')
+        _folded(sure)
+
+
+def _folded(sure: Sequence[object]) -> None:
+    if sure and not session.is_presented():
+        with st.expander(say("page.sure")):
+            items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
+            st.html(f'<ul class="said">{items}</ul>')
 
 
 def table(
@@ -247,16 +275,37 @@ def look_closer(
 ) -> T | None:
     """Draw the closer looks of a page, one at a time; return the result of the open one.
 
-    An error in one of them is shown in its place; the rest of the page is unaffected. In present
-    mode there is none.
+    The first chart of a look can be added to the report. An error in one of them is shown in its
+    place; the rest of the page is unaffected. In present mode there is none.
     """
     if session.is_presented():
         return None
     with st.container():
         chosen = inputs.choice(view, control)
-        with st.container(border=True), errors.boundary():
-            return looks[chosen]()
+        token = _chart_keys.set([])
+        try:
+            with st.container(border=True, key="closer"), errors.boundary():
+                result = looks[chosen]()
+                _add_look(view, control.page, _chart_keys.get())
+                return result
+        finally:
+            _chart_keys.reset(token)
     return None
+
+
+def _add_look(view: ViewState, page: str, chart_keys: Sequence[str] | None) -> None:
+    if not chart_keys:
+        return
+    exported = ExportedView(
+        reading="st-key-closer",
+        title=navigation.row(page).title,
+        link=address_of(view, page),
+        settings=describe(view, page, None),
+    )
+    name = f"{page}-closer"
+    picture_buttons(
+        chart_key=chart_keys[0], file_name=name, key=name, exported=exported, for_report=True
+    )
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
@@ -266,6 +315,9 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
     """
     if session.is_presented():
         return
+    page = runs.page()
+    if page is not None:
+        navigation.next_link(session.current(), navigation.row(page))
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
     with third:
@@ -384,7 +436,22 @@ def downloads(
         describe(view, page, texts, unused=unused),
         export.notebook_cells(snippets),
     )
-    with place, st.popover(say("page.download.menu"), icon=":material/download:"):
+    with place:
+        for_report, menu = (
+            st.container(width="content", key="to_report"),
+            st.container(width="content"),
+        )
+    with for_report:
+        picture_buttons(
+            chart_key=chart,
+            svg=svg,
+            file_name=name,
+            key=f"{name}_report",
+            caption=caption,
+            exported=exported,
+            for_report=True,
+        )
+    with menu, st.popover(say("page.download.menu"), icon=":material/download:"):
         st.caption(say("page.download.picture"))
         key = f"{name}_picture"
         picture_buttons(

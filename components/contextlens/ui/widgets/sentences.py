@@ -1,10 +1,9 @@
-"""The sentences and references of a view, as text fields and as words to choose."""
+"""Changes of the sentences and references of a view, and the ready examples."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import streamlit as st
 
@@ -22,79 +21,28 @@ from contextlens.ui.state.view import (
     ViewState,
     from_example,
     last_content_word,
-    letter,
     retyped,
     shared_word,
     without_left_references,
 )
-
-# --- The ready examples, as links
-
-_WITH_SENTENCES = {"home", "tokens", "masks", "embedding_layer", "layers", "attention", "why"}
+from contextlens.ui.widgets.chips import GROUPS, Group
 
 
-def menu(view: ViewState, page: str) -> None:
-    """Draw links that open the examples on this page, or in Meaning in context.
+def examples(view: ViewState, page: str) -> None:
+    """Draw links that open the ready examples on this page."""
+    for example in EXAMPLES:
+        opened = from_example(example, view.model)
+        navigation.link(navigation.row(page), opened, label=example.title, icon=example.icon)
 
-    Anatomy and pages about corpora show no sentences of the view.
+
+def meaning_fields(view: ViewState, suggestions: Sequence[str], *, where: str) -> None:
+    """Draw two text fields for references, one for each meaning of a word.
+
+    Args:
+        view: the current view.
+        suggestions: a word for each meaning, shown in empty fields; none if nothing is known.
+        where: the place on the page.
     """
-    target = navigation.row(page if page in _WITH_SENTENCES else "meaning")
-    with (
-        st.popover("Examples", icon=":material/lightbulb:"),
-        st.container(key="examples", gap="small"),
-    ):
-        for example in EXAMPLES:
-            opened = from_example(example, view.model)
-            navigation.link(target, opened, label=example.title, icon=example.icon)
-
-
-Group = Literal["sentences", "references"]
-
-
-def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0) -> None:
-    """Draw text fields for the sentences or references, each with a button to remove it."""
-    rows: tuple[Sentence, ...] = getattr(view, group)
-    noun = "Sentence" if group == "sentences" else "Reference"
-    for i, sentence in enumerate(rows):
-        key = f"{where}_{group}_{i}"
-        label = f"{noun} {letter(i) if group == 'sentences' else i + 1}"
-        with st.container(
-            horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
-        ):
-            field = session.bind(key, sentence.text)
-            st.text_input(
-                label,
-                sentence.text,
-                key=field,
-                placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
-                on_change=_retype_field,
-                args=(group, i, field),
-            )
-            removal = say("frame.sentences.remove", label=f"{label[0].lower()}{label[1:]}")
-            st.button(
-                removal,  # for screen readers: the style shows only the icon
-                icon=":material/close:",
-                help=removal,
-                key=f"{key}_remove",
-                type="tertiary",
-                disabled=len(rows) <= least,
-                on_click=_remove,
-                args=(group, i),
-            )
-    st.button(
-        f"Add a {noun.lower()}",
-        icon=":material/add:",
-        key=f"{where}_{group}_add",
-        type="tertiary",
-        disabled=len(rows) >= MAX_SENTENCES,
-        help=f"At most {MAX_SENTENCES}" if len(rows) >= MAX_SENTENCES else None,
-        on_click=_add,
-        args=(group,),
-    )
-
-
-def meaning_fields(view: ViewState, *, where: str) -> None:
-    """Draw two text fields for references, one for each meaning of a word."""
     with st.container(horizontal=True, gap="small", key=f"{where}_meanings"):
         for i, name in enumerate(("one", "other")):
             text = view.references[i].text if i < len(view.references) else ""
@@ -103,7 +51,7 @@ def meaning_fields(view: ViewState, *, where: str) -> None:
                 say(f"frame.meanings.{name}"),
                 text,
                 key=field,
-                placeholder=say(f"frame.example.{name}"),
+                placeholder=suggestions[i] if i < len(suggestions) else "",
                 on_change=_type_meaning,
                 args=(i, field),
             )
@@ -128,38 +76,49 @@ def pick_word(row: int, span: Span) -> None:
     _replace_row(view, group, index, replace(old, word=None if again else span))
 
 
-def retype_row(row: int, text: str) -> None:
-    """Store the text typed into a row of chips as its sentence or reference."""
-    _retype(*_place(session.current(), row), text)
+def retype_row(row: int, text: str, pair: str | None = None) -> None:
+    """Store the text typed into a row of chips as its sentence or reference, and its second text.
+
+    A `pair` of None leaves the second text as it is.
+    """
+    group, index = _place(session.current(), row)
+    _retype(group, index, text)
+    rows: tuple[Sentence, ...] = getattr(session.current(), group)
+    if pair is not None and index < len(rows) and not is_offered_as_file(pair):
+        _replace_row(session.current(), group, index, replace(rows[index], pair=pair))
+
+
+def add_row(group: Group, text: str) -> None:
+    """Add a typed text as the last sentence or reference."""
+    view = session.current()
+    rows: tuple[Sentence, ...] = getattr(view, group)
+    if group in full_groups(view) or not text.strip() or is_offered_as_file(text):
+        return
+    if group == "references":
+        _write_rows(view, group, [*rows, Sentence(text)])
+    else:
+        wider = replace(view, sentences=(*rows, Sentence("")))
+        _write_rows(view, group, _with_words(wider, len(rows), text))
+
+
+def remove_row(row: int) -> None:
+    """Remove the sentence or reference of a row of chips; the last sentence stays."""
+    view = session.current()
+    group, index = _place(view, row)
+    rows = [old for i, old in enumerate(getattr(view, group)) if i != index]
+    if rows or group == "references":
+        _write_rows(view, group, rows)
+
+
+def full_groups(view: ViewState) -> frozenset[Group]:
+    """Return the groups that take no more rows."""
+    return frozenset(group for group in GROUPS if len(getattr(view, group)) >= MAX_SENTENCES)
 
 
 def _place(view: ViewState, row: int) -> tuple[Group, int]:
     """Return the item of a row of chips: the sentences come first, the references after them."""
     n = len(view.sentences)
     return ("sentences", row) if row < n else ("references", row - n)
-
-
-def pair_field(view: ViewState, index: int, *, key: str) -> None:
-    """Draw a text field for a sentence's second text; empty for a single sentence."""
-    pair = view.sentences[index].pair or ""
-    field = session.bind(key, pair)
-    st.text_input(
-        f"Second text of {letter(index)}",
-        pair,
-        key=field,
-        placeholder="Leave empty for one text alone",
-        on_change=_write_pair,
-        args=(index, field),
-    )
-
-
-def _write_pair(index: int, key: str) -> None:
-    view = session.current()
-    if index < len(view.sentences) and session.is_shown(key):
-        pair = str(session.value(key) or "")
-        if is_offered_as_file(pair):
-            return
-        _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
 
 
 def _retype_field(group: Group, index: int, key: str) -> None:
@@ -235,18 +194,6 @@ def _replace_row(view: ViewState, group: Group, index: int, new: Sentence) -> No
     rows = list(getattr(view, group))
     rows[index] = new
     _write_rows(view, group, rows)
-
-
-def _remove(group: Group, index: int) -> None:
-    view = session.current()
-    rows = [row for i, row in enumerate(getattr(view, group)) if i != index]
-    _write_rows(view, group, rows)
-
-
-def _add(group: Group) -> None:
-    view = session.current()
-    if len(getattr(view, group)) < MAX_SENTENCES:
-        _write_rows(view, group, [*getattr(view, group), Sentence("")])
 
 
 def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:

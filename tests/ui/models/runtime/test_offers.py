@@ -33,6 +33,7 @@ from tests.support.pages import (
     press,
     shown_view,
     type_in,
+    typed,
 )
 from tests.ui.models.runtime.getting import (
     OTHER,
@@ -58,7 +59,7 @@ def assert_offered(app: AppTest, model: str, label: str) -> None:
     assert buttons(app) == {"get_model": label, "go_on_without": "Go on with all-MiniLM-L6-v2"}
     said = "".join(each.value.replace("\\", "") for each in app.main.markdown)
     assert f"asks for **{model}**, which is not on the machine" in said
-    assert field(app.text_input, "page_sentences_0").value == shown_view(app).sentences[0].text
+    assert typed(app) == shown_view(app).sentences[0].text
     assert jobs().get(tasks.load_key(model)) is None
 
 

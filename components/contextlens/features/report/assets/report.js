@@ -8,6 +8,7 @@ import { notebook } from "../../../ui/widgets/assets/notebook.js";
 import {
   change,
   entries,
+  HEAD,
   Problem,
   remove,
   save,
@@ -15,7 +16,6 @@ import {
 } from "../../../ui/widgets/assets/report_store.js";
 
 const PAUSE = 300; // milliseconds after the last key, before what was typed is kept
-const HEAD = "head"; // the entry that holds the report's title and introduction
 const NO_HEAD = { id: HEAD, order: -1, picture: "", title: "", note: "" };
 const TYPED = "contextlens-report"; // in localStorage: by id, changes that are not with the views yet
 const MAX_TYPED = 10_000;

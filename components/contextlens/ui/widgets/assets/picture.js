@@ -13,7 +13,7 @@ import {
 } from "./chart_files.js";
 import { make } from "./elements.js";
 import { notebook } from "./notebook.js";
-import { add, Problem } from "./report_store.js";
+import { add, nViews, Problem, watch } from "./report_store.js";
 
 const LARGE = 1_000_000; // characters of an SVG; a larger one goes into the report as a PNG
 const PATIENCE = 10_000; // milliseconds that a run of the page may take
@@ -24,14 +24,13 @@ const PLAYS = "The layers are playing. Stop at one, or wait until they have play
 export default function render({ parentElement, data }) {
   const root = parentElement.querySelector(".picture");
   root.view = data; // of the latest run
-  const can = {
-    ipynb: data.cells.length > 0,
-    report: Boolean(data.title),
-  };
+  const { formats, cells } = data;
+  root.classList.toggle("for-report", formats.includes("report"));
+  if (formats.includes("report")) count(root);
   for (const button of root.querySelectorAll("button")) {
     const { format } = button.dataset;
     button.onclick = () => save(root, format);
-    button.hidden = can[format] === false;
+    button.hidden = !formats.includes(format) || (format === "ipynb" && !cells.length);
   }
 }
 
@@ -90,13 +89,31 @@ async function collect(root, plot, view, colours) {
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
   const title = titleOf(plot) || view.svg_title || page;
   const caption = [subtitleOf(plot), view.caption].filter(Boolean).join("\n");
-  const n = await add({ page, title, claim, caption, link, settings, cells, file, picture });
-  say(root, `Your report has ${n === 1 ? "1 view" : `${n} views`}. `);
+  await add({ page, title, claim, caption, link, settings, cells, file, picture });
+  say(root, "Added. ");
   const open = make("a", "", "Open the report");
-  // In a tab of its own, as this one may hold what no address can.
-  open.target = "_blank";
   open.href = `${window.__streamlit.BACKEND_BASE_URL}report${link ? location.search : ""}`;
+  open.onclick = (event) => {
+    // The menu's own link keeps the visit, which may hold what no address can.
+    const inMenu = document.querySelector('.st-key-menu a[href*="/report"]');
+    if (!inMenu) return;
+    event.preventDefault();
+    inMenu.click();
+  };
   root.querySelector(".said").append(open);
+}
+
+// The button says how many views the report has, also once another one or another tab adds some.
+function count(root) {
+  const show = async () => {
+    const n = await nViews().catch(() => 0);
+    root.querySelector(".n").textContent = n ? ` · ${n}` : "";
+  };
+  if (root.counts) return;
+  show();
+  root.counts = new AbortController();
+  const changed = () => (root.isConnected ? show() : root.counts.abort());
+  watch(changed, root.counts.signal);
 }
 
 function dataUrl(blob) {

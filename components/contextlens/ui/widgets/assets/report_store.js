@@ -3,21 +3,31 @@
 // tabs do not undo each other's; tabs hear of each other's changes.
 
 const STORE = "report";
+export const HEAD = "head"; // the entry that holds the report's title and introduction
 const MOST_VIEWS = 60;
 const MOST_BYTES = 60_000_000; // of all pictures
 
 // A sentence for the reader.
 export class Problem extends Error {}
 
-// Calls `changed` after each change of another tab, until the signal ends it.
+const ADDED = "contextlens-report-added";
+
+// Calls `changed` after each addition, and each change of another tab, until the signal ends it.
 export function watch(changed, signal) {
   channel()?.addEventListener("message", changed, { signal });
+  document.addEventListener(ADDED, changed, { signal });
 }
 
 // All entries in their order: views, and what else has been saved.
 export async function entries() {
   const all = await work("readonly", (store) => store.getAll());
   return all.sort((a, b) => a.order - b.order);
+}
+
+// The number of views, without reading their pictures.
+export async function nViews() {
+  const ids = await work("readonly", (store) => store.getAllKeys());
+  return ids.filter((id) => id !== HEAD).length;
 }
 
 // Adds a view at the end and returns how many there are. Throws a sentence at a bound.
@@ -37,6 +47,7 @@ export async function add(view) {
   });
   if (problem) throw new Problem(problem);
   tell();
+  document.dispatchEvent(new Event(ADDED));
   return n;
 }
 

@@ -178,11 +178,11 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
     )
 
 
-def missing(sentence: Sentence, role: str) -> str:
+def missing(sentence: Sentence, role: str, *, needs_word: bool = True) -> str:
     """Return what a sentence or reference needs before it can be compared; "" if nothing."""
     if not sentence.text.strip():
         return f"This {role} is empty. Type something, or take it away."
-    if role == "sentence" and chosen_span(sentence) is None:
+    if needs_word and role == "sentence" and chosen_span(sentence) is None:
         return "Choose a word of this sentence."
     return ""
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from contextlens.analysis.baseline import Baseline
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
+from contextlens.core import ModelCard
 from contextlens.figures.ruler import ruler_figure
-from contextlens.figures.theme import color_of
-from contextlens.ui.state.view import Sentence, ViewState, letter
-from contextlens.ui.widgets import kit, sentences
-from contextlens.ui.widgets.chips import ChipRow, word_chips
+from contextlens.ui.models import runtime
+from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import kit
+from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
-    chosen_span,
-    counted_span,
-    missing,
 )
 from contextlens.ui.widgets.comparison.figures import portrait_lines
 from contextlens.ui.widgets.comparison.reading import (
@@ -26,33 +25,7 @@ from contextlens.ui.widgets.comparison.reading import (
     visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
-
-
-def chips(view: ViewState) -> None:
-    """Draw the sentences and references, with chips to choose words and fields to edit texts."""
-    rows = [_sentence_row(i, sentence) for i, sentence in enumerate(view.sentences)]
-    n = len(rows)
-    references = [
-        _reference_row(i, reference) for i, reference in enumerate(view.references, start=n)
-    ]
-    word_chips(
-        [*rows, *references],
-        key="chips",
-        on_pick=sentences.pick_word,
-        on_edit=sentences.retype_row,
-        flows=True,
-    )
-
-
-def _sentence_row(index: int, sentence: Sentence) -> ChipRow:
-    note = missing(sentence, "sentence")
-    name, color = letter(index), color_of(index)
-    return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
-
-
-def _reference_row(index: int, reference: Sentence) -> ChipRow:
-    note, span = missing(reference, "reference"), counted_span(reference)
-    return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
+from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word, named_uses
 
 
 def problems(view: ViewState, meaning: Meaning) -> None:
@@ -90,9 +63,32 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
     kit.chart(figure, key=key, alt=alt)
 
 
-def words(portrait: Portrait) -> None:
-    """Draw which references tell the words apart, or else the main claim; all others folded."""
+def uses_of(portrait: Portrait, card: ModelCard, baseline: Baseline | None) -> NamedUses | None:
+    """Return the senses of the sentences' words; None without any, or until they are there."""
+    word = covered_word(portrait.comparison)
+    return named_uses(portrait, runtime.sense_names(card, baseline, word))
+
+
+def answer_of(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> Answer | None:
+    """Return the answer to the page's question; None for a single sentence."""
+    if not portrait.comparison.pairs("sentences"):
+        return None
+    word = covered_word(portrait.comparison)
+    is_pending = uses is None and runtime.are_senses_pending(card, word)
+    return answer(portrait, uses, is_pending=is_pending)
+
+
+def headline(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> None:
+    """Draw the answer; nothing for a single sentence."""
+    found = answer_of(portrait, card, uses)
+    if found is not None:
+        kit.headline(found)
+
+
+def words(portrait: Portrait, uses: NamedUses | None = None) -> None:
+    """Draw the numbers behind the answer, or else the main claim; all others folded."""
     of = portrait.comparison, portrait.layer, portrait.meaning.band
     claims = meaning_in_context(*of)
-    visible = visible_claims(claims)
+    has_pair = bool(portrait.comparison.pairs("sentences"))
+    visible = (evidence(portrait, uses) if has_pair else []) or visible_claims(claims)
     kit.claims(visible, sure=[*(c for c in claims if c not in visible), *meaning_sure(*of)])

@@ -68,6 +68,17 @@ class NamedUses:
         """Return a sense as sentences name it: "the animal"."""
         return sense_titles().get((self.word, sense), sense)
 
+    @property
+    def lowest_cosine(self) -> float:
+        """The lowest centred cosine of two of the uses at the layer."""
+        return float(self.names.similarities(self.vectors[:, self.layer], self.layer).min())
+
+    def nearest_two(self, use: int) -> tuple[str, str]:
+        """Return the two senses that a use is nearest to at the layer, the nearest first."""
+        order = np.argsort(-self.cosines()[use, self.layer], kind="stable")[:2]
+        first, second = self.names.senses[order].tolist()
+        return first, second
+
     def cosines(self) -> FloatArray:
         """(n_uses, n_layers, n_senses) centred cosine of each use to each sense's centroid."""
         return np.stack([self.names.cosines(vectors) for vectors in self.vectors])
