@@ -68,7 +68,7 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
         return Answer((_of_two_words(portrait, pair),))
     if all(portrait.cosine(p) >= EQUAL for p in (pair, *others)):
         return Answer((claim("answer.equal", **_names(comparison, pair)),))
-    if uses is not None and (named := _named(uses)):
+    if uses is not None and (named := of_senses(uses)):
         return Answer(named)
     if is_pending:
         return Answer((claim("answer.pending", **_names(comparison, pair)),))
@@ -83,8 +83,8 @@ def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
     pair, *others = comparison.pairs("sentences")
     if any(map(comparison.has_unknown, (pair, *others))):
         return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
-    if uses is not None and _named(uses):
-        return [_margins(uses)]
+    if uses is not None and of_senses(uses):
+        return [margins(uses)]
     if not (others or comparison.are_twins(pair)):
         return [closer_claim(comparison, leaning) for leaning in _closer(portrait, pair) or ()]
     return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
@@ -97,7 +97,7 @@ def _is_one_word(comparison: Comparison, pair: Pair, uses: NamedUses | None) -> 
 # --- By labelled senses
 
 
-def _named(uses: NamedUses) -> tuple[Claim, ...]:
+def of_senses(uses: NamedUses) -> tuple[Claim, ...]:
     """Return a sentence for each sense; none if no use is clear and they are not almost equal."""
     groups = uses.by_sense
     senses = [sense for sense in groups if sense is not None]
@@ -116,7 +116,8 @@ def _named(uses: NamedUses) -> tuple[Claim, ...]:
     )
 
 
-def _margins(uses: NamedUses) -> Claim:
+def margins(uses: NamedUses) -> Claim:
+    """Return the number behind the sentences of `of_senses`."""
     clear = [naming.margin for naming in uses.namings if naming.is_clear]
     unclear = [i for i, naming in enumerate(uses.namings) if not naming.is_clear]
     if unclear and uses.verdict is Verdict.SAME:
