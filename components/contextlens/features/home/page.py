@@ -188,8 +188,9 @@ def _picture_of(
 
 
 def _await_arcs(task: Task) -> None:
+    """Draw the progress of the arcs, which may be there by now, and run again when they are."""
     job = jobs().get(task.key)
-    if job is not None and job.state not in ("done", "failed"):
+    if job is not None and job.state != "failed":
         waiting.follow(job, _ARCS, cancel="")
 
 
