@@ -21,11 +21,13 @@ if session.is_presented():
     story, cards = st.container(gap="xsmall", key="story"), None
 else:
     left, right = st.columns([5, 2], gap="medium")
-    story, cards = left.container(gap="xsmall", key="story"), right.empty()
+    story, cards = left.container(gap="xsmall", key="story"), right.container()
 
 # First the parts that need no model: they are on screen while it loads.
+waiting_cards = None
 if cards is not None and not runtime.is_loaded(view.model):
-    with cards.container():
+    waiting_cards = cards.empty()
+    with waiting_cards.container():
         page.cards(view, None)
 
 card = None
@@ -52,6 +54,8 @@ with story, errors.boundary():
     page.open_meaning(view)
 
 if card is not None and cards is not None:
-    with cards.container():
+    if waiting_cards is not None:
+        waiting_cards.empty()
+    with cards:
         page.cards(view, card)
 page.basics()
