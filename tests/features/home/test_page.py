@@ -72,7 +72,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     app = settled(app)
     assert said(app, "headline") == (
         "A: the animal. B: the language."
-        "The wider an arc, the farther “python” moves when the model cannot see that word."
+        "The thicker an arc or bar, the farther “python” moves when the model cannot see that word."
     )
     assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
         "“pet” moves “python” most",
