@@ -63,8 +63,8 @@ def keys(app: AppTest) -> set[str]:
 
 def on(name: str, **controls: str) -> ViewState:
     view = COLLECTION.put(DEFAULT, name)
-    own = {**view.controls["corpora"], **controls}
-    return ViewState(view.model, view.sentences, view.references, None, {"corpora": own})
+    own = {**view.controls, "corpora": controls}
+    return ViewState(view.model, view.sentences, view.references, None, own)
 
 
 def test_an_address_shows_a_corpus_and_its_browser_manages_it(shared: None) -> None:
