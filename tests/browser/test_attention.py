@@ -35,7 +35,7 @@ def head(here: Visit, layer: int, number: int) -> Locator:
 
 
 def token(here: Visit, side: str, text: str, position: int) -> Locator:
-    name = re.compile(rf"^{re.escape(text)}( [\d.]+)?, token {position},")
+    name = re.compile(rf"^{re.escape(text)}( \d+%)?, token {position},")
     return here.main.locator(f".{side}").get_by_role("button", name=name)
 
 
