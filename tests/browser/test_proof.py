@@ -23,7 +23,7 @@ def test_proof_is_green_and_a_file_gets_its_figure(visit: Callable[..., Visit]) 
     here = visit("/proof", **DESK)
     here.page.wait_for_selector(PICTURE, timeout=SECONDS * 1000)
     here.settle()
-    assert here.title == "Published weights, transformers' numbers"
+    assert here.title == "9 of 9 checks agree"
     assert "9 of 9 checks agree" in here.reading
     verdicts = here.figure.locator(".annotation-text").all_text_contents()
     assert verdicts.count("agrees") == 9

@@ -261,7 +261,8 @@ class Separation:
     def strays(self, trial: Trial) -> IntArray:
         """The occurrences of a trial that this test gives another sense than their own."""
         is_wrong = self.predicted[trial.tested] != trial.codes[trial.tested]
-        return trial.tested[is_wrong]
+        strays: IntArray = trial.tested[is_wrong]
+        return strays
 
 
 def wilson(right: float, n: float, *, risk: float = RISK) -> tuple[float, float]:

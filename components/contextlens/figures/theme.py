@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import colorsys
 import html
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -124,7 +125,7 @@ def color_of(index: int) -> str:
 
 def dot_size(n: int) -> float:
     """Return the size in pixels of each dot on a map of n: the fewer there are, the larger."""
-    return round(min(13.0, max(3.5, 34.0 / max(n, 1) ** 0.27)), 1)
+    return round(min(13.0, max(3.5, 34.0 / math.pow(max(n, 1), 0.27))), 1)
 
 
 def hue_color(turn: float) -> str:
@@ -133,7 +134,7 @@ def hue_color(turn: float) -> str:
     Args:
         turn: the hue, in [0, 1).
     """
-    low, high = 0.0, 1.0
+    low, high, rgb = 0.0, 1.0, (0.0, 0.0, 0.0)
     for _ in range(12):  # the lightness that gives the wanted luminance
         middle = (low + high) / 2
         rgb = colorsys.hls_to_rgb(turn, middle, _SATURATION)

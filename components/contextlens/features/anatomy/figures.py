@@ -112,7 +112,7 @@ def tiny_parts(tree: Node, chosen: Node) -> list[Node]:
     """The parts outside of layers whose boxes are too small for a name, where all are shown."""
     if chosen.path:
         return []
-    boxes = []
+    boxes: list[Node] = []
     for node in tree.children:
         if node.kind == "embeddings":
             boxes += node.children

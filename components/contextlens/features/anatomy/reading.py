@@ -30,10 +30,10 @@ def anatomy_title(tree: Node, chosen: Node) -> Claim:
         verdict = "layers" if layers else "count"
         return claim(f"anatomy.title.{verdict}", share=in_layers, n_values=tree.n_values)
     rows, dims = words.parameters[0].shape
-    share = words.share_of(tree)
-    if share > in_layers:
-        return claim("anatomy.title.words", share=share, rows=rows, dims=dims, layers=in_layers)
-    return claim("anatomy.title.both", share=in_layers, words=share)
+    in_words = words.share_of(tree)
+    if in_words > in_layers:
+        return claim("anatomy.title.words", share=in_words, rows=rows, dims=dims, layers=in_layers)
+    return claim("anatomy.title.both", share=in_layers, words=in_words)
 
 
 def anatomy_reading(

@@ -153,6 +153,9 @@ def map_names(display: MapDisplay) -> None:
         session.keep(SELECTION, PointSelection(of, CHART, NAMES, rows[key], name=key))
         session.write(controls.PANEL.put(session.current(), controls.FIND_SELECT))
 
+    listed = names  # a scale stands in its order
+    if not display.finding.color.is_scale:
+        listed = tuple(sorted(names, key=lambda name: -len(rows[name.key])))
     data = {
         "chart": css_class(CHART),
         "chosen": chosen,
@@ -167,12 +170,9 @@ def map_names(display: MapDisplay) -> None:
                 "weight": name.weight,
                 "n": len(rows[name.key]),
             }
-            for name in sorted(names, key=lambda name: -len(rows[name.key]))
+            for name in listed
         ],
     }
-    if display.finding.color.is_scale:
-        order = {key: i for i, key in enumerate(display.finding.color.order)}
-        data["names"].sort(key=lambda name: order.get(name["key"], 0))
     component("contextlens.features.map", "names", data, key="map_names", on_pick=receive)
 
 
