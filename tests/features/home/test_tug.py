@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import SenseNames
+from contextlens.analysis.sense_names import SenseNames, Verdict
 from contextlens.analysis.separation import scaled
 from contextlens.analysis.similarity import Comparison, Item, compare
 from contextlens.features.home.tug import of_references, of_senses
