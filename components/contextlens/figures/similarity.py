@@ -90,7 +90,7 @@ def cosine_lines(
     ]
     layout = {
         "xaxis": {
-            "title": {"text": "layer (0 is the embedding layer)"},
+            "title": {"text": "layer (0: before the first)"},
             "tickvals": _ticks(x),
             "range": [x[0] - 0.15, x[-1] + 0.15],
             "zeroline": False,

@@ -217,8 +217,8 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
     attention = attention_on(service, special="Hide")
     claims = [attention.headline(), *attention.claims(), *attention.notes()]
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
-        "One head links “my” to “python”. Of what head 2 in layer 4 takes in for “my”, 78% comes "
-        "from “python” (an even spread: 14%). Hidden: [CLS], [SEP]. The rows leave out attention "
+        "One head links “my” to “python”. Head 2 of layer 4 takes 78% of its input for “my” from "
+        "“python” (an even spread: 14%). Hidden: [CLS], [SEP]. The rows leave out attention "
         "to hidden tokens, so a row may sum to less than 1."
     )
 
@@ -229,7 +229,7 @@ def test_a_head_says_which_one_links_the_two_words_more(service: EncoderService)
     first = attention_on(service, nurse, **{**chosen, "other": 7})
     assert str(first.headline()) == "One head links “she” to “nurse”."
     assert str(first.claims()[0]).startswith(
-        "Of what head 12 in layer 6 takes in for “she”, **46%** comes from “nurse”"
+        "Head 12 of layer 6 takes **46%** of its input for “she” from “nurse”"
     )
     other = attention_on(service, nurse, head="1.0", **{**chosen, "other": 7})
     assert str(other.headline()) == "This head hardly links “she” to “nurse”."

@@ -53,7 +53,7 @@ def test_two_sentences_with_the_word_at_two_places(service: EncoderService) -> N
     np.testing.assert_allclose(second.place, position + segment, atol=1e-6)
     assert found.verdict is StartVerdict.LITTLE
     texts = [str(claim) for claim in (found.headline(), *found.claims())]
-    assert texts[0] == "“bat” starts with the same numbers in every sentence."
+    assert texts[0] == "“bat” brings the same numbers into every sentence."
     assert f"**{found.similarity:.2f}** alike (1: the same)" in texts[1]
 
 

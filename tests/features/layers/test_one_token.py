@@ -116,7 +116,7 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
 
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     result = one_token(states_of(DEFAULT, service))
-    assert str(result.titles()[6]) == ("By layer 6, context has changed “python” a lot: 0.43")
+    assert str(result.titles()[6]) == ("By layer 6, “python” is only 0.43 like its start")
     assert [str(each) for each in (*result.claims(), *result.sure())] == [
         "At layer 6, the similarity of “python” to its start is **0.43** (unchanged: 1; two "
         "different tokens: about **0.05**).",

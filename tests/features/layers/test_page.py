@@ -83,7 +83,7 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     picture = chart(app, "layers_picture")
     np.testing.assert_allclose(picture["data"][0]["y"], states.measure.values[:, 5], atol=1e-4)
     assert picture["layout"]["title"]["text"] == (
-        "By layer 6, context has changed “python” a lot: 0.43"
+        "By layer 6, “python” is only 0.43 like its start"
     )
     assert "the similarity of “python” to its start is **0.43**" in said(app)
     assert len(frame(app, "position")) == 7

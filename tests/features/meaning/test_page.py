@@ -96,7 +96,9 @@ def test_the_opening_numbers_are_those_measured_elsewhere(facts: dict[str, Any])
 def test_the_reading_says_the_numbers_that_are_shown() -> None:
     app = framed()
     said, folded = reading(app), everything_said(app)
-    assert said.startswith("Each is nearer to its meaning than to any other, by at least **0.0")
+    assert said.startswith(
+        "Each use lies nearest to labelled sentences of that meaning, by at least **0.0"
+    )
     shown = table(app).set_index(["first", "second"])["layer 6"]
     for pair in product(("A python", "B python"), ("snake", "programming")):
         assert f"**{shown[pair]:.2f}**" in folded
@@ -160,7 +162,7 @@ def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
     sections = [say(f"frame.menu.{section}") for section in SECTIONS if section]
     assert [caption for caption in captions if caption in sections] == sections
     assert field(app.sidebar.selectbox, "model").value == BUNDLED_ID
-    assert "6 layers · 384 dims · 12 heads" in [c.value for c in app.sidebar.caption]
+    assert "6 layers · 12 heads · 384 numbers a word" in [c.value for c in app.sidebar.caption]
     parts = [markdown.value for markdown in app.sidebar.markdown]
     assert any(part.startswith("**Pooler: untrained.**") for part in parts)
     assert [row["text"] for row in chips(app)] == [

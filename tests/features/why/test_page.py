@@ -76,7 +76,9 @@ SHARES = controls.LOOK.put(DEFAULT, controls.SHARES)
 @pytest.mark.slow
 def test_it_opens_on_the_word_that_makes_the_two_alike() -> None:
     app = whole(settled(framed(DEFAULT, controls.PAGE)))
-    assert reading(app).startswith("Without “python” (A), the two would be less alike: **0.32**")
+    assert reading(app).startswith(
+        "Without “python” (A), the two sentences would be less alike: **0.32**"
+    )
     first = given(app, "why_words")["sides"][0]["words"]
     python = next(word for word in first if word["text"] == "python")
     assert python["value"] == max(word["value"] or 0 for word in first) > 0  # orange: it adds

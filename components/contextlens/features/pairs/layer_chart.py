@@ -67,7 +67,7 @@ def line(
 def layer_axis(layers: list[int]) -> dict[str, Any]:
     """Return the axis of layers."""
     return {
-        "title": {"text": "layer (0 is the embedding layer)"},
+        "title": {"text": "layer (0: before the first)"},
         "tickvals": layers if len(layers) <= 13 else layers[:: 2 if len(layers) <= 25 else 4],
         "range": [layers[0] - 0.2, layers[-1] + 0.2],
         "zeroline": False,

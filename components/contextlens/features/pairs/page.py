@@ -367,7 +367,7 @@ def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) 
     with container:
         _choose_pair(view, at_layer, pair.number)
     key = "reading" if isinstance(at_layer, ScoredPairs) else "reading_whole"
-    kit.claims(at_layer.claims(), sure=at_layer.sure(), key=key)
+    kit.headline(*at_layer.claims(), sure=at_layer.sure(), key=key)
     left, right = st.columns([5, 3], gap="large")
     if isinstance(at_layer, ScoredPairs):
         with left, st.container(key="pairs_whole", gap="small"):

@@ -323,7 +323,7 @@ class Probe(Panel):
         levels = [level_line(f"counting words {words:{self.value_format}}", words, x, "dash")]
         layout = {
             "xaxis": {
-                "title": {"text": "layer (0 is the embedding layer)"},
+                "title": {"text": "layer (0: before the first)"},
                 "tickvals": x if len(x) <= 13 else x[:: 2 if len(x) <= 25 else 4],
                 "range": [-0.3, n_layers + 0.3],
                 "zeroline": False,

@@ -66,7 +66,7 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
         result = _search(view, card, _awaited)
     if result is None:
         return
-    kit.claims(result.claims())
+    kit.headline(*result.claims(), key="reading")
     kit.notes(result.notes())
     if not result.by_model and not result.by_words:
         return

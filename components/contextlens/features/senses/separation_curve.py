@@ -226,7 +226,7 @@ def curve_figure(
     layers = sorted({test.layer for _, curve in curves for test in curve})
     layout = {
         "xaxis": {
-            "title": {"text": "layer (0 is the embedding layer)"},
+            "title": {"text": "layer (0: before the first)"},
             "tickvals": layers[:: max(1, ceil(len(layers) / _MAX_TICKS))],
             "zeroline": False,
             "showgrid": False,

@@ -179,10 +179,11 @@ def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headli
         sure: further details for engineers, folded under "How sure is this?".
         key: the key; "reading" on a page that has no other reading.
     """
-    finding, *others = [explained(str(sentence)) for sentence in sentences]
+    texts = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
-        more = f'<p class="more">{" ".join(others)}</p>' if others else ""
-        st.html(f'<p class="said finding">{finding}</p>{more}')
+        if texts:
+            more = f'<p class="more">{" ".join(texts[1:])}</p>' if texts[1:] else ""
+            st.html(f'<p class="said finding">{texts[0]}</p>{more}')
         _folded(sure)
 
 

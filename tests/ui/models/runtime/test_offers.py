@@ -258,7 +258,7 @@ def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, mod
     card = runtime.service().load(model)
     assert card.revision == server.commit(model)
     assert card.revision in sidebar_text(app)
-    assert "3 layers · 160 dims · 4 heads" in sidebar_text(app)
+    assert "3 layers · 4 heads · 160 numbers a word" in sidebar_text(app)
 
 
 def test_fetching_a_model_shows_how_far_it_is(

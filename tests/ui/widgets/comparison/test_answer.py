@@ -83,7 +83,7 @@ BAND = band_of(-0.1, 0.0, 0.15)
         ),
         (
             portrait(of([1, 0.78], SPLIT[0]), layer=1, band=BAND),
-            "The number alone cannot decide. Add a word for each meaning of “python”, "
+            "The model cannot tell. Add a word for each meaning of “python”, "
             "such as animal and language.",
         ),
         (
