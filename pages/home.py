@@ -1,4 +1,4 @@
-"""Start here: uses of a word, how far apart the model keeps them, and why."""
+"""Start here: uses of a word, what moves each of them, and examples to guess first."""
 
 from functools import partial
 
@@ -17,24 +17,25 @@ from contextlens.ui.widgets.subject import subject_bar
 view = session.current()
 place = shell.header("home", view)
 subject_bar(view, "home", words=True)
-left, right = st.columns([3, 2], gap="medium")
-story = left.container(border=True, gap="xsmall", key="story")
+if session.is_presented():
+    story, cards = st.container(gap="xsmall", key="story"), None
+else:
+    left, right = st.columns([5, 2], gap="medium")
+    story, cards = left.container(gap="xsmall", key="story"), right.container()
 
 # First the parts that need no model: they are on screen while it loads.
-with right:
-    page.introduction()
-    examples = st.empty()
-if not runtime.is_loaded(view.model):
-    with examples.container():
-        page.gallery(view, None)
+waiting_cards = None
+if cards is not None and not runtime.is_loaded(view.model):
+    waiting_cards = cards.empty()
+    with waiting_cards.container():
+        page.cards(view, None)
 
 card = None
 with story, errors.boundary():
     headline = st.container(key="place_of_headline")
-    if len(view.sentences) > 1:
-        headline.empty()  # so that its room is there
-    card = runtime.load(view.model, height=600)
-    with kit.placeholder("home", height=600):
+    headline.empty()  # so that its room is there
+    card = runtime.load(view.model, height=480)
+    with kit.placeholder("home", height=480):
         baseline = runtime.baseline(card)
         ruler = runtime.ruler(card, baseline)
         meaning = compute.meaning_of(view, runtime.service(), card, baseline)
@@ -42,17 +43,20 @@ with story, errors.boundary():
     portrait = compute.portrait_of(meaning, view)
     if portrait is None:
         drawing.missing_words()
-        page.open_meaning(view)
     else:
         uses = drawing.uses_of(portrait, card, baseline)
+        answer = drawing.answer_of(portrait, card, uses)
         with headline:
-            drawing.headline(portrait, card, uses)
-        page.story(view, portrait, card, ruler, uses)
+            page.headline(portrait, answer, uses)
+        picture = page.story(view, portrait, card, ruler, answer, uses)
         numbers = partial(files, view, meaning.passport)
-        page.downloads(portrait, place, snippets(portrait, card), numbers)
+        page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
+    page.open_meaning(view)
 
-if card is not None:
-    with examples.container():
-        page.gallery(view, card)
+if card is not None and cards is not None:
+    if waiting_cards is not None:
+        waiting_cards.empty()
+    with cards:
+        page.cards(view, card)
 kit.next_page()
 page.basics()

@@ -277,7 +277,8 @@ def show_attention(
     elif layer is not None:
         view = attention_controls.SHOW.put(view, "Layer")
     attention = attention_view(view, service, card)
-    return Chart(standalone(attention.figure()), _plain(attention.claims()), attention.passport)
+    claims = [attention.headline(), *attention.claims()]
+    return Chart(standalone(attention.figure()), _plain(claims), attention.passport)
 
 
 def show_layers(

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from contextlens.analysis import sense_names
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import MIN_USES, RIGHT, Naming, SenseNames
+from contextlens.analysis.sense_names import MIN_USES, RIGHT, Naming, SenseNames, Verdict
 from contextlens.analysis.words import word_vectors
 from contextlens.content.bundled_texts import ambiguous_words
 from contextlens.core import BUNDLED_ID, EncoderService

@@ -19,8 +19,7 @@ from random import Random
 import numpy as np
 
 from contextlens import open_service
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import SenseNames, meaning_of
+from contextlens.analysis.sense_names import SenseNames, Verdict, meaning_of
 from contextlens.analysis.words import word_vectors
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard, Settings
 from contextlens.core.errors import RequestError

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from contextlens.features.corpora.controls import CORPUS
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.browser.rest import settle
@@ -97,7 +97,7 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     uploader.get_by_role("button", name="Read and store").click()
     expect(uploader.get_by_text(re.compile("are read|word count")).first).to_be_visible()
     uploader.wait_for_url(re.compile(r"\?s="))
-    name = CORPUS.asked(decode(parse_qs(urlsplit(uploader.url).query)["s"][0]))
+    name = COLLECTION.asked(decode(parse_qs(urlsplit(uploader.url).query)["s"][0]))
     assert name
     card = f".st-key-corpora_card_{name}"
     expect(uploader.locator(card)).to_contain_text("ready to be searched")

@@ -34,11 +34,9 @@ A, B = (sentence.text for sentence in DEFAULT.sentences)
 def test_both_pages_can_be_read_on_a_desk_and_nothing_jumps(visit: Callable) -> None:
     here = visit("/", color_scheme="light", **DESK)
     assert_fits_and_is_readable(here, "Start here", "light")
-    assert_first_screen(here, ".st-key-answers")
-    ruler = here.main.get_by_role("figure").nth(1)
-    assert box(ruler)["bottom"] <= 900
-    here_alone = [each for each in EXAMPLES if each.model is None]
-    places = [box(here.main.get_by_text(each.title, exact=True).first) for each in here_alone]
+    assert_first_screen(here, ".st-key-layer")
+    cards = here.main.locator(".guesses")
+    places = [box(cards.get_by_text(each.title, exact=True)) for each in EXAMPLES]
     assert len({round(place["x"]) for place in places}) == 1  # one column
     assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
     here.main.get_by_role("link", name="See all numbers for these sentences").click()
@@ -97,7 +95,7 @@ def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
     for text in (
         heading,
         here.words("sentence A").first,
-        here.main.locator(".st-key-reading p, .st-key-answers p").first,
+        here.main.locator(".st-key-reading p, .st-key-headline p").first,
     ):
         assert contrast(style(text, "color"), ground) > 7
     for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():

@@ -237,10 +237,7 @@ def what_is_selected_in_one_map_is_marked_in_the_other(here: Visit) -> None:
 
 
 def a_file_that_cannot_be_read_leaves_the_map(here: Visit) -> None:
-    with here.rerun():
-        here.main.get_by_role("combobox", name="Map of").click()
-        here.page.get_by_role("option", name="A file").click()
-    expect(here.main.get_by_text("This is the old map")).to_be_visible()
+    here.click("Add texts")
     upload(here, "broken.parquet", b"PAR1 and nothing more")
     alert = here.main.get_by_test_id("stAlert").filter(has_text="Parquet")
     expect(alert.first).to_be_visible()

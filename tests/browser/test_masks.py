@@ -106,7 +106,7 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
 def the_first_screen_tells_the_story(here: Visit) -> None:
     assert here.title == "Mask on (1, 0): no token reads the padding"
     assert "With the mask on, padding changes nothing." in here.reading
-    assert box(here.figure)["y"] < 360
+    assert box(here.figure)["y"] < 430
     assert box(here.main.locator(".st-key-reading p.said").first)["bottom"] <= 900
     assert_fits(here)
     area = box(here.figure.locator(".nsewdrag").first)

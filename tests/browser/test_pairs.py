@@ -115,11 +115,11 @@ def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
-@pytest.mark.parametrize("source", ["bundled", "file"])
+@pytest.mark.parametrize("source", ["", "file"])
 def test_it_fits_a_phone(visit: Callable[..., Visit], source: str) -> None:
     view = COLLECTION.put(DEFAULT, source)
     parameter = encode(view)
     here = visit("/pairs?" + urlencode({"s": parameter}), color_scheme="dark", **PHONE)
-    if source == "bundled":
+    if not source:
         computed(here)
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from contextlens.features.why.controls import LEAVE_OUT, LOOK
+from contextlens.features.why.controls import LEAVE_OUT, LOOK, SHARES
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
@@ -36,7 +36,7 @@ def title(here: Visit) -> str:
 def assert_first_screen(here: Visit) -> None:
     """The picture from near the top, its reading and the ruler; none is cut off."""
     picture = box(here.main.locator(".st-key-why_words, .st-key-why_chart").first)
-    assert picture["y"] <= 260
+    assert picture["y"] <= 430
     for part in (".st-key-reading p", ".st-key-why_ruler"):
         assert box(here.main.locator(part).first)["bottom"] <= DESK["viewport"]["height"]
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
@@ -45,7 +45,8 @@ def assert_first_screen(here: Visit) -> None:
 def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
     visit: Callable[..., Visit],
 ) -> None:
-    here = visit("/why", **DESK)
+    shares = LOOK.put(DEFAULT, SHARES)
+    here = visit("/why?" + urlencode({"s": encode(shares)}), **DESK)
     drawn(here)
     assert_first_screen(here)
     row = here.main.get_by_role("group", name="Words of sentence A")
@@ -90,7 +91,7 @@ def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
     here.main.locator(".st-key-why_heads").get_by_role("link").first.click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
     here.wait()
-    assert "head 3" in here.reading
+    assert "head 4" in here.reading
 
 
 def test_it_fits_a_dark_phone(visit: Callable[..., Visit]) -> None:

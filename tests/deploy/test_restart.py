@@ -17,7 +17,7 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import About, indexing_of
 from contextlens.corpus.store.indexing import index
 from contextlens.corpus.store.store import Store
-from contextlens.features.corpora.controls import CORPUS
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
 from tests.load.visitor import visit
@@ -41,7 +41,7 @@ def test_who_indexes_is_killed_and_the_next_one_goes_on(
         root = str(data / "corpora")
         corpus = Corpus("days", days(n_texts))
         name = Store(root).create(corpus, own).name
-        query = urlencode({"s": encode(CORPUS.put(DEFAULT, name))})
+        query = urlencode({"s": encode(COLLECTION.put(DEFAULT, name))})
         killed_once_some_are_stored(tmp_path / "first.log", data, name, query)
         left = Store(root).about(name)
         if left.n_texts_done < n_texts:

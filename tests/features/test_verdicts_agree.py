@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from contextlens.analysis.ruler import Ruler, Verdict, load
 from contextlens.analysis.separation import verdict_of
-from contextlens.analysis.words import word_vectors
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.core.schema import FloatArray
-from contextlens.corpus.bundled import sample_corpus
+from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.map.finding import sense_tests
-from contextlens.features.pairs.pair_set import SAME, bundled_pairs
+from contextlens.features.map.point import pinned_pair, sensed_word
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
+from contextlens.features.senses.senses import Senses, senses_in
 from contextlens.maps.vectors import gather
 from contextlens.ui.models import tasks
-from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
+from contextlens.ui.state.view import Sentence
+from contextlens.ui.widgets.comparison.answer import answer
+from contextlens.ui.widgets.comparison.compute import meaning_of, portrait_of
+from contextlens.ui.widgets.comparison.senses import named_uses
+from tests.support.maps import map_view, shown_map
 from tests.support.measured import measured
 
+WORDS_OF_TEXTS = ambiguous_corpus().labels["word"]
 WORDS = tuple(dict.fromkeys(sample_corpus().labels["word"]))
-
-
-@pytest.fixture(scope="module")
-def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Ruler:
-    found = load(tasks.ruler_path(service.load(BUNDLED_ID), measured(tmp_path_factory)))
-    assert found is not None
-    return found
 
 
 @pytest.mark.slow
@@ -56,29 +54,39 @@ def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService)
         assert on_map.accuracy == pytest.approx(on_senses.accuracy, abs=1.5 / on_map.n), word
 
 
-def test_a_verdict_on_two_uses_is_never_against_their_labels(
-    service: EncoderService, ruler: Ruler
+@pytest.mark.slow
+def test_two_uses_of_bank_have_the_same_senses_on_all_pages(
+    service: EncoderService, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """Start here and Meaning on the pairs of Pairs: 85% of the verdicts given are right."""
-    pairs = bundled_pairs()
-    encodings = dict(zip(pairs.texts, service.encode(BUNDLED_ID, list(pairs.texts)), strict=True))
+    """Meaning and Start here, pins on the map, and a typed sentence on Senses."""
+    card, word = service.load(BUNDLED_ID), "bank"
+    baseline = tasks.read_baseline(card, service, measured(tmp_path_factory))
+    names = tasks.measure_senses(card, service, baseline, word, tmp_path).work(None)
+    rows = [i for i, own in enumerate(WORDS_OF_TEXTS) if own == word]
+    chosen = [rows[0], rows[-1]]
+    texts, spans = ambiguous_corpus().texts, ambiguous_corpus().spans or ()
+    pair = tuple(Sentence(texts[i], word=spans[i]) for i in chosen)
+    view = replace(map_view(word=word, method="pca"), sentences=pair, references=())
+    portrait = portrait_of(meaning_of(view, service, card, baseline), view)
+    assert portrait is not None
+    uses = named_uses(portrait, names)
+    assert uses is not None
+    headline = str(answer(portrait, uses))
+    assert headline == "A: the river bank. B: the money bank."
 
-    def vector(pair: int, side: int) -> FloatArray:
-        span = pairs.span(pair, side)
-        assert span is not None
-        own: FloatArray = word_vectors(encodings[pairs.text(pair, side)], span)[6]
-        return own / np.linalg.norm(own)
+    display = shown_map(service, view)
+    points = [display.points.texts.index(texts[i]) for i in chosen]
+    assert sensed_word(display, *points) == word
+    pins = pinned_pair(display, points[0], points[1], None, None, names)
+    assert " ".join(map(str, pins.claims())).startswith(headline)
 
-    given, right, alarms = 0, 0, 0
-    for pair, gold in enumerate(pairs.gold.tolist()):
-        words = [pairs.word(pair, side) for side in (0, 1)]
-        cosine = float(vector(pair, 0) @ vector(pair, 1))
-        shown = pair_on_ruler(words, cosine, ruler, at=(6, "mean"), band=None)
-        assert shown is not None
-        if shown.verdict is Verdict.CANNOT_TELL:
-            continue
-        given += 1
-        right += (shown.verdict is Verdict.SAME) == (gold == SAME)
-        alarms += shown.verdict is Verdict.DIFFERENT and gold == SAME
-    assert right >= 0.85 * given
-    assert alarms <= 0.05 * int((pairs.gold == SAME).sum())
+    corpus = LiveCorpus(ambiguous_corpus(), service, BUNDLED_ID)
+    for text, naming in zip(pair, uses.namings, strict=True):
+        on_senses = replace(view, controls={"senses": {"word": word, "own": text.text}})
+        found = senses_in(corpus, on_senses, service, names=names)
+        assert isinstance(found, Senses)
+        assert found.sentence is not None
+        match = found.sentence.match
+        assert match is not None
+        assert (match.verdict, match.names[0]) == ("in", naming.sense)
+        assert match.margin == pytest.approx(naming.margin, abs=1e-4)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.kept_arrays import load_arrays, save_arrays
-from contextlens.analysis.ruler import Verdict
 from contextlens.analysis.separation import (
     Trial,
     centroids,
@@ -33,6 +33,7 @@ __all__ = [
     "RIGHT",
     "Naming",
     "SenseNames",
+    "Verdict",
     "centred_cosine",
     "load",
     "meaning_of",
@@ -53,6 +54,14 @@ ONE_MEANING = 0.95
 Among natural pairs at the last layer of the bundled model, 97% have one sense (CoarseWSD-20), 89%
 in Word in Context.
 """
+
+
+class Verdict(Enum):
+    """The conclusion on whether two uses of a word have the same meaning."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    CANNOT_TELL = "cannot tell"
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,17 @@
 """The ready examples that a visitor can open with one click.
 
 Each is a small experiment: sentences with one chosen word, references to compare it with, and a
-hint on where to look. The page computes the model's results, so nothing here claims one. In
-examples about the effect of context, the word has the same position in each sentence: a difference
-at layer 0 then comes from the word alone. Imports nothing of ours; the tests check that
-`contextlens.core.words.find_word` finds every chosen word.
+question whose answer by the model one can guess. The page computes that answer, so nothing here
+claims one. In examples about the effect of context, the word has the same position in each
+sentence: a difference at layer 0 then comes from the word alone. Imports nothing of ours; the tests
+check that `contextlens.core.words.find_word` finds every chosen word.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence"]
+__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence", "Question"]
 
 
 @dataclass(frozen=True)
@@ -29,29 +29,44 @@ class ExampleSentence:
     occurrence: int = 0
 
 
+@dataclass(frozen=True)
+class Question:
+    """What a word is closer to in meaning: one of two others, of which people know the right one.
+
+    Attributes:
+        text: the question, in one plain sentence.
+        options: the two answers, in a few words each.
+        word: the index of the word in question, among the sentences and then the references.
+        others: the index of the word that each option stands for.
+        right: the index of the option that people know to be right.
+    """
+
+    text: str
+    options: tuple[str, str]
+    word: int
+    others: tuple[int, int]
+    right: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """One ready experiment for the Meaning in context page.
+    """One ready experiment for Start here and Meaning in context.
 
     Attributes:
         key: short and stable, for addresses and widget keys.
         title: a few words for its button.
-        question: the question that it answers, in one plain sentence.
+        question: what to guess before the model answers.
         sentences: two or more, each with a chosen word.
         references: words to compare the chosen ones with.
         icon: a Streamlit material icon.
-        model: the model that it needs, or None if any will do.
-        look_for: one sentence on where to look; not a result.
     """
 
     key: str
     title: str
-    question: str
+    question: Question
     sentences: tuple[ExampleSentence, ...]
     references: tuple[ExampleSentence, ...]
     icon: str
-    model: str | None = None
-    look_for: str
 
 
 def _alone(*words: str) -> tuple[ExampleSentence, ...]:
@@ -62,22 +77,30 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="python",
         title="Python, pet or language",
-        question="Does the model tell python the pet from python the language?",
+        question=Question(
+            "To the model, is the python of A more like a snake, or like programming?",
+            ("a snake", "programming"),
+            word=0,
+            others=(2, 3),
+            right=0,
+        ),
         sentences=(
             ExampleSentence("I love my pet python", "python"),
             ExampleSentence("I love coding in python", "python"),
         ),
         references=_alone("snake", "programming"),
         icon=":material/pets:",
-        look_for=(
-            "Take one reference at a time and ask which of the two sentences is closer to it, "
-            "layer by layer."
-        ),
     ),
     Example(
         key="bank",
         title="Bank, river or money",
-        question="Are two money banks closer to each other than to a river bank?",
+        question=Question(
+            "To the model, is the bank that lends more like that of the river, or of the cheque?",
+            ("the river", "the cheque"),
+            word=1,
+            others=(0, 2),
+            right=1,
+        ),
         sentences=(
             ExampleSentence("The grassy bank sloped down to the river", "bank"),
             ExampleSentence("The friendly bank lent us some money", "bank"),
@@ -85,30 +108,34 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         references=_alone("river", "money"),
         icon=":material/account_balance:",
-        look_for=(
-            "Compare the curve of the two banks that handle money, sentences B and C, with the two "
-            "curves that lead to the river bank in A."
-        ),
     ),
     Example(
         key="bat",
         title="Bat, animal or sport",
-        question="Does the model distinguish the bat in a cave from the bat that hits a ball?",
+        question=Question(
+            "To the model, is the bat in its cave more like an animal, or like baseball?",
+            ("an animal", "baseball"),
+            word=0,
+            others=(2, 3),
+            right=0,
+        ),
         sentences=(
             ExampleSentence("The sleepy bat hung in its cave", "bat"),
             ExampleSentence("The wooden bat hit the ball", "bat"),
         ),
         references=_alone("animal", "baseball"),
         icon=":material/sports_baseball:",
-        look_for=(
-            "See how far the two bats really part, and whether one reference is close to both of "
-            "them whatever the sentence says."
-        ),
     ),
     Example(
         key="negation",
         title="Good and not good",
-        question='Is the good of "not good" closer to "very good" or to "very bad"?',
+        question=Question(
+            'To the model, is "not good" more like "very good", or like "bad"?',
+            ("very good", "bad"),
+            word=1,
+            others=(0, 2),
+            right=1,
+        ),
         sentences=(
             ExampleSentence("The food was very good", "good"),
             ExampleSentence("The food was not good", "good"),
@@ -116,15 +143,17 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         references=_alone("excellent", "terrible"),
         icon=":material/thumbs_up_down:",
-        look_for=(
-            "Watch whether the good of B stays with the good of A or moves towards the bad of C "
-            "from layer to layer."
-        ),
     ),
     Example(
         key="order",
         title="Who bit whom",
-        question="Is the dog of A closer to the one bitten (B) or to the other that bites (C)?",
+        question=Question(
+            "To the model, is the dog of A more like one that bites, or one that is bitten?",
+            ("the biter", "the bitten"),
+            word=0,
+            others=(2, 1),
+            right=0,
+        ),
         sentences=(
             ExampleSentence("The dog bit the man", "dog"),
             ExampleSentence("The man bit the dog", "dog"),
@@ -132,26 +161,23 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         references=_alone("attacker", "victim"),
         icon=":material/swap_horiz:",
-        look_for=(
-            "Sentence C means the same as A, so ask whether its dog is nearer to the dog of A than "
-            "the dog of B is, and mind that the dogs of B and C stand later in their sentences."
-        ),
     ),
     Example(
         key="case",
         title="US and us",
-        question="What changes when a model can see capital letters?",
+        question=Question(
+            'To the model, is the US of the stamp more like America, or like "we"?',
+            ("America", "we"),
+            word=1,
+            others=(2, 3),
+            right=0,
+        ),
         sentences=(
             ExampleSentence("They told us a story", "us"),
             ExampleSentence("The new US stamp arrived", "US"),
         ),
         references=_alone("America", "we"),
         icon=":material/match_case:",
-        model="google-bert/bert-base-cased",
-        look_for=(
-            "Look at layer 0 with this model and then with an uncased one, which reads US and us "
-            "as the same token."
-        ),
     ),
 )
 

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.ui.state.address import decode
+from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState, from_example
 from tests.support.cosines import expected
 from tests.support.fields import field
-from tests.support.hub_server import hub_server
 from tests.support.pages import (
     alone,
-    app_data,
     app_settings,
     arrived,
     bundled_app,
-    chart,
     everything_said,
-    finish_background_work,
     framed,
     given,
     messages,
     pick,
-    reading,
     said,
     send,
     sentence,
+    settled,
     shown_view,
     type_in,
     typed,
     view_of,
 )
-from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[3]
-PICTURE = "home_parting"
+PICTURE = "home_story"
 
 
 def home(view: ViewState | str = DEFAULT) -> Any:
@@ -53,13 +49,6 @@ def home(view: ViewState | str = DEFAULT) -> Any:
 def links(app: Any) -> dict[str, Any]:
     """The links of the page itself, by what they say."""
     return {link.proto.label: link.proto for link in app.main.get("page_link")}
-
-
-def answers(app: Any) -> dict[str, str]:
-    """The answer to each question."""
-    said = [markdown.value for markdown in app.main.markdown]
-    found = [re.match(r"\*\*([^*]+\?)\*\* (.*)", text) for text in said]
-    return {match[1]: match[2] for match in found if match}
 
 
 def target(link: Any) -> ViewState:
@@ -80,10 +69,15 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert not messages(app)
     assert app.title[0].value == "Start here"
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert said(app, "headline") == "A: the animal. B: the language."
-    reasons = answers(app)
-    assert list(reasons) == ["Why?"]
-    assert "The surrounding words cause the whole difference" in reasons["Why?"]
+    app = settled(app)
+    assert said(app, "headline") == (
+        "A: the animal. B: the language."
+        "The thicker an arc or bar, the farther “python” moves when the model cannot see that word."
+    )
+    assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
+        "“pet” moves “python” most",
+        "“coding” moves “python” most",
+    ]
     assert everything_said(app).count("one processing step of the model") == 1
 
 
@@ -95,33 +89,70 @@ def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     assert app.title[0].value == "Start here"
 
 
-def test_play_shows_each_layer_s_own_gap_and_title(service: EncoderService) -> None:
-    drawn = chart(home(), PICTURE)
-    cosines = expected(service, DEFAULT)[0][:-1]
-    assert [frame["name"] for frame in drawn["frames"]] == [str(n) for n in range(7)]
-    for frame, cosine in zip(drawn["frames"], cosines, strict=True):
-        first, second = frame["data"][2]["y"]
-        assert (first, second) == pytest.approx((0, 1 - cosine), abs=1e-5)
-        title = frame["layout"]["title"]["text"]
-        gap = f"Similarity (cosine) {cosine:.2f}"
-        layer = frame["name"]
-        assert title == f"{'Same vector' if cosine > 0.99999 else gap} at layer {layer}"
+OTHER = view_of(
+    sentence("I love my pet snake", "snake"),
+    sentence("I love coding in Java", "coding"),
+    references=(Sentence("animal"), Sentence("software")),
+)
+"""Words without labelled senses in common."""
+
+
+def test_the_browser_has_all_that_play_draws() -> None:
+    drawn = given(home(), PICTURE)
+    assert drawn["layers"] == list(range(7))
+    for row in drawn["rows"]:
+        assert np.shape(row["changes"]) == (7, 5)
+        assert len(row["says"]) == 7
+    assert drawn["rows"][0]["changes"][6][3] == pytest.approx(0.1323, abs=1e-4)
+
+
+def test_the_line_leads_from_sense_to_sense_and_agrees_with_their_names() -> None:
+    tug = given(settled(home()), PICTURE)["tug"]
+    assert (tug["left"], tug["right"]) == ("the animal", "the language")
+    first, second = tug["uses"]
+    assert first["places"][0] == pytest.approx(second["places"][0], abs=1e-4)
+    assert tug["start"] == "the same start"
+    assert first["places"][-1] < -tug["margins"][-1] < tug["margins"][-1] < second["places"][-1]
+    assert first["clear"][-1]
+    assert second["clear"][-1]
+
+
+def test_without_labelled_senses_it_leads_from_reference_to_reference(
+    service: EncoderService,
+) -> None:
+    cosines = expected(service, OTHER)
+    tug = given(home(OTHER), PICTURE)["tug"]
+    assert (tug["left"], tug["right"]) == ("animal", "software")
+    for use, (to_left, to_right) in zip(tug["uses"], ((1, 2), (3, 4)), strict=True):
+        places = np.subtract(cosines[to_right][:-1], cosines[to_left][:-1])
+        assert use["places"] == pytest.approx(places, abs=1e-4)
+
+
+def test_without_references_the_similarity_of_the_words_is_drawn(service: EncoderService) -> None:
+    view = replace(OTHER, references=())
+    drawn = given(home(view), PICTURE)
+    assert drawn["tug"] is None
+    (line,) = drawn["alike"]["lines"]
+    assert line["along"] == pytest.approx(expected(service, view)[0][:-1], abs=1e-4)
 
 
 def test_one_sentence_is_drawn_with_its_references() -> None:
-    app = home(replace(DEFAULT, sentences=DEFAULT.sentences[:1]))
+    one = replace(OTHER, sentences=OTHER.sentences[:1])
+    app = home(one)
     assert not app.exception
-    with pytest.raises(ValueError, match="not enough"):
-        said(app, "headline")
-    assert "“python” in A and “snake”" in reading(app)
-    assert [len(frame["data"][3]["y"]) for frame in chart(app, PICTURE)["frames"]] == [3] * 7
+    assert "“snake” in A and “animal”" in said(app, "headline")
+    drawn = given(app, PICTURE)
+    assert len(drawn["rows"]) == len(drawn["tug"]["uses"]) == 1
+    alone = given(home(replace(one, references=one.references[:1])), PICTURE)
+    assert alone["tug"] is None
+    assert len(alone["alike"]["lines"]) == 1
 
 
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
     assert not any(card["current"] for card in cards(app).values())
-    assert said(app, "headline") != "A: the animal. B: the language."
+    assert not said(app, "headline").startswith("A: the animal.")
     link = links(app)["See all numbers for these sentences"]
     assert link.page == "meaning"
     assert target(link) == shown_view(app)
@@ -129,7 +160,8 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
 
 def test_new_sentences_share_a_word_and_references_leave_with_the_last_old_one() -> None:
     app = type_in(home(), "The grassy bank of a river")
-    assert shown_view(app).sentences[0].word is None
+    assert shown_view(app).sentences[0] == sentence("The grassy bank of a river", "river")
+    assert given(app, PICTURE)["rows"][0]["says"][-1].endswith("“river” most")
     assert shown_view(app).references == DEFAULT.references
     app = type_in(app, "A bank lent us money", row=1)
     assert shown_view(app) == view_of(
@@ -152,7 +184,7 @@ def test_where_the_number_cannot_decide_two_fields_ask_for_a_word_for_each_meani
     app = field(app.text_input, "home_meaning_0").set_value("street").run()
     app = field(app.text_input, "home_meaning_1").set_value("success").run()
     assert shown_view(app).references == (Sentence("street"), Sentence("success"))
-    assert said(app, "headline") == "A is closer to “street”, B to “success”."
+    assert said(app, "headline").startswith("A is closer to “street”, B to “success”.")
 
 
 def test_sentences_without_chosen_words_say_what_is_needed() -> None:
@@ -162,81 +194,77 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     assert "See all numbers for these sentences" in links(app)
 
 
-def pick_card(app: Any, sent: object) -> Any:
+# Guess first
+
+
+def guess(app: Any, sent: object) -> Any:
     """The page after a click on a card."""
-    return send(app, "gallery", sent)
+    return send(app, "guesses", sent)
 
 
-def cards(app: Any, key: str = "gallery") -> dict[str, dict[str, Any]]:
-    """The cards of the gallery, by the key of their examples."""
+def cards(app: Any, key: str = "guesses") -> dict[str, dict[str, Any]]:
+    """The cards, by the key of their examples; "" is the visitor's own word."""
     return {card["key"]: card for card in given(app, key)["cards"]}
 
 
-HERE = [example for example in EXAMPLES if example.model is None]
-
-
-def test_each_example_has_its_card_and_the_one_on_the_page_is_marked() -> None:
-    app = home()
-    shown = cards(app)
-    assert list(shown) == [example.key for example in HERE]  # one needs a download: none is allowed
-    for example in HERE:
+def test_each_card_asks_first_and_only_the_example_on_the_page_is_answered() -> None:
+    shown = cards(home())
+    assert list(shown) == [*(example.key for example in EXAMPLES), ""]
+    for example in EXAMPLES[1:]:
         card = shown[example.key]
-        assert (card["title"], card["question"]) == (example.title, example.question)
-        assert card["picture"].startswith("data:image/svg")
-        assert not card["download"]
+        assert card["question"] == example.question.text
+        assert tuple(card["options"]) == example.question.options
+        assert not card["verdict"]
     assert [key for key, card in shown.items() if card["current"]] == ["python"]
+    assert shown["python"]["verdict"] == "The model gets it"
+    assert shown["python"]["says"] == "More like “a snake” (0.51) than “programming” (0.26)."
 
 
-def test_a_click_runs_an_example_in_place_and_marks_its_card(service: EncoderService) -> None:
-    app = home(replace(DEFAULT, layer=2))
-    for example in HERE[::-1]:
-        app = pick_card(app, example.key)
-        assert not app.exception
-        view = from_example(example, BUNDLED_ID)
-        assert shown_view(app) == view
-        assert app.title[0].value == "Start here"
-        assert [key for key, card in cards(app).items() if card["current"]] == [example.key]
-        drawn = chart(app, PICTURE)["frames"][-1]["data"][len(view.sentences)]["y"]
-        assert drawn[1] == pytest.approx(1 - expected(service, view)[0][-2], abs=1e-5)
-    assert "s" not in app.query_params  # the first example is the opening view
-    app = pick_card(app, "bank")
-    assert said(app, "headline") == "A: the river bank. B and C: the money bank."
-    assert list(answers(app)) == ["A and B: why?"]
+def test_a_guess_opens_the_example_plays_it_and_says_the_model_s_answer() -> None:
+    app = guess(home(replace(DEFAULT, layer=2)), {"key": "order", "option": 0})
+    assert not app.exception
+    example = next(each for each in EXAMPLES if each.key == "order")
+    assert shown_view(app) == from_example(example, BUNDLED_ID)
+    assert given(app, "layer")["start"] == 1
+    card = cards(app)["order"]
+    assert (card["current"], card["verdict"], card["question"]) == (True, "The model is fooled", "")
+    assert card["says"].startswith("A fair guess")
+    assert given(app, "guesses")["title"] == "Guess first · you 0, the model 0, out of 1"
+    app = guess(app.run(), {"key": "bank", "option": 1})
+    assert cards(app)["bank"]["says"].startswith("You saw it coming.")
+    assert given(app, "guesses")["title"] == "Guess first · you 1, the model 1, out of 2"
+    assert given(app, "layer")["start"] == 2
+    assert given(app.run(), "layer")["start"] == 0  # it plays once
+    app = guess(app, {"key": "order", "option": None})  # to look again
+    assert given(app, "guesses")["title"] == "Guess first · you 1, the model 1, out of 2"
 
 
-@pytest.mark.parametrize("sent", ["nothing", "case", "", None, 1, ["bank"], {"key": "bank"}])
-def test_a_pick_that_is_no_card_changes_nothing(sent: Any) -> None:
-    app = pick_card(home(), sent)
+def test_an_answer_can_be_seen_without_a_guess() -> None:
+    app = guess(home(), {"key": "bat", "option": None})
+    assert cards(app)["bat"]["verdict"] == "The model is fooled"
+    assert cards(app)["python"]["verdict"] == "The model gets it"  # whose answer was on the page
+    assert given(app, "guesses")["title"] == "Guess first"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *("bank", None, 1, {"key": "nothing"}, {"key": ""}, {"key": ["bank"]}, {"option": 0}),
+        *({"key": "bank", "option": option} for option in (2, -1, True, "0", [0])),
+    ],
+)
+def test_what_no_card_can_send_changes_nothing(sent: Any) -> None:
+    app = guess(home(), sent)
     assert not app.exception
     assert shown_view(app) == DEFAULT
 
 
-@pytest.mark.slow
-def test_the_example_about_capitals_offers_its_model_and_runs_when_that_is_there(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = next(each for each in EXAMPLES if each.model)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    with (
-        hub_server({example.model: build("bert", tmp_path / "cased")}) as server,
-        app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=server.endpoint),
-    ):
-        app = home()
-        assert cards(app)[example.key]["download"] == "Get bert-base-cased (436 MB)"
-        assert not cards(app)[example.key]["picture"]
-        assert not server.requests
-        app = arrived(pick_card(app, example.key))
-        finish_background_work()
-        app = app.run()
-        assert not app.exception
-        assert not app.error
-        assert server.requests
-        assert shown_view(app) == from_example(example)
-        assert chart(app, PICTURE)["frames"]
-        assert cards(app)[example.key]["picture"]
-        assert cards(app)[example.key]["current"]
-        assert not cards(app)[example.key]["download"]
+def test_presented_there_are_no_cards() -> None:
+    app = home(PRESENT.put(DEFAULT, True))
+    assert not app.exception
+    assert given(app, PICTURE)["rows"]
+    with pytest.raises(StopIteration):
+        cards(app)
 
 
 @pytest.mark.parametrize("model", ["no/such-model", "<b>not a model!</b>"])
@@ -245,10 +273,10 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert not app.exception
     assert len(app.error) == 1
     assert say("home.intro") in [caption.value for caption in app.caption]
-    assert "bank" in cards(app, "gallery_waiting")
+    assert "bank" in cards(app, "guesses_waiting")
     app = arrived(field(app.selectbox, "model").set_value(BUNDLED_ID).run())
     assert not app.error
-    assert chart(app, PICTURE)["frames"]
+    assert given(app, PICTURE)["rows"]
 
 
 def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
@@ -263,5 +291,5 @@ def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
         assert not app.exception
         assert not app.error
         assert field(app.selectbox, "model").value == "folder:bert"
-        assert chart(app, PICTURE)["frames"]
-        assert shown_view(pick_card(app, "bank")).model == "folder:bert"
+        assert given(app, PICTURE)["rows"]
+        assert shown_view(guess(app, {"key": "bank", "option": 0})).model == "folder:bert"

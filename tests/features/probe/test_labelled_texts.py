@@ -22,7 +22,7 @@ def test_a_given_split_is_respected(card: ModelCard) -> None:
 def test_only_columns_with_a_few_labels_can_be_chosen() -> None:
     assert label_columns(sentiment_corpus()) == ["sentiment", "kind"]
     assert "word" in label_columns(sample_corpus())
-    many = Corpus("many", tuple("abc"), {"id": ("1", "2", "3"), "same": ("x",) * 3})
+    many = Corpus("many", tuple("abcd"), {"id": tuple("1231"), "own": tuple("abcd")})
     assert label_columns(many) == ["id"]
 
 

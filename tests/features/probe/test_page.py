@@ -39,12 +39,11 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
 def test_first_sight_shows_every_layer_beside_simpler_ways() -> None:
     app = opened()
     drawn = {trace["name"].rsplit(" ", 1)[0]: trace for trace in chart(app, "probe_chart")["data"]}
-    assert {"counting words", "word vectors", "guessing"} <= set(drawn)
+    assert {"counting words", "guessing", "[CLS]"} <= set(drawn)
     assert len(chart(app, "probe_chart")["data"][0]["y"]) == 7
-    assert (
-        "Layer 4 (mean of all tokens) tells the 6 labels of “kind” apart best: **66%** right on"
-        in said(app)
-    )
+    shown = {name for name, trace in drawn.items() if trace.get("visible") != "legendonly"}
+    assert len(shown) == 3  # the best vectors beside both yardsticks
+    assert "“negative” and “positive”" in said(app)
 
 
 @pytest.mark.slow
@@ -54,7 +53,8 @@ def test_each_closer_look_has_its_numbers() -> None:
     assert len(chart(look("calibration"), "probe_calibration")["data"][1]["x"]) == 5
     assert say("probe.try.empty") in [c.value for c in look("try").caption]
     sentence = "Not bad <b>at all</b>, I have had worse."
-    app = opened(SENTENCE.put(SECTION.put(DEFAULT, "try"), sentence))
+    kinds = LABEL.put(DEFAULT, "kind")
+    app = opened(SENTENCE.put(SECTION.put(kinds, "try"), sentence))
     assert "The classifier calls it “" in said(app, "reading_try")
 
 
@@ -92,9 +92,8 @@ def test_numbers_with_many_values_are_predicted_as_grades() -> None:
 
 @pytest.mark.slow
 def test_another_column_and_corpus_can_be_chosen() -> None:
-    assert "“negative” and “positive”" in said(opened(DEFAULT))
-    app = opened(LABEL.put(DEFAULT, "kind"))
-    assert "“irony”" in said(app)
+    kinds = said(opened(LABEL.put(DEFAULT, "kind")))
+    assert "tells the 6 labels of “kind” apart best: **66%** right on" in kinds
     app = opened(COLLECTION.put(DEFAULT, "sentences"))
     assert say("texts.problem.labels", title="Your sentences") in [i.value for i in app.info]
     assert "“negative” and “positive”" in said(app)

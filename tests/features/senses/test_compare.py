@@ -32,8 +32,8 @@ def test_another_word_layer_or_model_can_be_compared(tiny_service: EncoderServic
     assert isinstance(one, Senses)
 
     def other(**values: Any) -> Senses | MissingWord | None:
-        own = {**view.controls["senses"], **values}
-        return other_side(one, replace(view, controls={"senses": own}), tiny_service)
+        own = {**view.controls, "senses": values}
+        return other_side(one, replace(view, controls=own), tiny_service)
 
     word = other(beside="word", other_word="snake")
     layer = other(beside="layer", other_layer=0)
@@ -59,13 +59,15 @@ def test_similarities_of_the_other_side_are_to_the_same_occurrence_or_none(
     assert isinstance(one, Senses)
     assert one.chosen == 0
     for beside in ({"beside": "word", "other_word": "snake"}, {"beside": "corpus"}):
-        other_view = replace(view, controls={"senses": {**view.controls["senses"], **beside}})
+        own = {"senses": {**view.controls["senses"], **beside}}
+        other_view = replace(view, controls={**view.controls, **own})
         other = other_side(one, other_view, tiny_service)
         assert isinstance(other, Senses)
         assert (other.chosen, other.cosines, other.cosine_to) == (None, None, "")
     for beside in ({"beside": "layer", "other_layer": 0},
                    {"beside": "model", "other_model": "folder:roberta"}):  # fmt: skip
-        other_view = replace(view, controls={"senses": {**view.controls["senses"], **beside}})
+        own = {"senses": {**view.controls["senses"], **beside}}
+        other_view = replace(view, controls={**view.controls, **own})
         other = other_side(one, other_view, tiny_service)
         assert isinstance(other, Senses)
         assert (other.chosen, other.cosine_to) == (0, "chosen")

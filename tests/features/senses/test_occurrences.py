@@ -9,9 +9,10 @@ import pytest
 from contextlens.core import EncoderService
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.features.senses.controls import labels_among
 from contextlens.features.senses.occurrences import WordUses, column_of, word_in
 from contextlens.features.senses.senses import Senses, senses_of
+from contextlens.ui.corpora.controls import LABEL
+from contextlens.ui.state.view import DEFAULT
 from tests.support.senses import (
     HALF,
     MODEL,
@@ -31,7 +32,7 @@ def test_labels_are_guessed_by_title_or_chosen_by_position(tiny_service: Encoder
         view = senses_view() if labels is None else senses_view(labels=labels)
         assert column_of(view, corpus) == column
     assert column_of(senses_view(labels="nonsense"), corpus) == "Sense"
-    assert labels_among(corpus.columns).options["0"] == "other"
+    assert column_of(LABEL.put(DEFAULT, "other"), corpus) == "other"
 
 
 def test_only_marked_words_carry_labels_where_texts_are_marked(

@@ -161,6 +161,6 @@ def test_the_opening_sentences_are_explained_in_these_words(service: EncoderServ
         "Swapping in “in” for “pet” moves A furthest towards B"
     )
     assert str(switch_off.switch_off(view_on(), score, service).title()) == (
-        "Switching off head 3 of layer 6 lowers the similarity most"
+        "Switching off head 4 of layer 6 lowers the similarity most"
     )
     assert "“I do not love my pet python”" in str(edited.claims()[1])

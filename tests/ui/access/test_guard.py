@@ -19,12 +19,13 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.examples import EXAMPLES
 from contextlens.core.errors import AccessError
 from contextlens.core.settings import DEMO_CHARACTERS, DEMO_POINTS
-from contextlens.features.corpora.controls import CORPUS, PAGE
+from contextlens.features.corpora.controls import PAGE
 from contextlens.features.map.request import max_points
 from contextlens.jobs import JobKind
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import FETCH, MANAGE, Role
 from contextlens.ui.corpora import catalogue, exports
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.files import uploads
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.frame.shell import DEMO_LINE
@@ -225,7 +226,7 @@ def test_pressing_add_as_a_viewer_opens_nothing(asked: None) -> None:
 @pytest.mark.parametrize("other", ["vera", "una", ""])
 def test_nobody_deletes_what_is_anothers_by_the_owner_s_button(asked: None, other: str) -> None:
     name = corpus_of("uwe")
-    app = press(seen_by("uwe", CORPUS.put(DEFAULT, name)), "corpora_delete")
+    app = press(seen_by("uwe", COLLECTION.put(DEFAULT, name)), "corpora_delete")
     as_(app, other).button(key="corpora_delete_yes").click().run()
     assert store().names() == (name,)
 
@@ -233,20 +234,20 @@ def test_nobody_deletes_what_is_anothers_by_the_owner_s_button(asked: None, othe
 @pytest.mark.parametrize("who", ["uwe", "ada"])
 def test_the_owner_and_an_admin_delete_a_corpus(asked: None, who: str) -> None:
     name = corpus_of("uwe")
-    app = press(seen_by(who, CORPUS.put(DEFAULT, name)), "corpora_delete")
+    app = press(seen_by(who, COLLECTION.put(DEFAULT, name)), "corpora_delete")
     press(app, "corpora_delete_yes")
     assert store().names() == ()
 
 
 def test_an_address_shows_a_corpus_and_its_list_shows_ones_own(asked: None) -> None:
     theirs, own, old = corpus_of("uwe"), corpus_of("una", seed=1), corpus_of("", seed=2)
-    shown = seen_by("una", CORPUS.put(DEFAULT, theirs))
+    shown = seen_by("una", COLLECTION.put(DEFAULT, theirs))
     assert {f"corpora_show_{theirs}", f"corpora_show_{own}"} <= keys(shown)
     assert not {"corpora_delete", f"corpora_show_{old}"} & keys(shown)
     assert "you can search it, but not" in plainly_said(shown)
     assert f"corpora_show_{theirs}" not in keys(seen_by("una"))
     assert {f"corpora_show_{n}" for n in (theirs, own, old)} <= keys(seen_by("ada"))
-    shown = seen_by("una", CORPUS.put(DEFAULT, old))  # of before there were owners
+    shown = seen_by("una", COLLECTION.put(DEFAULT, old))  # of before there were owners
     assert f"corpora_show_{old}" in keys(shown)
     assert "corpora_delete" not in keys(shown)
 
@@ -356,7 +357,7 @@ def test_a_demo_keeps_and_takes_nothing(demo_app: None) -> None:
     name = indexed(store(), made_up_corpus(5))
     assert client.get(f"/{exports.address(name)}").status_code == 403
     assert f"corpora_show_{name}" not in keys(framed(DEFAULT, "corpora"))
-    app = framed(CORPUS.put(DEFAULT, name), "corpora")
+    app = framed(COLLECTION.put(DEFAULT, name), "corpora")
     assert "corpora_delete" not in keys(app)
     store().delete(name)
     with pytest.raises(AccessError, match="demo"):

@@ -14,9 +14,9 @@ import httpx2
 import pyarrow.parquet as pq
 import pytest
 
-from contextlens.features.corpora.controls import CORPUS
 from contextlens.ui.access.oidc import NOTE_ADDRESS
 from contextlens.ui.corpora import exports
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.models.background import store
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
@@ -114,7 +114,7 @@ def test_uploads_are_asked_for_a_role_under_the_base_path(
 
 
 def test_what_is_forged_of_the_owner_s_buttons_changes_nothing(place: Place) -> None:
-    query = f"s={encode(CORPUS.put(DEFAULT, place.corpus))}"
+    query = f"s={encode(COLLECTION.put(DEFAULT, place.corpus))}"
     with Forger(place.app, place.cookies("uwe"), ORIGIN) as owner:
         delete = owner.run("corpora", query).id_of("corpora_delete")
         yes = owner.press("corpora", query, delete).id_of("corpora_delete_yes")

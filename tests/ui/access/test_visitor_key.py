@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from contextlens.core.errors import AccessError, CorpusError
-from contextlens.features.corpora.controls import CORPUS
 from contextlens.ui.access import guard
 from contextlens.ui.access.visitor_key import COOKIE, owner_of
 from contextlens.ui.corpora import catalogue, changing, exports
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.models.background import store
 from contextlens.ui.server import document
 from contextlens.ui.state.address import encode
@@ -62,9 +62,9 @@ def keys(app: AppTest) -> set[str]:
 
 
 def on(name: str, **controls: str) -> ViewState:
-    view = CORPUS.put(DEFAULT, name)
-    own = {**view.controls["corpora"], **controls}
-    return ViewState(view.model, view.sentences, view.references, None, {"corpora": own})
+    view = COLLECTION.put(DEFAULT, name)
+    own = {**view.controls, "corpora": controls}
+    return ViewState(view.model, view.sentences, view.references, None, own)
 
 
 def test_an_address_shows_a_corpus_and_its_browser_manages_it(shared: None) -> None:

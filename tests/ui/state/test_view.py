@@ -21,6 +21,7 @@ from contextlens.ui.state.view import (
     Sentence,
     ViewState,
     from_example,
+    last_content_word,
     retyped,
     shared_word,
     without_left_references,
@@ -116,14 +117,30 @@ def test_typing_a_long_text_that_repeats_its_word_is_quick() -> None:
     assert time.perf_counter() - started < 1
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The grassy bank of a river.", "river"),
+        ("What is it?", "it"),
+        ("ذهب الولد إلى المدرسة", "المدرسة"),
+        ("python", "python"),
+        ("...", None),
+        ("", None),
+    ],
+)
+def test_the_last_content_word_is_the_last_one_if_there_is_none(text: str, word: str) -> None:
+    span = last_content_word(text)
+    assert (span and text[slice(*span)]) == word
+
+
 # Examples
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
 def test_an_example_opens_with_its_words_chosen(example: Example) -> None:
     view = from_example(example, "in/use")
-    assert view.model == (example.model or "in/use")
-    assert from_example(example).model == (example.model or BUNDLED_ID)
+    assert view.model == "in/use"
+    assert from_example(example).model == BUNDLED_ID
     assert decode(encode(view)) == view
     assert not is_too_long(view)
     for given_, shown in [

@@ -89,7 +89,7 @@ def test_directions_are_told_only_where_a_text_has_both(text: str, directions: l
                        ("#D55E00", "#111111"), ("#F0E442", "#111111")],
 )  # fmt: skip
 def test_the_badge_letter_is_the_one_of_more_contrast(color: str, ink: str) -> None:
-    assert chips._ink(color) == ink
+    assert chips.badge_ink(color) == ink
 
 
 # Of a long text

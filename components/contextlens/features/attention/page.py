@@ -47,8 +47,7 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 def headline(attention: AttentionView) -> None:
     """Draw the finding and its number."""
-    kit.claims([attention.headline()])
-    kit.claims(attention.claims(), key="reading_share")
+    kit.headline(attention.headline(), *attention.claims(), key="reading")
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:

@@ -53,8 +53,7 @@ def picture(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -
     if starts is None:
         _every_token(embedding)
         return
-    kit.claims([starts.headline()])
-    kit.claims(starts.claims(), key="reading_share")
+    kit.headline(starts.headline(), *starts.claims(), key="reading")
     kit.chart(starts.figure(), key=_CHART, alt=starts.alt())
     st.caption(" ".join(map(str, starts.notes())))
     kit.claims([], sure=starts.sure(), key="reading_sure")

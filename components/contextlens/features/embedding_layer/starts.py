@@ -134,7 +134,8 @@ class Starts(Panel):
         n = len(self.starts)
         added = signed_bound(*(rows for s in self.starts for rows in (s.word, s.place)))
         last = signed_bound(*(s.output for s in self.starts))
-        traces, layout = [], {}
+        traces: list[dict[str, Any]] = []
+        layout: dict[str, Any] = {}
         for column, (domain, bound) in enumerate(
             zip(_COLUMNS, (added, added, last), strict=True), start=1
         ):

@@ -1,239 +1,191 @@
-"""Pictures of words that move apart over the layers, large and as thumbnails, on one scale.
-
-The distance of a word from the first one is 1 - cosine, drawn with the same pixels for every pair.
-"""
+"""The picture of Start here as an SVG for a slide, at one layer."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from plotly import graph_objects as go
 
-from contextlens.content.language import say
+from contextlens.analysis.similarity import Item
+from contextlens.content.wording import two
 from contextlens.core.schema import FloatArray
-from contextlens.figures.frames import add_frames
-from contextlens.figures.theme import INK, MUTED, SMALLEST, color_of, figure, plain, values
+from contextlens.features.home.flows import Row, movers, named
+from contextlens.features.home.tug import Tug
+from contextlens.features.home.widgets import Picture
+from contextlens.figures.svg import HEIGHT, WIDTH, drawing, fitted, text_at, text_width
+from contextlens.figures.theme import color_of
+from contextlens.ui.widgets.chips import badge_ink, visible
 
-_FARTHEST = 1.1
-"""The largest distance with a place of its own, a little more than that of unrelated words."""
-_BELOW = 0.02  # room for the lower half of a line
-_SMALL_FARTHEST = 0.55
-"""The same of the small pictures, which have no yardstick."""
-_MARGIN = {"l": 128, "r": 8, "t": 48, "b": 30}
-"""Pixels around the picture: each layer is above its place on the layer bar."""
-_LINE = 18  # pixels of a name
-_MAX_LONG = 2  # names in full on one line
-_ABOVE = 9  # pixels from a dot's middle to the name above it
-_MUTED_FONT = {"size": SMALLEST, "color": MUTED}
-
-
-@dataclass(frozen=True)
-class DrawnWord:
-    """A word with its name, its colour in the palette, and its cosines, (n_layers,).
-
-    Its sentence's letter, if it has one, stands for the name where room is short.
-    """
-
-    name: str
-    letter: str
-    color: int
-    cosines: FloatArray
+_LEFT = 44  # pixels of a letter
+_ROOM = 62  # above a row, for arcs
+_CHIP = 32  # the height of a word
+_SIZE = 20  # of its letters
+_LONGEST = 260  # pixels of a word
+_WIDEST, _LEAST_END = 14.0, 0.05
+"""The width of the widest arc, and the least change that it stands for."""
+_LANE, _RADIUS = 28, 10
+_MIDDLE = 'text-anchor="middle"'
+_ENDS = 64  # the height of what stands around the lanes
 
 
-def parting(
-    words: Sequence[DrawnWord],
-    layers: Sequence[int],
-    *,
-    layer: int,
-    titles: Sequence[str],
-    random: FloatArray | None = None,
-    height: int = 250,
-) -> go.Figure:
-    """Return each word's distance from the first one over the layers, with a frame for each layer.
-
-    Args:
-        words: their cosines are those with the first one.
-        layers: the layer of each cosine.
-        layer: the layer shown.
-        titles: the finding at each layer.
-        random: (n_layers,) the mean cosine of unrelated words, drawn as a yardstick.
-        height: in pixels.
-    """
-    row = list(layers).index(layer)
-    moving = _moving(words, layers, row)
-    still = [_line(word, layers, 0.3) for word in words]
-    yardstick = [] if random is None else [_yardstick(random, layers)]
-    layout = {
-        "xaxis": {
-            "range": [layers[0], layers[-1]] if len(layers) > 1 else None,
-            "visible": False,
-        },
-        "yaxis": {"range": [-_BELOW, _FARTHEST], "visible": False},
-        "margin": _MARGIN,
-    }
-    room = round((height - _MARGIN["t"] - _MARGIN["b"]) * _FARTHEST / (_FARTHEST + _BELOW))
-    notes = [*_axis(), *_names(words, room), *_remarks(words, layers, random)]
-    chart = figure(
-        [*moving, *still, *yardstick],
-        {**layout, "annotations": notes},
-        title=titles[row],
-        height=height,
-    )
-    if len(layers) > 1:
-        rows = {n: _moving(words, layers, i) for i, n in enumerate(layers)}
-        looks = {n: {"annotations": notes} for n in layers}
-        add_frames(chart, rows, layer, titles, looks=looks)
-    return chart
+def drawing_of(picture: Picture) -> str:
+    """Return the picture at its layer, with as many sentences as fit."""
+    below = _below(picture)
+    room = HEIGHT - below
+    parts: list[str] = []
+    y = 0.0
+    largest = 0.0 if picture.changes is None else max(float(c.max()) for c in picture.changes)
+    for i, row in enumerate(picture.rows):
+        lines = _lines(row)
+        arcs = _ROOM if len(lines) == 1 else 8
+        if y + arcs + len(lines) * (_CHIP + 6) + 22 > room:
+            parts.append(text_at(_LEFT, y + 14, "…", 14, 0.7))
+            break
+        at_layer = picture.changes_at(i, picture.at)
+        end = max(_LEAST_END, largest)
+        parts += _row(row, lines, at_layer, end, y + arcs)
+        y += arcs + len(lines) * (_CHIP + 6) + 22
+    if picture.tug is not None:
+        parts += _tug(picture, picture.tug, y + 12)
+    elif picture.alike:
+        parts += _alike(picture.alike, picture.at, y + 12)
+    return drawing(parts, y + below)
 
 
-def _distances(word: DrawnWord) -> FloatArray:
-    distances: FloatArray = np.clip(1 - word.cosines, 0, _FARTHEST)
-    return distances
+def _below(picture: Picture) -> float:
+    if picture.tug is not None:
+        return _ENDS + _LANE * len(picture.tug.places)
+    return 24 + 22 * min(len(picture.alike), 4) if picture.alike else 4
 
 
-def _moving(words: Sequence[DrawnWord], layers: Sequence[int], row: int) -> list[dict[str, Any]]:
-    """Return the lines up to a layer, and the dots at their ends."""
-    reached = [replace(word, cosines=word.cosines[: row + 1]) for word in words]
-    dots = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [layers[row]] * len(words),
-        "y": [values(_distances(word))[row] for word in words],
-        "marker": {"size": 16, "color": [color_of(word.color) for word in words]},
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
-    return [*(_line(word, layers[: row + 1], 1.0) for word in reached), dots]
+# --- The sentences
 
 
-def _line(word: DrawnWord, layers: Sequence[int], strength: float) -> dict[str, Any]:
-    name = plain(word.name, 20)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": list(layers),
-        "y": values(_distances(word)),
-        "line": {"color": color_of(word.color), "width": 4},
-        "opacity": strength,
-        "cliponaxis": False,
-        "text": [f"{name}<br>layer {n}<br>{say('home.hover', cosine=cosine)}"
-                 for n, cosine in zip(layers, word.cosines.tolist(), strict=True)],
-        "hovertemplate": "%{text}<extra></extra>",
-    }  # fmt: skip
+def _lines(row: Row) -> list[list[tuple[int, float, float, str]]]:
+    """Return the words of each line: index, left end, width and text."""
+    lines: list[list[tuple[int, float, float, str]]] = [[]]
+    x = float(_LEFT)
+    for i, word in enumerate(row.words):
+        text = fitted(named(word.text), _LONGEST, _SIZE)
+        width = text_width(text, _SIZE) + 18
+        if x + width > WIDTH and lines[-1]:
+            lines.append([])
+            x = float(_LEFT)
+        lines[-1].append((i, x, width, text))
+        x += width + 8
+    return lines
 
 
-def _yardstick(random: FloatArray, layers: Sequence[int]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": list(layers),
-        "y": values(1 - random),
-        "line": {"color": MUTED, "width": 1.5, "dash": "dash"},
-        "hoverinfo": "skip",
-    }
+def _row(
+    row: Row,
+    lines: Sequence[Sequence[tuple[int, float, float, str]]],
+    at_layer: FloatArray | None,
+    end: float,
+    y: float,
+) -> list[str]:
+    color = color_of(row.color)
+    parts = [_badge(18, y + _CHIP / 2, row.label, color)]
+    if len(lines) == 1 and at_layer is not None:
+        parts += _arcs(row, lines[0], at_layer, end, y - 3)
+    for n, line in enumerate(lines):
+        top = y + n * (_CHIP + 6)
+        for i, x, width, text in line:
+            parts += _chip(x, top, width, text, color if row.words[i].is_chosen else "")
+            if len(lines) > 1 and at_layer is not None and not row.words[i].is_chosen:
+                high = float(at_layer[i]) / end * _WIDEST * 0.5
+                parts.append(
+                    f'<rect x="{x:.1f}" y="{top + _CHIP - high:.1f}" width="{width:.1f}" '
+                    f'height="{high:.1f}" rx="2" fill="{color}"/>'
+                )
+    said = fitted(str(movers(row, at_layer)), WIDTH - _LEFT, 15)
+    parts.append(text_at(_LEFT, y + len(lines) * (_CHIP + 6) + 11, said, 15, 0.75))
+    return parts
 
 
-def _axis() -> list[dict[str, Any]]:
-    """Return the axis in words: both its ends, and the arrow between them."""
-    ends = {say("home.axis.apart"): _FARTHEST, say("home.axis.together"): 0}
-    beside = {"x": 0, "xref": "paper", "showarrow": False, "font": _MUTED_FONT}
-    words = [
-        {
-            **beside,
-            "text": "<br>".join(plain(line, 40) for line in text.splitlines()),
-            "align": "right",
-            "xanchor": "right",
-            "xshift": -22,
-            "y": height,
-            "yanchor": "top" if height else "bottom",
-        }
-        for text, height in ends.items()
-    ]
-    arrow = {"showarrow": True, "ax": 0, "ay": 0, "ayref": "y", "arrowhead": 2, "arrowcolor": MUTED}
-    return [*words, {**beside, **arrow, "text": "", "y": _FARTHEST, "xshift": -12}]
-
-
-def _names(words: Sequence[DrawnWord], room: int) -> list[dict[str, Any]]:
-    """Return the names at the right ends: the first one's below it, all others above their dots."""
-    first, *others = words
-    ends = {i: float(_distances(word)[-1]) for i, word in enumerate(others)}
-    groups = _groups({i: end * room / _FARTHEST for i, end in ends.items()})
-    above = [([others[i] for i in group], _ABOVE, ends[group[-1]]) for group in groups]
+def _chip(x: float, y: float, width: float, text: str, color: str) -> list[str]:
+    look = f'fill="{color}" fill-opacity="0.16" stroke="{color}" stroke-width="1.6"'
+    plain = 'fill="currentColor" fill-opacity="0.08"'
+    weight = ' font-weight="650"' if color else ""
     return [
-        {
-            "text": " ".join(_name(word, short=len(group) > _MAX_LONG) for word in group),
-            "x": 1,
-            "xref": "paper",
-            "xanchor": "right",
-            "xshift": 8,
-            "y": end,
-            "yanchor": "bottom",
-            "yshift": shift,
-            "showarrow": False,
-            "font": {"size": SMALLEST, "color": INK},
-        }
-        for group, shift, end in [([first], -_ABOVE - _LINE, 0.0), *above]
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_CHIP}" rx="8" '
+        f"{look if color else plain}/>",
+        text_at(x + width / 2, y + 23, text, _SIZE, 1.0, _MIDDLE + weight),
     ]
 
 
-def _name(word: DrawnWord, *, short: bool) -> str:
-    name = plain(word.letter if short and word.letter else word.name, 20)
-    return f'<span style="color:{color_of(word.color)}">●</span> {name}'
-
-
-def _groups(ends: Mapping[int, float]) -> list[list[int]]:
-    """Return the words whose dots are too near for names between them, from the lowest dot up.
-
-    Args:
-        ends: the height of each word's dot, in pixels.
-    """
-    groups: list[list[int]] = []
-    for i in sorted(ends, key=ends.__getitem__):
-        if groups and ends[i] - ends[groups[-1][-1]] < _LINE + 2 * _ABOVE:
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    return groups
-
-
-def _remarks(
-    words: Sequence[DrawnWord], layers: Sequence[int], random: FloatArray | None
-) -> list[dict[str, Any]]:
-    """Return the yardstick's name, and a note on distances beyond the picture."""
-    common = {"showarrow": False, "font": _MUTED_FONT, "yanchor": "bottom"}
-    remarks: list[dict[str, Any]] = []
-    if random is not None:
-        at = {"x": layers[0], "xanchor": "left", "y": float(1 - random[0])}
-        remarks.append({**common, **at, "text": plain(say("home.axis.unrelated"), 40)})
-    lowest = min(float(word.cosines.min()) for word in words)
-    if 1 - lowest > _FARTHEST:
-        at = {"x": 0.5, "xref": "paper", "xanchor": "center", "y": _FARTHEST, "yanchor": "top"}
-        remarks.append({**common, **at, "text": plain(say("home.axis.beyond", cosine=lowest), 60)})
-    return remarks
-
-
-def thumbnail(cosines: FloatArray, *, width: int = 96, height: int = 44) -> str:
-    """Return the same picture small, as an SVG data URL; all of them have one scale.
-
-    Args:
-        cosines: (n_words, n_layers), those with the first word.
-        width: in pixels.
-        height: in pixels.
-    """
-    bottom, room = height - 6, height - 12
-    x = np.linspace(4, width - 6, cosines.shape[1])
+def _arcs(
+    row: Row,
+    line: Sequence[tuple[int, float, float, str]],
+    at_layer: FloatArray,
+    end: float,
+    y: float,
+) -> list[str]:
+    middles = {i: x + width / 2 for i, x, width, _ in line}
+    to = float(np.mean([middles[i] for i, word in enumerate(row.words) if word.is_chosen]))
     parts = []
-    for i, along in enumerate(cosines):
-        y = bottom - np.clip(1 - along, 0, _SMALL_FARTHEST) / _SMALL_FARTHEST * room
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    for i in row.hidden:
+        share = float(at_layer[i]) / end
+        start = middles[i]
+        up = min((_ROOM - _WIDEST / 2) / 0.75, abs(to - start) * 0.34 + 8)
+        opacity = min(0.85, 0.15 + 0.85 * share**0.5)
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{color_of(i)}" stroke-width="2"/>'
-            f'<circle cx="{x[-1]:.1f}" cy="{y[-1]:.1f}" r="4" fill="{color_of(i)}"/>'
+            f'<path d="M{start:.1f},{y:.1f} C{start:.1f},{y - up:.1f} {to:.1f},{y - up:.1f} '
+            f'{to:.1f},{y:.1f}" fill="none" stroke="{color_of(row.color)}" '
+            f'stroke-width="{max(0.75, share * _WIDEST):.2f}" stroke-opacity="{opacity:.2f}"/>'
         )
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    return parts
+
+
+def _badge(x: float, y: float, text: str, color: str, *, is_full: bool = True) -> str:
+    fill = f'fill="{color}"' if is_full else 'fill="none"'
+    ink = f'style="fill:{badge_ink(color)};fill-opacity:1"' if is_full else ""
+    circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" {fill} stroke="{color}" '
+    letter = text_at(x, y + 5, text, 14, 1.0, f'{_MIDDLE} font-weight="650" {ink}')
+    return f'{circle}stroke-width="2.5"/>{letter}'
+
+
+# --- Below them
+
+
+def _tug(picture: Picture, tug: Tug, y: float) -> list[str]:
+    left, right = (fitted(visible(end), WIDTH / 2 - 60, 18) for end in (tug.left, tug.right))
+    top, n = y + 30, len(tug.places)
+    half = WIDTH / 2 - _RADIUS - 2
+
+    def x_of(place: float) -> float:
+        return WIDTH / 2 + max(-1.0, min(1.0, (place - tug.middle) / tug.reach)) * half
+
+    wide = min(float(tug.margins[picture.at]), tug.reach)
+    low, high = x_of(tug.middle - wide), x_of(tug.middle + wide)
+    parts = [
+        text_at(0, y + 16, f"◂ {left}", 18, 1.0, 'font-weight="650"'),
+        text_at(WIDTH, y + 16, f"{right} ▸", 18, 1.0, 'font-weight="650" text-anchor="end"'),
+        f'<rect x="{low:.1f}" y="{top:.1f}" width="{high - low:.1f}" height="{n * _LANE}" rx="4" '
+        'fill="currentColor" fill-opacity="0.09"/>',
+    ]
+    for i, row in enumerate(picture.rows[:n]):
+        lane, color = top + _LANE * (i + 0.5), color_of(row.color)
+        start, now = x_of(float(tug.places[i, 0])), x_of(float(tug.places[i, picture.at]))
+        parts += [
+            f'<line x1="2" x2="{WIDTH - 2}" y1="{lane:.1f}" y2="{lane:.1f}" '
+            'stroke="currentColor" stroke-opacity="0.25" stroke-width="2"/>',
+            f'<line x1="{start:.1f}" x2="{now:.1f}" y1="{lane:.1f}" y2="{lane:.1f}" '
+            f'stroke="{color}" stroke-opacity="0.45" stroke-width="5"/>',
+            _badge(now, lane, row.label, color, is_full=bool(tug.is_clear[i, picture.at])),
+        ]
+    return parts
+
+
+def _alike(pairs: Sequence[tuple[Item, Item, FloatArray]], at: int, y: float) -> list[str]:
+    parts = []
+    for n, (first, second, along) in enumerate(pairs[:4]):
+        line = y + 22 * n + 14
+        name = fitted(f"{named(first.name)} – {named(second.name)}", 300, 15)
+        value = float(along[at])
+        parts += [
+            text_at(_LEFT, line, name, 15, 1.0),
+            f'<rect x="360" y="{line - 10:.1f}" width="{max(0.0, value) * 440:.1f}" height="10" '
+            f'rx="3" fill="{color_of(second.color)}"/>',
+            text_at(360 + max(0.0, value) * 440 + 8, line, two(value), 15, 1.0),
+        ]
+    return parts

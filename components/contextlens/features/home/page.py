@@ -1,4 +1,4 @@
-"""The parts of Start here: words that move apart, the reasons, and examples to try in place."""
+"""The parts of Start here: the sentences with what moves their word, and cards to guess first."""
 
 from __future__ import annotations
 
@@ -9,112 +9,130 @@ from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES, Example
-from contextlens.content.language import say, table
+from contextlens.content.language import claim, say, table
+from contextlens.content.wording import escape
 from contextlens.core import ModelCard
-from contextlens.core.errors import ContextlensError
-from contextlens.features.home import reading
-from contextlens.features.home.compute import example_cosines
-from contextlens.features.home.figures import DrawnWord, parting, thumbnail
-from contextlens.features.home.widgets import Card, gallery_cards
-from contextlens.ui.access import guard
-from contextlens.ui.access.roles import FETCH
-from contextlens.ui.models import download_requests, runtime
+from contextlens.core.schema import FloatArray
+from contextlens.features.home import flows, guesses, reading, tug
+from contextlens.features.home.figures import drawing_of
+from contextlens.features.home.guesses import Guesses, Judgement
+from contextlens.features.home.widgets import Card, Picture, guess_cards
+from contextlens.features.home.widgets import story as story_component
+from contextlens.jobs import Task
+from contextlens.ui.models import runtime, waiting
+from contextlens.ui.models.background import jobs
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
-from contextlens.ui.state.services import settings
+from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
-from contextlens.ui.widgets.comparison import drawing
-from contextlens.ui.widgets.comparison.answer import evidence
+from contextlens.ui.widgets.comparison.answer import Answer, evidence, of_senses
 from contextlens.ui.widgets.comparison.compute import Portrait
-from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of
+from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
 from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
 from contextlens.ui.widgets.layer_bar import layer_bar
 
-_PARTING = "home_parting"
+_GUESSES = "home_guesses"
+_PLAY = "home_play"  # the number of plays so far, and whether the next run begins one
+_ARCS = "home_arcs"
 
 
-# --- This app, its terms and its examples
-
-
-def introduction() -> None:
-    """Draw what this app is for, and the title of the examples."""
-    st.caption(say("home.intro"))
-    st.subheader(say("home.examples"), anchor=False)
+# --- This app and its terms
 
 
 def basics() -> None:
-    """Draw the meaning of token, vector, layer and similarity, one line each."""
+    """Draw what this app is for, and the meaning of token, vector, layer and similarity."""
+    st.caption(say("home.intro"))
     names = table("home.basics")
     for column, name in zip(st.columns(len(names)), names, strict=True):
         column.caption(say(f"home.basics.{name}"))
 
 
-def gallery(view: ViewState, card: ModelCard | None) -> None:
-    """Draw the examples as cards; those that the model can read have a small picture.
+# --- Guess first
+
+
+def cards(view: ViewState, card: ModelCard | None) -> None:
+    """Draw the examples as cards that ask before they show the model's answer.
 
     Args:
         view: the current view.
         card: its model, or None while that is not loaded.
     """
-    cosines = {} if card is None else example_cosines(runtime.service(), card.id)
-    cards = []
-    for example in EXAMPLES:
-        download = _download(example)
-        if download is None:
-            continue
-        along = cosines.get(example.key)
-        alt = ""
-        if along is not None:
-            alt = say("home.card_alt", start=float(along[1, 0]), end=float(along[1, -1]))
-        cards.append(
-            Card(
-                key=example.key,
-                title=example.title,
-                question=example.question,
-                picture="" if along is None else thumbnail(along),
-                alt=alt,
-                current=_is_shown(example, view),
-                download=download,
-            )
-        )
-    gallery_cards(cards, key="gallery" if card else "gallery_waiting", on_pick=_open)
-
-
-def _is_shown(example: Example, view: ViewState) -> bool:
-    opened = from_example(example, view.model)
-    return (opened.model, opened.sentences, opened.references) == (
-        view.model,
-        view.sentences,
-        view.references,
+    seen: Guesses = session.kept(_GUESSES) or {}
+    current = _shown_example(view)
+    judgements = {}
+    if card is not None:
+        judgements = {
+            example.key: guesses.judgement_of(example, runtime.service(), card)
+            for example in EXAMPLES
+            if example.key in seen or example is current
+        }
+    drawn = [
+        _card(example, judgements.get(example.key), seen.get(example.key), example is current)
+        for example in EXAMPLES
+    ]
+    drawn.append(Card("", say("home.cards.own"), says=say("home.cards.own_how")))
+    guess_cards(
+        drawn,
+        _title(seen if card is not None else {}, judgements),
+        say("home.cards.show"),
+        key="guesses" if card else "guesses_waiting",
+        on_pick=_open,
     )
 
 
-def _download(example: Example) -> str | None:
-    """Return the label of the button that gets an example's model.
-
-    It is empty if the model is on this machine, and None if it cannot be had here.
-    """
-    if example.model is None:
-        return ""
-    try:
-        runtime.check_model(example.model)
-        spec = runtime.service().spec(example.model)
-    except ContextlensError:
-        return None
-    if spec.loaded or spec.on_disk:
-        return ""
-    if not (settings().allow_downloads and guard.is_allowed(FETCH)):
-        return None
-    return download_requests.with_size(say("home.get", model=spec.title), spec)
+def _card(
+    example: Example, judgement: Judgement | None, guess: int | None, is_current: bool
+) -> Card:
+    question = example.question
+    if judgement is None:
+        return Card(example.key, example.title, is_current, question.text, question.options)
+    said = [guesses.reply(guess, judgement), guesses.reason(example, judgement)]
+    return Card(
+        example.key,
+        example.title,
+        is_current,
+        verdict=str(guesses.verdict(judgement)),
+        sign=judgement.answer.value,
+        says=" ".join(str(each) for each in said if each) if is_current else "",
+    )
 
 
-def _open(key: str) -> None:
+def _title(seen: Guesses, judgements: dict[str, Judgement]) -> str:
+    score = guesses.score(seen, judgements)
+    if not score.n:
+        return say("home.cards.title")
+    return say("home.cards.score", n=score.n, visitor=score.visitor, model=score.model)
+
+
+def _shown_example(view: ViewState) -> Example | None:
+    for example in EXAMPLES:
+        opened = from_example(example, view.model)
+        if (opened.sentences, opened.references) == (view.sentences, view.references):
+            return example
+    return None
+
+
+def _open(key: str, option: int | None) -> None:
+    """Open an example and play it, with what was guessed of it; a first answer counts."""
+    view = session.current()
+    seen = dict(session.kept(_GUESSES) or {})
+    current = _shown_example(view)
+    if current is not None and current.key != key:
+        seen.setdefault(current.key, None)  # its answer was on the page
+    seen.setdefault(key, option)
+    session.keep(_GUESSES, seen)
+    n_plays, _ = session.kept(_PLAY) or (0, False)
+    session.keep(_PLAY, (n_plays + 1, True))
     example = next(example for example in EXAMPLES if example.key == key)
-    opened = from_example(example, session.current().model)
-    if example.model is not None:  # its card says how much that loads
-        runtime.request(example.model)
-    session.write(opened)
+    session.write(from_example(example, view.model))
+
+
+def _play_now() -> int:
+    """Return the number of the play that this run begins; 0 for none."""
+    n_plays, is_new = session.kept(_PLAY) or (0, False)
+    session.keep(_PLAY, (n_plays, False))
+    return n_plays if is_new else 0
 
 
 # --- The words of the view
@@ -125,75 +143,90 @@ def story(
     portrait: Portrait,
     card: ModelCard,
     ruler: Ruler | None,
+    answer: Answer | None,
     uses: NamedUses | None,
-) -> None:
-    """Draw the picture, and an answer to each question that a first look raises."""
-    has_pair = bool(portrait.comparison.pairs("sentences"))
-    _picture(view, portrait)
-    if has_pair:
-        _answers(view, portrait, ruler_of(portrait, ruler), uses, card)
-        runtime.await_measures(card, covered_word(portrait.comparison))
-    else:
-        drawing.words(portrait)
-    open_meaning(view)
+) -> Picture:
+    """Draw the picture and what is said below it; return the picture."""
+    rows = flows.rows_of(portrait.meaning)
+    task = flows.task_of(portrait.meaning, rows, uncached(), card)
+    changes: list[FloatArray] | None = waiting.measured(task, _ARCS)
+    picture = _picture_of(portrait, rows, changes, uses)
+    says = {
+        "start": say(f"home.tug.start.{'alone' if len(rows) == 1 else 'shared'}"),
+        "line": say(f"home.tug.{'senses' if uses is not None else 'references'}"),
+        "alike": say("home.alike.title"),
+        "unrelated": say("home.alike.unrelated"),
+    }
+    story_component(picture, says, alt=reading.in_words(picture), key="home_story")
+    layer_bar(view, picture.layers, followed=True, start=_play_now())
+    _words(view, portrait, picture, answer, uses, ruler_of(portrait, ruler))
+    if changes is None:
+        _await_arcs(task)
+    runtime.await_measures(card, covered_word(portrait.comparison))
+    return picture
 
 
-def _answers(
-    view: ViewState,
+def _picture_of(
     portrait: Portrait,
-    on_ruler: RulerShown | None,
+    rows: Sequence[flows.Row],
+    changes: Sequence[FloatArray] | None,
     uses: NamedUses | None,
-    card: ModelCard,
-) -> None:
-    pair, *others = portrait.comparison.pairs("sentences")
-    answer = drawing.answer_of(portrait, card, uses)
-    if answer is not None and answer.asks:
-        sentences.meaning_fields(view, answer.suggestions, where="home")
-    kind = "of_two" if others else "of_one"
-    names = {"a": portrait.comparison.items[pair.first].label}
-    names["b"] = portrait.comparison.items[pair.second].label
-    why = say(f"home.questions.why.{kind}", **names)
-    much = say(f"home.questions.how_much.{kind}", cosine=portrait.cosine(pair), **names)
-    with st.container(key="answers", gap="xsmall"):
-        if numbers := evidence(portrait, uses):
-            st.caption(" ".join(map(str, numbers)))
-        if portrait.comparison.has_unknown(pair):
-            return  # its similarity says nothing, so there is nothing to explain
-        st.markdown(f"**{why}** {reading.why(portrait, pair)}")
-        if uses is not None and answer is not None and not answer.asks:
-            return  # the senses say more than the number
-        st.markdown(
-            f"**{much}** {reading.how_much(portrait, pair, on_ruler)}",
-            help=None if on_ruler is None else ruler_note(on_ruler),
-        )
-    if on_ruler is not None:
-        drawing.ruler(on_ruler, scale=portrait.scale, key="home_ruler", height=136)
-
-
-def _picture(view: ViewState, portrait: Portrait) -> None:
+) -> Picture:
     comparison = portrait.comparison
-    drawn = reading.drawn_items(comparison)
-    cosines = comparison.cosines[:, drawn[0]]
-    titles = reading.parting_titles(comparison)
-    band = portrait.meaning.band(reading.drawn_pairs(comparison)[0])
-    figure = parting(
-        [
-            DrawnWord(item.name, item.label, item.color, cosines[:, i])
-            for i, item in enumerate(comparison.items)
-            if i in drawn
-        ],
-        comparison.layers,
+    pairs = reading.drawn_pairs(comparison)
+    band = portrait.meaning.band(pairs[0]) if pairs else None
+    items = comparison.items
+    return Picture(
+        layers=comparison.layers,
         layer=portrait.layer,
-        titles=titles,
+        rows=rows,
+        changes=changes,
+        tug=tug.of_references(comparison) if uses is None else tug.of_senses(uses),
+        alike=[(items[p.first], items[p.second], comparison.along(p)) for p in pairs],
         random=None if band is None else band.mean,
     )
-    alt = say("home.picture_alt", title=titles[portrait.row])
-    kit.chart(figure, key=_PARTING, alt=alt)
-    layer_bar(view, comparison.layers, framed=[_PARTING])
+
+
+def _await_arcs(task: Task) -> None:
+    """Draw the progress of the arcs, which may be there by now, and run again when they are."""
+    job = jobs().get(task.key)
+    if job is not None and job.state != "failed":
+        waiting.follow(job, _ARCS, cancel="")
+
+
+def headline(portrait: Portrait, answer: Answer | None, uses: NamedUses | None) -> None:
+    """Draw the answer, or what is known of one sentence's word, and what arcs show."""
+    items = (item for item in portrait.comparison.items if item.role == "sentence")
+    names = list(dict.fromkeys(flows.named(item.word) for item in items))
+    about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
+    one = () if uses is None else of_senses(uses)
+    found = answer or (Answer(one) if one else reading.of_one(portrait)[0])
+    kit.headline(found, claim(about, word=escape(names[0])))
+
+
+def _words(
+    view: ViewState,
+    portrait: Portrait,
+    picture: Picture,
+    answer: Answer | None,
+    uses: NamedUses | None,
+    on_ruler: RulerShown | None,
+) -> None:
+    """Draw fields for what would decide, what is left out, and, folded, how sure the answer is."""
+    if answer is not None and answer.asks:
+        sentences.meaning_fields(view, answer.suggestions, where="home")
+    pairs = portrait.comparison.pairs("sentences")
+    sure: list[object] = [claim("home.flow.sure")]
+    if pairs and not portrait.comparison.has_unknown(pairs[0]):
+        sure += evidence(portrait, uses)
+        if uses is None or answer is None or answer.asks:  # else the senses say more
+            sure.append(reading.how_much(portrait, pairs[0], on_ruler))
+    kit.claims(flows.cut_note(picture.rows), sure=sure, key="reading_home")
 
 
 def downloads(
     portrait: Portrait,
+    picture: Picture,
     container: DeltaGenerator,
     snippets: Sequence[tuple[str, str]],
     files: Callable[[], None],
@@ -202,21 +235,21 @@ def downloads(
 
     Args:
         portrait: what the page shows.
+        picture: its picture.
         container: where the menu is drawn.
         snippets: see `kit.downloads`.
         files: draws the buttons for the numbers.
     """
-    meaning, layers = portrait.meaning, portrait.comparison.layers
-    note = say("home.picture_note", first=layers[0], last=layers[-1])  # the layer bar's numbers
+    meaning = portrait.meaning
     with kit.downloads(
         container,
-        f"{meaning.key}\n{note}\n{export.caption(meaning.passport)}",
+        f"{meaning.key}\n{export.caption(meaning.passport)}",
         page="home",
         name="start-here",
-        chart=_PARTING,
+        svg=drawing_of(picture),
         snippets=snippets,
         unused=("lines",),
-        reading_key="headline" if portrait.comparison.pairs("sentences") else "reading",
+        reading_key="headline",
     ):
         files()
 

@@ -1,60 +1,38 @@
-"""The sentences of Start here: answers to the questions that everybody asks."""
+"""The sentences of Start here besides its answer, and its picture in words."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from contextlens.analysis.similarity import Comparison, Pair
+from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, two
+from contextlens.content.wording import listed_names
+from contextlens.core.schema import FloatArray
+from contextlens.features.home.flows import movers
+from contextlens.features.home.widgets import Picture
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import (
     EQUAL,
-    NOISE,
+    meaning_in_context,
     side_of,
+    visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_reading
 
 
-def drawn_items(comparison: Comparison) -> list[int]:
-    """Return the words in the picture: those of the sentences, or one and its references."""
-    in_sentences = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-    return in_sentences if len(in_sentences) > 1 else list(range(len(comparison.items)))
-
-
 def drawn_pairs(comparison: Comparison) -> list[Pair]:
-    """Return the pairs whose distances the picture shows: the first word with each other one."""
-    first, *others = drawn_items(comparison)
-    return [Pair(first, other) for other in others]
+    """Return the pairs whose similarity is drawn if nothing tells the meanings: with the first."""
+    return [pair for pair in comparison.pairs() if pair.first == 0 and _is_drawn(comparison, pair)]
 
 
-def why(portrait: Portrait, pair: Pair) -> Claim:
-    """The reason for the distance between the two words."""
-    along = portrait.comparison.along(pair)
-    items = [portrait.comparison.items[i] for i in (pair.first, pair.second)]
-    start, now = float(along[0]), portrait.cosine(pair)
-    n_contexts = sum(item.has_context for item in items)
-    if along.min() >= EQUAL and len(along) > 1:
-        verdict = "equal"
-    elif portrait.row == 0:
-        verdict = "start" if n_contexts else "start_alone"
-    elif not n_contexts:
-        verdict = "alone"
-    elif start >= EQUAL and start - now >= NOISE:
-        verdict = "context"
-    else:
-        verdict = "moved" if n_contexts == 2 else "moved_one"
-    measure = _measure(portrait.comparison)
-    with_context = next((item for item in items if item.has_context), items[0])
-    return claim(
-        f"home.why.{verdict}",
-        measure=measure,
-        start=start,
-        now=now,
-        layer=portrait.layer,
-        word=quoted(with_context.word),
-        sentence=with_context.label,
-    )
+def _is_drawn(comparison: Comparison, pair: Pair) -> bool:
+    """Return True for a sentence's word, or for a reference if there is one sentence alone."""
+    is_alone = sum(item.role == "sentence" for item in comparison.items) == 1
+    return is_alone or comparison.items[pair.second].role == "sentence"
+
+
+def of_one(portrait: Portrait) -> list[Claim]:
+    """Return what the references say of a single sentence's word."""
+    layer, band = portrait.layer, portrait.meaning.band
+    return visible_claims(meaning_in_context(portrait.comparison, layer, band))
 
 
 def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
@@ -71,28 +49,29 @@ def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> Claim:
     return claim(f"ruler.{side}", low=low, high=high, **numbers)
 
 
-def parting_titles(comparison: Comparison) -> list[str]:
-    """Return the finding of the picture at each layer."""
-    pairs, measure = drawn_pairs(comparison), _measure(comparison)
-    cosines = np.stack([comparison.along(pair) for pair in pairs])
-    first = comparison.items[pairs[0].first].label
-    titles = []
-    for layer, low, high in zip(
-        comparison.layers, cosines.min(axis=0).tolist(), cosines.max(axis=0).tolist(), strict=True
-    ):
-        one_number = "gap" if two(low) == two(high) else "gaps"
-        titles.append(
-            say(
-                f"home.picture.{'equal' if low >= EQUAL else one_number}",
-                Measure=measure[:1].upper() + measure[1:],
-                cosine=low,
-                low=low,
-                high=high,
-                first=first,
-                layer=layer,
-            )
-        )
-    return titles
+def in_words(picture: Picture) -> str:
+    """Return the picture in words, for readers who cannot see it."""
+    sentences = [
+        f"{row.label}: {movers(row, picture.changes_at(i, picture.at))}."
+        for i, row in enumerate(picture.rows)
+    ]
+    tug = picture.tug
+    if tug is None:
+        return " ".join([*sentences, *(_alike(picture, *pair) for pair in picture.alike)])
+    ends = {"left": tug.left, "right": tug.right}
+    sentences.append(say("home.tug.line", **ends))
+    for i, row in enumerate(picture.rows):
+        place = float(tug.places[i, picture.at])
+        is_left = place < tug.middle
+        names = {"label": row.label, "place": place, "end": tug.left if is_left else tug.right}
+        case = "at" if tug.is_clear[i, picture.at] else "middle"
+        sentences.append(say(f"home.tug.{case}", **names, **ends))
+    return " ".join(sentences)
+
+
+def _alike(picture: Picture, first: Item, second: Item, along: FloatArray) -> str:
+    pair = listed_names([first.name, second.name])
+    return say("home.alike.alt", pair=pair, cosine=float(along[picture.at]))
 
 
 def _measure(comparison: Comparison) -> str:

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.baseline import Band
 from contextlens.analysis.ruler import Ruler
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
@@ -24,7 +25,7 @@ from contextlens.features.map.chart import HEIGHT, notes_of, plays
 from contextlens.features.map.display import MapDisplay, linked_points, map_display
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.methods import layers_claims
-from contextlens.features.map.point import picked_point, pinned_pair, short_name
+from contextlens.features.map.point import picked_point, pinned_pair, sensed_word, short_name
 from contextlens.features.map.request import (
     RequestedMap,
     by_chosen_words,
@@ -389,18 +390,20 @@ def _panel(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
     _PANELS[inputs.choice(view, controls.PANEL)](view, display, yardsticks)
 
 
-Yardsticks = tuple[Band | None, Ruler | None]
-"""Cosines of random pairs of words, pooled as on the map, and of labelled pairs for two pins."""
+Yardsticks = tuple[Band | None, Ruler | None, SenseNames | None]
+"""Cosines of random pairs of words, pooled as on the map; for two pins, those of labelled pairs,
+and the senses of the word that both are uses of."""
 
 
 def _yardsticks(display: MapDisplay, card: ModelCard) -> Yardsticks:
     baseline = runtime.baseline(card)
     pooling = display.result.request.pooling
     if baseline is None or pooling not in POOLINGS:
-        return None, None
+        return None, None, None
     band = baseline.band(pooling, centred=False)
-    has_two = None not in (display.marked.pin_a, display.marked.pin_b)
-    return band, runtime.ruler(card, baseline) if has_two else None
+    pins = display.marked.pin_a, display.marked.pin_b
+    ruler = None if None in pins else runtime.ruler(card, baseline)
+    return band, ruler, runtime.sense_names(card, baseline, sensed_word(display, *pins))
 
 
 def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> None:
@@ -436,7 +439,7 @@ def _point_panel(_: ViewState, display: MapDisplay, yardsticks: Yardsticks) -> N
     a, b = display.marked.pin_a, display.marked.pin_b
     if a is not None and b is not None:
         pair = pinned_pair(display, a, b, *yardsticks)
-        if pair.on_ruler is not None:
+        if pair.on_ruler is not None or pair.by_sense:
             names = {"a": short_name(display, a), "b": short_name(display, b)}
             st.caption(say("map.point_panel.pins", **names))
         kit.claims(pair.claims(), key="reading_pinned")

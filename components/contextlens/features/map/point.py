@@ -9,12 +9,15 @@ import pandas as pd
 
 from contextlens.analysis.baseline import Band, is_in_sample_script
 from contextlens.analysis.ruler import Ruler
+from contextlens.analysis.sense_names import SenseNames
 from contextlens.analysis.words import POOLINGS
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import cut, escape, quoted
 from contextlens.features.map.display import MapDisplay
 from contextlens.ui.panel import Panel
+from contextlens.ui.widgets.comparison.answer import margins, of_senses
 from contextlens.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
+from contextlens.ui.widgets.comparison.senses import covered, uses_at
 
 _LONGEST = 36
 _MAX_NAME_LENGTH = 40
@@ -115,6 +118,7 @@ class PinnedPair(Panel):
         layer: the layer of the vectors; None for the pooler's output.
         band: cosines of random pairs of words at each layer; None if they do not apply.
         on_ruler: their place on the ruler; None if it does not apply to these points or vectors.
+        by_sense: their senses, A's and B's, if they are clear uses of a word of the ready corpus.
     """
 
     a: str
@@ -123,16 +127,24 @@ class PinnedPair(Panel):
     layer: int | None
     band: Band | None
     on_ruler: RulerShown | None
+    by_sense: tuple[Claim, ...] = ()
 
     def claims(self) -> Sequence[Claim]:
-        """Return the conclusion from the ruler, or else the similarity."""
+        """Return the senses of two uses, else the place on the ruler, or else the similarity."""
+        if self.by_sense:
+            return self.by_sense
         if self.on_ruler is not None:
             return (ruler_reading(self.on_ruler),)
         return (pinned_claim(self.a, self.b, self.cosine, layer=self.layer, band=self.band),)
 
 
 def pinned_pair(
-    display: MapDisplay, a: int, b: int, band: Band | None, ruler: Ruler | None
+    display: MapDisplay,
+    a: int,
+    b: int,
+    band: Band | None,
+    ruler: Ruler | None,
+    names: SenseNames | None = None,
 ) -> PinnedPair:
     """Return two points of a map with their exact similarity.
 
@@ -141,14 +153,16 @@ def pinned_pair(
         a, b: the points.
         band: cosines of random pairs of words, pooled as on the map; None without a baseline.
         ruler: cosines of labelled pairs of words, if they are measured.
+        names: the senses of the word that both are uses of; None for others.
     """
     points, layer = display.points, display.layer
     cosine, pooling = display.cosines(a, [b])[0], display.result.request.pooling
     are_words = points.unit == "words" and layer >= 0
+    by_sense = _by_sense(display, (a, b), names) if names is not None else ()
     on_ruler = None
-    if ruler is not None and are_words and pooling in POOLINGS:
-        names = [points.names[point] for point in (a, b)]
-        on_ruler = pair_on_ruler(names, cosine, ruler, at=(layer, pooling), band=band)
+    if not by_sense and ruler is not None and are_words and pooling in POOLINGS:
+        words = [points.names[point] for point in (a, b)]
+        on_ruler = pair_on_ruler(words, cosine, ruler, at=(layer, pooling), band=band)
     return PinnedPair(
         points.names[a],
         points.names[b],
@@ -156,7 +170,28 @@ def pinned_pair(
         layer if layer >= 0 else None,
         band if are_words else None,
         on_ruler if on_ruler is not None and on_ruler.ranges else None,
+        by_sense,
     )
+
+
+def sensed_word(display: MapDisplay, a: int | None, b: int | None) -> str | None:
+    """Return the word of the ready corpus that two points are uses of; None for other points."""
+    points, request = display.points, display.result.request
+    if a is None or b is None or points.unit != "words" or request.pooling != "mean":
+        return None
+    words = {covered(points.names[point]) for point in (a, b)}
+    has_all_layers = display.result.layers == tuple(range(len(display.result.layers)))
+    return words.pop() if len(words) == 1 and has_all_layers else None
+
+
+def _by_sense(display: MapDisplay, pair: tuple[int, int], names: SenseNames) -> tuple[Claim, ...]:
+    vectors = display.result.vectors[:, list(pair)].swapaxes(0, 1)
+    word = sensed_word(display, *pair)
+    if word is None or vectors.shape[1:] != names.centre.shape:
+        return ()
+    uses = uses_at(display.layer, word, names, vectors, letters="AB", items=pair)
+    claims = of_senses(uses)
+    return (*claims, margins(uses)) if claims else ()
 
 
 def pinned_claim(

@@ -71,10 +71,10 @@ def nothing() -> None:
 def picture(masks: Masks, view: ViewState) -> None:
     """Draw the finding, the batch and the layer bar."""
     grid, cases = batch_grid(masks), four_cases(masks)
-    kit.claims([grid.title() if cases is None else cases.headline()])
-    kit.claims(
-        grid.claims() if cases is None else [*cases.claims(), *grid.most()], key="reading_share"
-    )
+    if cases is None:
+        kit.headline(grid.title(), *grid.claims(), key="reading")
+    else:
+        kit.headline(cases.headline(), *cases.claims(), *grid.most(), key="reading")
     kit.chart(grid.figure(), key=_CHART, alt=grid.alt())
     notes = grid.notes()
     if masks.example:

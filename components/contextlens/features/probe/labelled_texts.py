@@ -120,8 +120,9 @@ def label_of(view: ViewState, corpus: Corpus) -> str:
 def _can_be_labels(title: str, labels: Sequence[str]) -> bool:
     if title.casefold() == SPLIT:
         return False
-    n = len(set(labels) - {""})
-    return 2 <= n <= MAX_DIFFERENT_LABELS or kind_of_column(labels) == "number"
+    n, n_filled = len(set(labels) - {""}), sum(map(bool, labels))
+    is_repeated = 2 <= n <= MAX_DIFFERENT_LABELS and n < n_filled
+    return is_repeated or kind_of_column(labels) == "number"
 
 
 def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:

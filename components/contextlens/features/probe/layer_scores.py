@@ -233,8 +233,6 @@ def word_counts() -> Any:
 # --- The picture of all scores
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
-_LEVELS = {"static": "word vectors", "word2vec": "word2vec", "word2vec_file": "word2vec, a file"}
-_DASHES = ("dash", "dot", "dashdot", "longdash")
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
     "layer %{x:.0f}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
@@ -310,7 +308,10 @@ class Probe(Panel):
         return [claim(f"probe.notes.{name}", n=count) for name, count in counts.items() if count]
 
     def figure(self) -> go.Figure:
-        """Return the score at each layer and pooling, with intervals, and levels of yardsticks."""
+        """Return the score at each layer with intervals, beside counting words and guessing.
+
+        The best vectors are drawn; a click on the name of others in the legend draws them, too.
+        """
         result, n_layers = self.result, max(score.layer for score in self.result.scores)
         x = list(range(n_layers + 1))
         lines = [
@@ -318,12 +319,8 @@ class Probe(Panel):
             for name, color in zip((*POOLINGS, RECIPE), CATEGORICAL, strict=False)
             if (scores := [score for score in result.scores if score.name == name])
         ]
-        yardsticks = [("counting words", result.words)]
-        yardsticks += [(_LEVELS[score.name], score) for score in result.contextless]
-        levels = [
-            level_line(f"{name} {score.value:{self.value_format}}", score.value, x, dash)
-            for (name, score), dash in zip(yardsticks, _DASHES, strict=False)
-        ]
+        words = result.words.value
+        levels = [level_line(f"counting words {words:{self.value_format}}", words, x, "dash")]
         layout = {
             "xaxis": {
                 "title": {"text": "layer (0 is the embedding layer)"},
@@ -334,13 +331,13 @@ class Probe(Panel):
             },
             "yaxis": self._axis(),
             "showlegend": True,
-            "legend": {"orientation": "h", "y": -0.3, "x": 0},
+            "legend": {"orientation": "h", "y": -0.4, "x": 0},
             "margin": {"b": 100},
         }
         if result.guessing:
             levels.append(self.guessing_line(x))
         shown = {_NAMES[name] for name in (result.best.name, *_BESIDE.get(result.best.name, ()))}
-        for trace in (*lines, *levels[1 : len(yardsticks)]):
+        for trace in lines:
             if trace["name"] not in shown:  # a click on its name in the legend shows it
                 trace["visible"] = "legendonly"
         return figure([*lines, *levels], layout, title=self.title, height=HEIGHT)

@@ -271,7 +271,9 @@ class SearchResult(Panel):
         if not self.by_words:
             return claim("search.no_word")
         n, without = len(self.by_model), self.n_without_word
-        return claim(f"search.{'without_word' if without else 'with_word'}", n=without, total=n)
+        if without in {0, n}:
+            return claim(f"search.{'without_any' if without else 'with_word'}", n=n)
+        return claim("search.without_word", n=without, total=n)
 
     def captions(self) -> list[Claim]:
         """What the numbers below the texts are."""

@@ -152,7 +152,7 @@ def _restored(view: ViewState) -> Comparison:
 
 def _picture(result: Comparison) -> None:
     """Draw the finding, the matrices of two ways, and the sentences with the pair to read."""
-    kit.claims(result.claims())
+    kit.headline(*result.claims(), key="reading")
     left, right = st.columns([7, 4], gap="medium")
     with left:
         _matrices(result, result.main_ways, key="sentences_matrices")

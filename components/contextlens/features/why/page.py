@@ -223,7 +223,7 @@ def picture(view: ViewState, ruler: Yardsticks, result: Explanation | None) -> N
 def headline(result: Explanation | None) -> None:
     """Draw the finding."""
     if result is not None and not result.is_empty:  # otherwise a message says why
-        kit.claims(result.claims()[:1])
+        kit.headline(result.claims()[0], key="reading")
 
 
 def _more(result: Explanation | None) -> None:

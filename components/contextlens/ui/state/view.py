@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from contextlens.analysis.content_words import content_words
 from contextlens.content.examples import EXAMPLES, Example, ExampleSentence
 from contextlens.core.registry import BUNDLED_ID
 from contextlens.core.words import Span, find_word, find_words, split_words
@@ -68,7 +69,7 @@ class ViewState:
 def from_example(example: Example, model: str | None = None) -> ViewState:
     """Return the view that an example opens."""
     return ViewState(
-        model=example.model or model or BUNDLED_ID,
+        model=model or BUNDLED_ID,
         sentences=tuple(map(_from_example_sentence, example.sentences)),
         references=tuple(map(_from_example_sentence, example.references)),
     )
@@ -130,6 +131,13 @@ def shared_word(text: str, others: Sequence[str]) -> str | None:
     words = [text[slice(*span)] for span in split_words(text)]
     shared = [w for w in words if len(w) >= 3 and w.isalpha() and w.casefold() in other_words]
     return max(reversed(shared), key=len, default=None)
+
+
+def last_content_word(text: str) -> Span | None:
+    """Return the last word that is no function word, else the last one; None without words."""
+    words = [span for span in split_words(text) if text[slice(*span)].isalnum()]
+    content = (span for span in reversed(words) if content_words(text[slice(*span)]))
+    return next(content, words[-1] if words else None)
 
 
 def _nearest(text: str, word: str, position: int) -> Span | None:

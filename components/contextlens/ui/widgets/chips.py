@@ -208,7 +208,7 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
                 "name": f"{row.role} {visible(row.label) or counts[row.role]}",
                 "role": row.role,
                 "color": row.color,
-                "ink": _ink(row.color),
+                "ink": badge_ink(row.color),
                 "pair": visible(row.pair),
                 "shown": row.shown,
                 "chosen": row.chosen,
@@ -282,7 +282,7 @@ def visible(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
-def _ink(color: str) -> Literal["#ffffff", "#111111"]:
+def badge_ink(color: str) -> Literal["#ffffff", "#111111"]:
     """Return white or black, whichever reads better on a colour, by WCAG 2 relative luminance."""
     channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]

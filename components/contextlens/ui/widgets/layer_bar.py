@@ -1,6 +1,7 @@
 """The layer bar under a page's picture: a slider over the layers, with Play.
 
-If a picture has a frame for each layer, the browser switches frames; otherwise the page reruns.
+A picture with a frame for each layer, or one that follows the bar, is moved by the browser;
+otherwise the page reruns.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def layer_bar(
     *,
     shown: int | None = None,
     framed: Collection[str] = (),
+    followed: bool = False,
+    start: int = 0,
     plays: bool = True,
     on_choose: Callable[[int], None] | None = None,
 ) -> None:
@@ -36,6 +39,8 @@ def layer_bar(
         layers: the layers to choose from, in order.
         shown: the chosen layer; by default the view's, or the last if the view has none of them.
         framed: keys of charts that have a frame for each layer.
+        followed: True if a picture follows the bar, also between layers (`layers.js`).
+        start: another number than in the run before starts Play; 0 starts nothing.
         plays: True if all layers can be shown one after another.
         on_choose: called with the choice; by default it becomes the view's layer.
     """
@@ -57,6 +62,8 @@ def layer_bar(
         "layers": list(layers),
         "layer": shown,
         "framed": [css_class(key) for key in framed],
+        "followed": followed,
+        "start": start,
         "plays": plays,
         "about": _ABOUT if layers[0] == 0 else "",
     }

@@ -13,7 +13,6 @@ from contextlens.core.words import Span, find_words
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files import chooser
-from contextlens.ui.models import runtime
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.view import (
@@ -21,6 +20,7 @@ from contextlens.ui.state.view import (
     Sentence,
     ViewState,
     from_example,
+    last_content_word,
     retyped,
     shared_word,
     without_left_references,
@@ -29,14 +29,10 @@ from contextlens.ui.widgets.chips import GROUPS, Group
 
 
 def examples(view: ViewState, page: str) -> None:
-    """Draw links that open the ready examples on this page.
-
-    An example whose model is not in memory is left out; Start here offers that model.
-    """
+    """Draw links that open the ready examples on this page."""
     for example in EXAMPLES:
-        if example.model is None or runtime.is_loaded(example.model):
-            opened = from_example(example, view.model)
-            navigation.link(navigation.row(page), opened, label=example.title, icon=example.icon)
+        opened = from_example(example, view.model)
+        navigation.link(navigation.row(page), opened, label=example.title, icon=example.icon)
 
 
 def meaning_fields(view: ViewState, suggestions: Sequence[str], *, where: str) -> None:
@@ -166,14 +162,18 @@ def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
 
     A chosen word is kept if the new text has it, else replaced by another sentence's word if the
     new text has that. Failing both, the new text and all sentences that share its longest shared
-    word get that word, unless two other sentences have the same word chosen.
+    word get that word, unless two other sentences have the same word chosen. A text that shares no
+    word gets its last content word.
     """
     rows = list(view.sentences)
     rows[index] = retyped(rows[index], text, _word_of_others(view, index))
     others = [row for i, row in enumerate(rows) if i != index]
     chosen = [row.text[slice(*row.word)].casefold() for row in others if row.word]
     shared = shared_word(text, [row.text for row in others])
-    if rows[index].word or shared is None or len(set(chosen)) < len(chosen):
+    if rows[index].word:
+        return rows
+    if shared is None or len(set(chosen)) < len(chosen):
+        rows[index] = replace(rows[index], word=last_content_word(text))
         return rows
     return [
         row

@@ -98,7 +98,6 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
 def test_choices_are_written_into_the_address() -> None:
     first = {
         "unit": ("button_group", "sentences"),
-        "source": ("selectbox", "sentences"),
         "metric": ("selectbox", "euclidean"),
         "at_most": ("selectbox", "1000"),
         "dims": ("button_group", "3-D"),
@@ -113,6 +112,7 @@ def test_choices_are_written_into_the_address() -> None:
         "color": ("selectbox", "sentence length in characters"),
     }
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
+    app = settled(field(app.selectbox, "map_collection").set_value("sentences").run())
     for choices in (first, then):
         for name, (kind, value) in choices.items():
             field(getattr(app, kind), f"{PAGE}_{name}").set_value(value)

@@ -193,7 +193,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     assert_whole(app)
     assert "Of the 10 points truly nearest to" in plainly_said(app)
     assert "Same-meaning pairs " in plainly_said(app)
-    app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
+    app = settled(field(app.selectbox, "texts_word").set_value("bank").run())
     assert_whole(app)
     assert say("map.point_panel.empty") in plainly_said(app)
     assert "Similarity (cosine)" not in plainly_said(app)

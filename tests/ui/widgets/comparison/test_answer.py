@@ -251,6 +251,8 @@ def test_uses_between_two_senses_ask_for_a_word_for_each() -> None:
     own = portrait(of([1, 0.78]), ("bat", "Bat"), layer=1, band=BAND)
     found = answer(own, named(None, None))
     assert (found.key, found.suggestions) == ("answer.cannot_tell.such", ("animal", "sport"))
+    namings = (Naming("sport", 0.001, is_clear=False),) * 2
+    assert answer(own, replace(named(None, None), namings=namings)).suggestions[0] == "sport"
     assert answer(portrait(of([1, 0.78], *SPLIT), layer=1, band=BAND), named(None, None)).key == (
         "answer.references"
     )

@@ -11,10 +11,8 @@ from contextlens.analysis.ruler import (
     EVERYDAY,
     KINDS,
     TWO_SENSES,
-    Calibration,
     Range,
     Ruler,
-    Verdict,
     load,
 )
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -38,24 +36,18 @@ RANGES = (
         for kind, low in zip(KINDS, (0.4, 0.6, 0.65), strict=True)
     ),
 )
-NOTHING = Calibration(None, None, 83)
 
 
-def shown(
-    cosine: float = 0.7, *, calibration: Calibration = NOTHING, same: bool = True, side: int = 0
-) -> RulerShown:
-    return RulerShown(cosine, RANGES, same, calibration, side, ("python",))
+def shown(cosine: float = 0.7, *, same: bool = True, side: int = 0) -> RulerShown:
+    return RulerShown(cosine, RANGES, same, side, ("python",))
 
 
-def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
+def test_one_word_gets_its_place_in_a_whole_sentence() -> None:
     assert str(ruler_reading(shown())) == (
         "Same-meaning pairs score 0.65 to 0.95, different-meaning pairs 0.40 to 0.70. "
         "So **0.70** fits both."
     )
-    sure = Calibration(0.5, 0.9, 83)
-    verdicts = {0.4: "different", 0.95: "same", 0.7: "fits.both", 1.0: "equal"}
-    for cosine, verdict in verdicts.items():
-        assert ruler_reading(shown(cosine, calibration=sure)).key == f"ruler.{verdict}"
+    assert ruler_reading(shown(1.0)).key == "ruler.equal"
     assert "those for “python” were left out" in ruler_note(shown())
 
 
@@ -113,7 +105,6 @@ def test_the_opening_pair_is_on_the_ruler_without_its_own_word(
     assert found is not None
     assert found.cosine == pytest.approx(0.78, abs=0.01)
     assert found.left_out == ("python",)
-    assert found.verdict is Verdict.CANNOT_TELL
     assert found.ranges == ruler.ranges(6, "mean", centred=False, without=("python",))
     earlier = on_ruler(service, ruler, replace(DEFAULT, layer=2))
     assert earlier is not None

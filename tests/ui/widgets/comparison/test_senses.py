@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import Naming
+from contextlens.analysis.sense_names import Naming, Verdict
 from contextlens.content.bundled_texts import ambiguous_words, sense_titles
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.ui.models import tasks

@@ -1,10 +1,14 @@
 // The layer bar: a slider, and Play, which shows all layers one after another and comes back.
-// A chart with frames is moved here, without the server; else each layer is a run of the page.
+// A chart with frames, or a picture that follows the bar, is moved here, without the server; else
+// each layer is a run of the page.
 
 import { update } from "./component.js";
 import { button } from "./elements.js";
+import { isStill, tell } from "./layers.js";
 
 const STEP_MS = 900;
+const GLIDE_MS = 650; // from one layer to the next, where a picture follows
+const GLIDE_MOST_MS = 5_000;
 const REST_MS = 150; // after the last of quick steps by keyboard
 const LATEST_MS = 30_000; // a run that takes longer ends Play
 const MAX_TICKS = 13;
@@ -27,13 +31,14 @@ class LayerBar {
   }
 
   get at() {
-    return this.layers[Number(this.slider.value) - this.layers[0]];
+    return this.layers[Math.round(Number(this.slider.value)) - this.layers[0]];
   }
 
-  update({ layers, layer, framed, plays, about }) {
+  update({ layers, layer, framed, followed, plays, about, start }) {
     this.layers = layers;
     this.layer = layer;
     this.framed = framed;
+    this.followed = followed;
     this.slider.min = layers[0];
     this.slider.max = layers.at(-1);
     this.root.querySelector(".name").title = about;
@@ -43,6 +48,12 @@ class LayerBar {
     if (this.wanted === layer) this.wanted = undefined;
     if (this.wanted === undefined && !this.playing) this.rest(layer);
     this.arrived?.(layer);
+    if (start && start !== this.started) this.start();
+    this.started = start || this.started;
+  }
+
+  get isMovedHere() {
+    return this.followed || this.framed.length > 0;
   }
 
   mark() {
@@ -61,11 +72,11 @@ class LayerBar {
 
   show(layer) {
     this.slider.value = layer;
-    this.root.querySelector(".now").textContent = layer;
+    this.root.querySelector(".now").textContent = Math.round(layer);
     const [first, last] = [this.layers[0], this.layers.at(-1)];
     this.slider.style.setProperty("--done", (layer - first) / (last - first));
     for (const tick of this.ticks.children) {
-      tick.classList.toggle("here", tick.textContent === String(layer));
+      tick.classList.toggle("here", tick.textContent === String(Math.round(layer)));
     }
   }
 
@@ -101,6 +112,7 @@ class LayerBar {
 
   // Frames bear their layers' names. A chart without them, as while it loads, stays as it is.
   async draw(layer) {
+    if (this.followed) tell(layer, false);
     const how = { mode: "immediate", frame: { duration: 0, redraw: true } };
     for (const name of this.framed) {
       for (const chart of document.querySelectorAll(`.${CSS.escape(name)} .js-plotly-plot`)) {
@@ -113,20 +125,44 @@ class LayerBar {
   async start() {
     const turn = this.begin();
     const back = this.layer;
+    await (this.followed && !isStill() ? this.glide(turn) : this.steps(turn));
+    if (turn !== this.turn) return;
+    if (this.root.isConnected) await this.step(back);
+    if (turn === this.turn) this.end();
+  }
+
+  // Through all places between the layers, as fast as the browser draws.
+  glide(turn) {
+    const [first, last] = [this.layers[0], this.layers.at(-1)];
+    const whole = Math.min(GLIDE_MOST_MS, GLIDE_MS * (last - first));
+    const began = performance.now();
+    this.slider.step = "any";
+    return new Promise((resolve) => {
+      const step = (now) => {
+        if (turn !== this.turn || !this.root.isConnected) return resolve();
+        const share = Math.min(1, Math.max(0, (now - began) / whole));
+        const layer = first + (last - first) * share;
+        this.show(layer);
+        tell(layer, true);
+        if (share < 1) return requestAnimationFrame(step);
+        return setTimeout(resolve, REST_MS);
+      };
+      requestAnimationFrame(step);
+    });
+  }
+
+  async steps(turn) {
     for (const layer of this.layers) {
       const is = await this.step(layer);
       if (is) await later(STEP_MS);
-      if (turn !== this.turn) return;
-      if (!is || !this.root.isConnected) break;
+      if (turn !== this.turn || !is || !this.root.isConnected) return;
     }
-    if (this.root.isConnected) await this.step(back);
-    if (turn === this.turn) this.end();
   }
 
   // Whether the page shows the layer now.
   async step(layer) {
     this.show(layer);
-    if (this.framed.length) {
+    if (this.isMovedHere) {
       await this.draw(layer);
       return true;
     }
@@ -146,7 +182,7 @@ class LayerBar {
   begin() {
     this.playing = true;
     this.label();
-    if (!this.framed.length) oneStepBack(true);
+    if (!this.isMovedHere) oneStepBack(true);
     this.turn += 1;
     return this.turn;
   }
@@ -155,12 +191,16 @@ class LayerBar {
     if (!this.playing) return;
     this.turn += 1;
     this.playing = false;
+    const at = Math.round(Number(this.slider.value));
+    this.slider.step = 1;
+    this.show(at);
     this.label();
     if (this.wanted === undefined) oneStepBack(false); // else when that layer is there
   }
 
   pause() {
     this.end();
+    if (this.followed) tell(this.at, false);
     this.choose(this.at);
   }
 }

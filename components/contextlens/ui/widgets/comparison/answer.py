@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, centred_cosine
+from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, Verdict, centred_cosine
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, isolated, listed_names, percent, shortened
@@ -68,13 +67,13 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
         return Answer((_of_two_words(portrait, pair),))
     if all(portrait.cosine(p) >= EQUAL for p in (pair, *others)):
         return Answer((claim("answer.equal", **_names(comparison, pair)),))
-    if uses is not None and (named := _named(uses)):
+    if uses is not None and (named := of_senses(uses)):
         return Answer(named)
     if is_pending:
         return Answer((claim("answer.pending", **_names(comparison, pair)),))
     if others:
         return Answer((_of_several(portrait, [pair, *others]),))
-    return _of_pair(portrait, pair)
+    return _of_pair(portrait, pair, uses)
 
 
 def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
@@ -83,8 +82,8 @@ def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
     pair, *others = comparison.pairs("sentences")
     if any(map(comparison.has_unknown, (pair, *others))):
         return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
-    if uses is not None and _named(uses):
-        return [_margins(uses)]
+    if uses is not None and of_senses(uses):
+        return [margins(uses)]
     if not (others or comparison.are_twins(pair)):
         return [closer_claim(comparison, leaning) for leaning in _closer(portrait, pair) or ()]
     return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
@@ -97,7 +96,7 @@ def _is_one_word(comparison: Comparison, pair: Pair, uses: NamedUses | None) -> 
 # --- By labelled senses
 
 
-def _named(uses: NamedUses) -> tuple[Claim, ...]:
+def of_senses(uses: NamedUses) -> tuple[Claim, ...]:
     """Return a sentence for each sense; none if no use is clear and they are not almost equal."""
     groups = uses.by_sense
     senses = [sense for sense in groups if sense is not None]
@@ -116,7 +115,8 @@ def _named(uses: NamedUses) -> tuple[Claim, ...]:
     )
 
 
-def _margins(uses: NamedUses) -> Claim:
+def margins(uses: NamedUses) -> Claim:
+    """Return the number behind the sentences of `of_senses`."""
     clear = [naming.margin for naming in uses.namings if naming.is_clear]
     unclear = [i for i, naming in enumerate(uses.namings) if not naming.is_clear]
     if unclear and uses.verdict is Verdict.SAME:
@@ -131,7 +131,7 @@ def _margins(uses: NamedUses) -> Claim:
 # --- By references, or by the cosine alone
 
 
-def _of_pair(portrait: Portrait, pair: Pair) -> Answer:
+def _of_pair(portrait: Portrait, pair: Pair, uses: NamedUses | None) -> Answer:
     """Return the answer on two uses of a word without clear senses."""
     comparison, names = portrait.comparison, _names(portrait.comparison, pair)
     if portrait.layer == 0 and len(comparison.layers) > 1:
@@ -143,7 +143,9 @@ def _of_pair(portrait: Portrait, pair: Pair) -> Answer:
     if portrait.layer == comparison.layers[-1] and _are_almost_equal(portrait, pair):
         letters = listed_names([names["a"], names["b"]])
         return Answer((claim("answer.one_meaning", letters=letters),))
-    suggestions = senses_of(comparison.items[pair.first].word)[:2]
+    nearest = [] if uses is None else [naming.nearest for naming in uses.namings]
+    senses = senses_of(comparison.items[pair.first].word)
+    suggestions = tuple(dict.fromkeys([*nearest, *senses]))[:2]
     n_references = sum(item.role == "reference" for item in comparison.items)
     if n_references > 1:
         return Answer((claim("answer.other_references", **names),), True, suggestions)

@@ -1,27 +1,23 @@
-"""A pair's cosine on the ruler: the pair, the ranges beside it, and the conclusion."""
+"""A pair's cosine on the ruler: the pair, and the ranges beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 from contextlens.analysis.baseline import Band, is_in_sample_script
 from contextlens.analysis.ruler import (
     EVERYDAY,
     KINDS,
-    RIGHT,
     TWO_SENSES,
-    Calibration,
     Range,
     Ruler,
-    Verdict,
 )
 from contextlens.analysis.words import Pooling
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import listed_names, percent, quoted
+from contextlens.content.wording import listed_names, quoted
 from contextlens.core.words import folded
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import EQUAL, side_of
@@ -58,7 +54,6 @@ class RulerShown:
         cosine: the pair's cosine at the current layer.
         ranges: the range of random pairs of words, if known, then those of labelled pairs.
         same_word: True if both are one word with the same tokens, ignoring case.
-        calibration: the cosines that settle the meaning of two uses of a word.
         side: 1 if the pair is more similar than random pairs of words, -1 if less, 0 if it is
             within their range; None if that is unknown.
         left_out: the pair's words that the ruler was measured on, but that are left out here.
@@ -68,15 +63,9 @@ class RulerShown:
     cosine: float
     ranges: tuple[Range, ...]
     same_word: bool
-    calibration: Calibration
     side: int | None
     left_out: tuple[str, ...]
     measure: str = "cosine"
-
-    @property
-    def verdict(self) -> Verdict:
-        """The conclusion on whether two uses of one word have the same meaning."""
-        return self.calibration.verdict(self.cosine)
 
     @property
     def fit(self) -> Fit | None:
@@ -150,18 +139,10 @@ def pair_on_ruler(
         cosine=cosine,
         ranges=ranges,
         same_word=folded(words[0]) == folded(words[1]) if same_word is None else same_word,
-        calibration=_calibration(ruler, *at, centred, excluded),
         side=None if band is None else side_of(cosine, band, at[0]),
         left_out=excluded,
         measure=measure,
     )
-
-
-@lru_cache(maxsize=128)
-def _calibration(
-    ruler: Ruler, layer: int, pooling: Pooling, centred: bool, without: tuple[str, ...]
-) -> Calibration:
-    return ruler.calibration(layer, pooling, centred=centred, without=without)
 
 
 def ruler_reading(pair: RulerShown) -> Claim:
@@ -174,11 +155,8 @@ def ruler_reading(pair: RulerShown) -> Claim:
     one, two = (pair.range_of(kind) for kind in (EVERYDAY, TWO_SENSES))
     if one is None or two is None or pair.fit is None:
         return claim("ruler.unknown", **numbers)
-    if pair.verdict is Verdict.CANNOT_TELL:
-        ends = {"one_low": one.low, "one_high": one.high, "two_low": two.low, "two_high": two.high}
-        return claim(f"ruler.fits.{pair.fit.value}", cosine=pair.cosine, **ends)
-    sure = {"right": percent(RIGHT), "n_words": pair.calibration.n_words}
-    return claim(f"ruler.{pair.verdict.value}", **numbers, **sure)
+    ends = {"one_low": one.low, "one_high": one.high, "two_low": two.low, "two_high": two.high}
+    return claim(f"ruler.fits.{pair.fit.value}", cosine=pair.cosine, **ends)
 
 
 def _side(cosine: float, usual: Range) -> int:

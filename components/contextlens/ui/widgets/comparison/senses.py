@@ -12,8 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from contextlens.analysis.ruler import Verdict
-from contextlens.analysis.sense_names import Naming, SenseNames, meaning_of
+from contextlens.analysis.sense_names import Naming, SenseNames, Verdict, meaning_of
 from contextlens.analysis.similarity import Comparison
 from contextlens.analysis.words import word_vectors
 from contextlens.content.bundled_texts import ambiguous_words, sense_titles
@@ -129,22 +128,35 @@ def named_uses(portrait: Portrait, names: SenseNames | None) -> NamedUses | None
     ]
     if names is None or word is None or not uses or layers != tuple(range(len(names.margins))):
         return None
-    vectors = np.stack([word_vectors(chosen.encoding, chosen.span) for _, chosen in uses])
-    at_layer = vectors[:, portrait.row]
-    namings = tuple(names.name(vector, portrait.layer) for vector in at_layer)
-    is_last = portrait.layer == layers[-1]
-    return NamedUses(
-        word=word,
-        names=names,
-        layer=portrait.layer,
-        items=tuple(i for i, _ in uses),
-        letters=tuple(chosen.item.label for _, chosen in uses),
-        vectors=vectors,
-        namings=namings,
-        verdict=verdict_of(
-            namings, names.similarities(at_layer, portrait.layer) if is_last else None
-        ),
+    return uses_at(
+        portrait.layer,
+        word,
+        names,
+        np.stack([word_vectors(chosen.encoding, chosen.span) for _, chosen in uses]),
+        letters=[chosen.item.label for _, chosen in uses],
+        items=[i for i, _ in uses],
     )
+
+
+def uses_at(
+    layer: int,
+    word: str,
+    names: SenseNames,
+    vectors: FloatArray,
+    *,
+    letters: Sequence[str],
+    items: Sequence[int],
+) -> NamedUses:
+    """Return the senses of uses of a word at a layer from their vectors at all layers.
+
+    Args:
+        layer, word, names, vectors, letters, items: as in `NamedUses`.
+    """
+    namings = tuple(names.name(vector, layer) for vector in vectors[:, layer])
+    is_last = layer == vectors.shape[1] - 1
+    cosines = names.similarities(vectors[:, layer], layer) if is_last else None
+    verdict = verdict_of(namings, cosines)
+    return NamedUses(word, names, layer, tuple(items), tuple(letters), vectors, namings, verdict)
 
 
 def verdict_of(namings: Sequence[Naming], cosines: FloatArray | None = None) -> Verdict:
