@@ -93,10 +93,11 @@ class Comparison(Panel):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The sentences' letters, or the numbers of a corpus's texts."""
+        """The visitor's sentences have letters, other texts numbers."""
+        n = len(self.sentences)
         if self.drawn is not None:
-            return tuple(say("sentences.drawn.name", i=i + 1) for i in range(len(self.sentences)))
-        return tuple(letter(i) for i in range(len(self.sentences)))
+            return tuple(say("sentences.drawn.name", i=i + 1) for i in range(n))
+        return tuple(letter(i) if self.meanings is None else str(i + 1) for i in range(n))
 
     @cached_property
     def scale(self) -> tuple[float, float]:
