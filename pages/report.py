@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlens.content.glossary import unmarked
 from contextlens.features.report import page
 from contextlens.features.tokens.tokenized_sentence import (
     tokenized_sentence,
@@ -23,5 +22,5 @@ if runtime.is_loaded(ready.model):
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     name = tokenized.unknown_name
     claim = tokens_claims(tokenized.tokens, tokenized.kinds, tokenized.labels, name)[0]
-    examples.append(page.ExampleView(tokenized.title, unmarked(str(claim)), svg))
+    examples.append(page.ExampleView(tokenized.title, str(claim), svg))
 page.draw_report(examples)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import say, table
 from contextlens.ui.frame import present
 from contextlens.ui.widgets.component import component
@@ -18,7 +19,7 @@ class ExampleView:
 
     Attributes:
         title: its title.
-        claim: the finding.
+        claim: the finding; Markdown.
         svg: the picture, which draws in `currentColor`.
     """
 
@@ -38,5 +39,7 @@ def draw_report(examples: Sequence[ExampleView]) -> None:
     if not present.is_on():
         st.caption(say("report.privacy"))  # above, as what the browser keeps comes later
     data = {"words": dict(table("report")), "presented": present.is_on()}
-    data["examples"] = [asdict(example) for example in examples]
+    data["examples"] = [
+        {**asdict(example), "claim": unmarked(example.claim)} for example in examples
+    ]
     component("contextlens.features.report", "report", data, key="report")

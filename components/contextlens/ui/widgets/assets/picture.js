@@ -78,9 +78,14 @@ async function fileOf(format, plot, view, colours) {
   if (format === "html") {
     return new Blob([await asHtml(plot, view.svg, colours, view)], { type: "text/html" });
   }
-  const title = titleOf(plot) || view.svg_title ? "" : view.title; // most have their own
-  const svg = await asSvg(plot, view.svg, colours, { ...view, title });
+  const svg = await asSvg(plot, view.svg, colours, titled(plot, view));
   return format === "svg" ? svgBlob(svg) : asPng(svg);
+}
+
+// The words around a picture. One without a title of its own has the page's finding as its title.
+function titled(plot, view) {
+  if (titleOf(plot) || view.svg_title) return { ...view, title: "" };
+  return view.claim ? { ...view, title: view.claim, claim: "" } : view;
 }
 
 async function collect(root, plot, view, colours) {
