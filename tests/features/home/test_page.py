@@ -71,7 +71,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert say("home.intro") in [caption.value for caption in app.caption]
     app = settled(app)
     assert said(app, "headline") == (
-        "A: the animal. B: the language."
+        "A: the animal. B: the language. "
         "The thicker an arc or bar, the farther “python” moves when the model cannot see that word."
     )
     assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
