@@ -47,7 +47,7 @@ with story, errors.boundary():
         uses = drawing.uses_of(portrait, card, baseline)
         answer = drawing.answer_of(portrait, card, uses)
         with headline:
-            page.headline(portrait, answer, uses)
+            page.headline(view, portrait, answer, uses)
         picture = page.story(view, portrait, card, ruler, answer, uses)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, picture, place, snippets(portrait, card), numbers)

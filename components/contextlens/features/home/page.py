@@ -159,7 +159,7 @@ def story(
     }
     story_component(picture, says, alt=reading.in_words(picture), key="home_story")
     layer_bar(view, picture.layers, followed=True, start=_play_now())
-    _words(view, portrait, picture, answer, uses, ruler_of(portrait, ruler))
+    _words(portrait, picture, answer, uses, ruler_of(portrait, ruler))
     if changes is None:
         _await_arcs(task)
     runtime.await_measures(card, covered_word(portrait.comparison))
@@ -194,27 +194,28 @@ def _await_arcs(task: Task) -> None:
         waiting.follow(job, _ARCS, cancel="")
 
 
-def headline(portrait: Portrait, answer: Answer | None, uses: NamedUses | None) -> None:
-    """Draw the answer, or what is known of one sentence's word, and what arcs show."""
+def headline(
+    view: ViewState, portrait: Portrait, answer: Answer | None, uses: NamedUses | None
+) -> None:
+    """Draw the answer, or what is known of one word, what arcs show, and fields to decide."""
     items = (item for item in portrait.comparison.items if item.role == "sentence")
     names = list(dict.fromkeys(flows.named(item.word) for item in items))
     about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
     one = () if uses is None else of_senses(uses)
     found = answer or (Answer(one) if one else reading.of_one(portrait)[0])
     kit.headline(found, claim(about, word=escape(names[0])))
+    if answer is not None and answer.asks:
+        sentences.meaning_fields(view, answer.suggestions, where="home")
 
 
 def _words(
-    view: ViewState,
     portrait: Portrait,
     picture: Picture,
     answer: Answer | None,
     uses: NamedUses | None,
     on_ruler: RulerShown | None,
 ) -> None:
-    """Draw fields for what would decide, what is left out, and, folded, how sure the answer is."""
-    if answer is not None and answer.asks:
-        sentences.meaning_fields(view, answer.suggestions, where="home")
+    """Draw what is left out and, folded, how sure the answer is."""
     pairs = portrait.comparison.pairs("sentences")
     sure: list[object] = [claim("home.flow.sure")]
     if pairs and not portrait.comparison.has_unknown(pairs[0]):
