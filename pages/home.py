@@ -24,9 +24,8 @@ else:
     story, cards = left.container(gap="xsmall", key="story"), right.container()
 
 # First the parts that need no model: they are on screen while it loads.
-waiting_cards = None
-if cards is not None and not runtime.is_loaded(view.model):
-    waiting_cards = cards.empty()
+waiting_cards = None if cards is None else cards.empty()
+if waiting_cards is not None and not runtime.is_loaded(view.model):
     with waiting_cards.container():
         page.cards(view, None)
 
@@ -53,9 +52,8 @@ with story, errors.boundary():
         page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
     page.open_meaning(view)
 
-if card is not None and cards is not None:
-    if waiting_cards is not None:
-        waiting_cards.empty()
+if card is not None and cards is not None and waiting_cards is not None:
+    waiting_cards.empty()
     with cards:
         page.cards(view, card)
 kit.next_page()

@@ -105,11 +105,14 @@ def test_the_chart_and_its_claim_are_the_page_s(name: str) -> None:
         json.loads(go.Figure(data=ours["data"]).to_json())["data"]
         == (json.loads(go.Figure(data=drawn.data).to_json())["data"])
     )
-    assert shown.figure.layout.title.text == drawn.layout.title.text
-    if page == "map":  # its title has the finding, and the sentences below are folded
+    said = plainly_said(app).replace("**", "")
+    if page == "map":  # the page's headline has the finding
         assert shown.claim
-        assert shown.claim in plainly_said(app).replace("**", "")
+        assert shown.claim in said
+    elif page == "meaning":  # its headline has the senses' names, and the numbers are folded
+        assert all(sentence in said for sentence in re.split(r"(?<=[.]) ", shown.claim))
     else:
+        assert shown.figure.layout.title.text == drawn.layout.title.text
         assert shown.claim.startswith(reading(app).replace("**", "").replace("\u2060", ""))
 
 
@@ -140,7 +143,7 @@ def test_labels_colour_a_map_and_are_judged() -> None:
     texts = [f"{text} {end}" for text in (PET, "The bank is closed") for end in "abcdefghij"]
     shown = show_map(texts, labels={"topic": ["animal"] * 10 + ["money"] * 10}, method="pca")
     assert {trace.name for trace in shown.figure.data} >= {"animal", "money"}
-    assert shown.claim.startswith("Points with the same “topic” lie together: 100%")
+    assert shown.claim.startswith("Each dot is a sentence. Those with the same “topic” lie together: 100%")
 
 
 def test_a_notebook_draws_a_chart_with_its_claim_below(

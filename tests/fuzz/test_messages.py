@@ -134,12 +134,11 @@ def draw_heads() -> None:
         assert 0 <= head < N_HEADS
 
     widgets.attention_heads(
-        np.ones((3, N_HEADS, 2, 2), np.float32),
+        np.ones((3, N_HEADS), np.float32),
         [["a"] * N_HEADS] * 3,
         key="heads",
         chosen=[],
-        best=[],
-        bars=[],
+        listed=[],
         caption="",
         on_pick=check,
     )

@@ -15,7 +15,7 @@ from contextlens.features.corpora.figures import corpus_bars
 from contextlens.features.corpora.reading import search_claim, search_title
 from contextlens.features.corpora.search import SearchResult, searched
 from contextlens.ui.corpora.catalogue import Kept
-from contextlens.ui.corpora.controls import READY_TEXTS
+from contextlens.ui.corpora.controls import WHOLE_READY_TEXTS
 from contextlens.ui.corpora.words import all_counts
 from tests.support.corpus_store import indexed
 
@@ -37,11 +37,11 @@ def test_a_ready_made_corpus_is_counted_as_its_words_are(word: str) -> None:
         for corpus in (ambiguous_corpus(), sentiment_corpus())
     }
     result = searched(word, ())
-    assert {READY_TEXTS[hit.key]().name: hit.n for hit in result.hits} == counts
+    assert {WHOLE_READY_TEXTS[hit.key]().name: hit.n for hit in result.hits} == counts
     for hit in result.hits:
         assert len(hit.sentences) <= min(MAX_LISTED_SENTENCES, hit.n)
         assert bool(hit.sentences) == bool(hit.n)
-        texts = READY_TEXTS[hit.key]().texts
+        texts = WHOLE_READY_TEXTS[hit.key]().texts
         for left, written, right in hit.sentences:
             assert written.casefold() == word.casefold()
             context = (left + written + right).removeprefix("… ").removesuffix(" …")

@@ -75,13 +75,6 @@ def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
     bare = map_scatter(points, places[1], title="", subtitle="30 of 40", narrow=narrow).layout
     assert bare.margin.t == 36
     assert bare.title.subtitle.text is None
-    color = coloring(points, "sense")
-    for figure in (
-        map_scatter(points, places[1], color=color, title="T"),
-        layers_scatter(points, places, (0, 1), color=color, **look),
-    ):
-        assert figure.layout.legend.title.text == "sense"
-    assert still.legend.title.text is None
 
 
 # Numbers beside points

@@ -181,7 +181,7 @@ def assert_whole(view: ViewState, service: EncoderService) -> Masks:
     for column, each in enumerate(batch.rows):
         real = [line[column] for line in cells if line[column] is not None]
         assert len(real) == each.n_real
-        np.testing.assert_allclose(real, each.damage.tokens[masks.layer], atol=1e-5)
+        np.testing.assert_allclose(real, 1 - each.damage.tokens[masks.layer], atol=1e-5)
         assert len(position_rows(each)) == batch.pad_to == each.padded.n_tokens
     result = over_layers(masks, card)
     for figure in (result.figure(), result.heatmap(), *([cases.figure()] if cases else [])):

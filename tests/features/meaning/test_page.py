@@ -376,7 +376,7 @@ def test_a_text_that_is_no_sentence_is_offered_as_a_file(
     assert expected in plainly_said(app)
     (link,) = [w.proto for w in app.get("page_link") if "pasted text" in w.proto.label]
     view = decode(parse_qs(link.query_string)["s"][0])
-    assert view.controls["map"]["source"] == "file"
+    assert view.controls["texts"]["collection"] == "file"
     app.query_params["s"] = encode(view)
     app = app.switch_page("pages/map.py").run()
     assert f"**Pasted {name}" in plainly_said(app)

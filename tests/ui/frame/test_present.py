@@ -70,4 +70,4 @@ def test_the_ways_lead_through_all_pages_in_the_menu_s_order() -> None:
 def test_what_is_no_switch_in_an_address_is_off() -> None:
     for value in (1, "yes", 0.5):
         view = DEFAULT.with_control(PRESENT.page, PRESENT.name, value, default=False)
-        assert framed(encode(view), "tokens").sidebar.text_input
+        assert framed(encode(view), "tokens").sidebar.selectbox

@@ -72,7 +72,7 @@ def assert_goes_on(app: AppTest, model: str = BUNDLED_ID, text: str = TEXT) -> N
     assert not app.main.error
     assert shown_view(app).model == model
     assert typed(app) == text
-    assert len(lines(app)) == 5
+    assert len(lines(app)) == 3
 
 
 def weights_asked(server: HubServer) -> int:

@@ -98,7 +98,7 @@ def test_a_session_holds_no_result(
         sentences=tuple(map(sentence, (text, f"{text} snake", f"my {text}"))),
         controls={page: controls} if controls else {},
     )
-    app = framed(view, page)
+    app = settled(framed(view, page))
     assert not app.exception
     assert len(offered) >= 3, "the page's own two, and the view"
     assert reachable_bytes(app.session_state._state, offered, shared=SHARED) < MB

@@ -252,6 +252,7 @@ def test_the_components_get_their_data_as_json() -> None:
     words = [part["text"] for part in drawn[0]["rows"][0]["segments"] if part["word"]]
     assert words == ["👩‍👧", "loves", "python"]
     assert drawn[1] == {
+        "formats": ["png", "svg", "html", "ipynb"],
         "chart": "st-key-my-chart-",
         "svg": "",
         "file": "senses",

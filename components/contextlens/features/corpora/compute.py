@@ -281,7 +281,7 @@ def result_of(view: ViewState) -> CorpusResult:
     key = collection_of(view, PAGE)
     if key in NOT_STORED:
         try:
-            corpus = texts_of(view, key)
+            corpus = texts_of(view, key, whole=True)
         except CorpusError as exc:
             return CorpusResult(key, COLLECTION.options[key], None, None, _NO_WORDS, str(exc), "")
         if corpus is None:

@@ -63,7 +63,7 @@ from contextlens.ui.corpora.catalogue import (
     may_index,
     own_names,
 )
-from contextlens.ui.corpora.controls import COLLECTION, FILE, READY_TEXTS, WORD
+from contextlens.ui.corpora.controls import COLLECTION, FILE, WHOLE_READY_TEXTS, WORD
 from contextlens.ui.corpora.exports import file_name
 from contextlens.ui.corpora.own_file import ADDING, PENDING, on_collection, secret_of
 from contextlens.ui.files import chooser
@@ -619,19 +619,19 @@ def corpus_list(view: ViewState, result: CorpusResult) -> None:
         corpora = ()
     if result.stored is not None and result.stored.name not in {stored.name for stored in corpora}:
         corpora = (result.stored, *corpora)
-    n = len(corpora) + len(READY_TEXTS)
+    n = len(corpora) + len(WHOLE_READY_TEXTS)
     st.markdown(say("corpora.stored.title", n=n))
     with st.container(
         height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
     ):
         for stored in corpora:
             _stored_card(view, stored, is_chosen=stored.name == result.key)
-        for key in READY_TEXTS:
+        for key in WHOLE_READY_TEXTS:
             _ready_card(key, COLLECTION.options[key], is_chosen=key == result.key)
 
 
 def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
-    corpus = READY_TEXTS[key]()
+    corpus = WHOLE_READY_TEXTS[key]()
     with _card(key):
         _name(key, title, is_chosen=is_chosen)
         texts = say("corpora.facts.texts", n=len(corpus.texts))

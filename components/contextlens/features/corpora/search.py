@@ -14,7 +14,7 @@ from contextlens.features.corpora.controls import (
     MAX_SEARCH_CHARACTERS,
 )
 from contextlens.ui.corpora.catalogue import Kept
-from contextlens.ui.corpora.controls import READY_TEXTS
+from contextlens.ui.corpora.controls import WHOLE_READY_TEXTS
 from contextlens.ui.corpora.words import context, counted_in, marked_words
 from contextlens.ui.models.background import store
 
@@ -83,7 +83,7 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
     result = SearchResult(word)
     if not word or result.is_too_long:
         return result
-    hits = [_in_texts(key, word) for key in READY_TEXTS]
+    hits = [_in_texts(key, word) for key in WHOLE_READY_TEXTS]
     unread: list[str] = []
     for entry in stored:
         if entry.about is not None or entry.problem:
@@ -96,7 +96,7 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
 
 
 def _in_texts(key: str, word: str) -> Hit:
-    corpus = READY_TEXTS[key]()
+    corpus = WHOLE_READY_TEXTS[key]()
     spans = _spans(corpus, word)
     sentences = _different([(i, corpus.texts[i], span) for i, span in spans[:_N_READ]])
     return Hit(key, corpus.name, len(spans), counted_in(corpus).n, sentences)

@@ -79,7 +79,7 @@ def picture(masks: Masks, view: ViewState) -> None:
     notes = grid.notes()
     if masks.example:
         n = len(view.sentences) - len(masks.left_out)
-        notes.append(claim("masks.problem.example", example=masks.example, n=n))
+        notes.append(claim("masks.example", example=masks.example, n=n))
     st.caption(" ".join(map(str, notes)))
     layer_bar(view, masks.batch.layers)
     sure = [] if cases is None else cases.sure()

@@ -11,7 +11,6 @@ from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
-from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.corpus.store.stored_corpus import StoredCorpus
@@ -41,7 +40,7 @@ def corpus_of(view: ViewState, service: EncoderService) -> SearchableCorpus:
     name = collection_of(view, PAGE)
     if name not in NOT_STORED:
         return store().open(name)
-    corpus = ambiguous_corpus() if name in _FIRST else texts_of(view, name)
+    corpus = texts_of(view, name, whole=True)
     if corpus is None:
         raise CorpusError(say("own_file.gone", name=escape(FILE_NAME.of(view))))
     split = next((title for title in corpus.labels if title == SPLIT), "")

@@ -150,6 +150,8 @@ class LeaveOutResult(Explanation):
 
     def claims(self) -> Sequence[Claim]:
         """Return the words that lower and that raise the score most."""
+        if unread := self.score.unread_letters:
+            return [claim("why.shares.summary.unread", letters=unread)]
         claims = []
         for verdict, changes in (("lowers", -self.changes), ("raises", self.changes)):
             leaders = [self.words[i] for i in leading_of(changes.tolist())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
+from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.ui.state.controls import TEXTS, choice, number, text
 
@@ -12,10 +12,12 @@ READY_TEXTS: Mapping[str, Callable[[], Corpus]] = {
     "ambiguous": sample_corpus,
     "sentiment": sentiment_corpus,
 }
-"""The collections that ship with the app and need no indexing; of the first, a part.
-
-Senses and the Map of one word take all sentences of that word (`corpus/bundled.py`).
-"""
+"""The collections that ship with the app and need no indexing; of the first, a part."""
+WHOLE_READY_TEXTS: Mapping[str, Callable[[], Corpus]] = {
+    **READY_TEXTS,
+    "ambiguous": ambiguous_corpus,
+}
+"""The same with all of their texts, for pages that need the vectors of a word's texts alone."""
 SENTENCES, OWN_FILE = "sentences", "file"
 NOT_STORED = (*READY_TEXTS, SENTENCES, OWN_FILE)
 COLLECTION = choice(TEXTS, "collection", ("", *NOT_STORED))

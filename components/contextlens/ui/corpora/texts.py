@@ -16,7 +16,14 @@ from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import MAX_TEXTS
-from contextlens.ui.corpora.controls import COLLECTION, FILE, OWN_FILE, READY_TEXTS, SENTENCES
+from contextlens.ui.corpora.controls import (
+    COLLECTION,
+    FILE,
+    OWN_FILE,
+    READY_TEXTS,
+    SENTENCES,
+    WHOLE_READY_TEXTS,
+)
 from contextlens.ui.files import uploads
 from contextlens.ui.models.background import store
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, Sentence, ViewState, letter
@@ -30,14 +37,19 @@ def collection_of(view: ViewState, page: str) -> str:
     return COLLECTION.asked(view) or _EXAMPLES.get(page, next(iter(READY_TEXTS)))
 
 
-def texts_of(view: ViewState, name: str) -> Corpus | None:
+def texts_of(view: ViewState, name: str, *, whole: bool = False) -> Corpus | None:
     """Return the texts of a collection; None for a file that must be chosen first.
+
+    Args:
+        view: the current view.
+        name: the name of the collection.
+        whole: True for all texts of one that ships with the app.
 
     Raises:
         CorpusError: the collection is missing or unusable.
     """
     if name in READY_TEXTS:
-        return READY_TEXTS[name]()
+        return (WHOLE_READY_TEXTS if whole else READY_TEXTS)[name]()
     if name == SENTENCES:
         return own_sentences(view.sentences)
     if name != OWN_FILE:

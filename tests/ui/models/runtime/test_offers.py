@@ -96,7 +96,7 @@ def test_only_the_click_fetches_and_what_was_typed_meanwhile_is_kept(
     assert shown_view(app).sentences[0].text == "My python is a good pet"
     if model in server.repositories:
         assert not app.error
-        assert len(lines(app)) == 5
+        assert len(lines(app)) == 3
         assert not buttons(app)
 
 
@@ -104,7 +104,7 @@ def test_there_is_a_way_back_to_the_first_model(server: HubServer) -> None:
     app = type_in(framed(replace(DEFAULT, model=PRESET)), "My python is a good pet")
     app = press(app, "go_on_without")
     assert not app.exception
-    assert (shown_view(app).model, len(lines(app))) == (BUNDLED_ID, 5)
+    assert (shown_view(app).model, len(lines(app))) == (BUNDLED_ID, 3)
     assert shown_view(app).sentences[0].text == "My python is a good pet"
     assert not server.requests
 
@@ -232,7 +232,7 @@ def test_the_picker_is_a_click_too_where_a_view_asks_for_what_is_not_here(
     assert not server.requests
     app = choose(app, PRESET)
     assert not app.error
-    assert (shown_view(app).model, len(lines(app))) == (PRESET, 5)
+    assert (shown_view(app).model, len(lines(app))) == (PRESET, 3)
     assert {request.repo for request in server.requests} == {PRESET}
 
 
