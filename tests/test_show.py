@@ -143,7 +143,9 @@ def test_labels_colour_a_map_and_are_judged() -> None:
     texts = [f"{text} {end}" for text in (PET, "The bank is closed") for end in "abcdefghij"]
     shown = show_map(texts, labels={"topic": ["animal"] * 10 + ["money"] * 10}, method="pca")
     assert {trace.name for trace in shown.figure.data} >= {"animal", "money"}
-    assert shown.claim.startswith("Each dot is a sentence. Those with the same “topic” lie together: 100%")
+    assert shown.claim.startswith(
+        "Each dot is a sentence. Those with the same “topic” lie together: 100%"
+    )
 
 
 def test_a_notebook_draws_a_chart_with_its_claim_below(

@@ -639,6 +639,7 @@ def menu_of_labels(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("_app")
+@pytest.mark.slow
 @pytest.mark.parametrize("page", OPENED)
 def test_each_page_shows_the_guessed_columns_of_published_files(page: str) -> None:
     app = OPENED[page]()

@@ -153,7 +153,7 @@ def draw_lines() -> None:
     weights = np.ones((3, 2), np.float32)
     grid = Grid(rows=items, columns=items[:2], weights=weights, hidden=(), renormalised=False)
     widgets.attention_lines(
-        grid, key="lines", title="A", picked=("from", 0), verbs=("a", "b"), on_pick=check
+        grid, key="lines", picked=("from", 0, 1), verbs=("a", "b"), hint="", on_pick=check
     )
 
 

@@ -160,6 +160,7 @@ def test_a_corpus_that_is_gone_is_named_and_one_text_is_not_compared() -> None:
     store().delete(kept.name)
 
 
+@pytest.mark.slow
 def test_a_link_of_an_old_search_leads_to_the_page_of_the_search() -> None:
     app = opened(SHOW.put(DEFAULT, "search"))
     links = [

@@ -238,6 +238,9 @@ def test_claims_tell_nothing_within_the_noise(scores: list[Score]) -> None:
         both_signs = {"lowers": lambda change: -change, "raises": lambda change: change}
         both = {"lowers": -changes, "raises": changes} if len(changes) else {}
         moved = {way: len(near(values)) for way, values in both.items() if near(values)}
+        if result.score.unread_letters:
+            assert verdicts(claims) == ["unread"]
+            continue
         assert verdicts(claims) == ([*moved, "alone"] if moved else ["none"])
         for claim, (way, n) in zip(claims, moved.items(), strict=False):
             assert claim.numbers["n"] == n

@@ -85,7 +85,7 @@ def test_a_session_holds_no_result_of_a_probe(offered: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("page", "controls"),
     [
-        *((page, {}) for page in PAGES),
+        *((page, {"look": "shares"} if page == "why" else {}) for page in PAGES),
         *(("layers", {"section": section}) for section in ("Spread", "Token pairs", "Pooler")),
     ],
 )
