@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from contextlens.core import EncoderService
 from contextlens.corpus.bundled import sample_corpus
 from contextlens.corpus.corpus import Corpus
-from contextlens.features.map.coloring import coloring
 from contextlens.features.map.controls import MAX_GROUP_LABELS
 from contextlens.features.map.display import map_display
 from contextlens.features.map.frame import (

@@ -44,7 +44,9 @@ class Story {
     const below = data.tug ? new Tug(data.tug, data.rows) : data.alike && new Alike(data.alike);
     this.below = below || null;
     this.root.replaceChildren(rows, ...(below ? below.parts : []));
-    const longest = Math.max(...data.rows.map(({ words }) => words.map((w) => w.text).join(" ").length));
+    const longest = Math.max(
+      ...data.rows.map(({ words }) => words.map((w) => w.text).join(" ").length),
+    );
     this.root.classList.toggle("many", longest > MANY || data.rows.length > 2);
     this.watcher.disconnect();
     this.watcher.observe(this.root);
@@ -156,7 +158,10 @@ class Tug {
   constructor({ left, right, middle, reach, margins, uses, start, says }, rows) {
     Object.assign(this, { middle, reach, margins, uses, start, rows });
     const ends = make("div", "ends");
-    for (const [side, text] of [["left", left], ["right", right]]) {
+    for (const [side, text] of [
+      ["left", left],
+      ["right", right],
+    ]) {
       const end = make("span", "");
       const name = make("bdi", "", text);
       end.append(...(NS[side] < 0 ? ["◂ ", name] : [name, " ▸"]));
@@ -170,7 +175,8 @@ class Tug {
   measure(width) {
     const bottom = this.uses.length * LANE;
     const half = width / 2 - RADIUS - 2;
-    this.x = (place) => width / 2 + (Math.max(-1, Math.min(1, (place - this.middle) / this.reach)) * half);
+    this.x = (place) =>
+      width / 2 + Math.max(-1, Math.min(1, (place - this.middle) / this.reach)) * half;
     const height = bottom + (this.start ? 22 : 4);
     set(this.svg, { height, viewBox: `0 0 ${width} ${height}` });
     this.band = shape("rect", { class: "band", y: 0, height: bottom, rx: 4 });
@@ -199,7 +205,10 @@ class Tug {
   }
 
   draw(i) {
-    const wide = Math.min(this.reach, between(this.margins, i, (each) => each ?? this.reach));
+    const wide = Math.min(
+      this.reach,
+      between(this.margins, i, (each) => each ?? this.reach),
+    );
     const [low, high] = [this.x(this.middle - wide), this.x(this.middle + wide)];
     set(this.band, { x: low, width: high - low });
     this.uses.forEach(({ places, clear }, n) => {
@@ -211,7 +220,10 @@ class Tug {
       set(dot, { cx: x, fill: is ? color : "var(--st-background-color)" });
       name.style.fill = is ? ink : "var(--st-text-color)";
       set(name, { x });
-      const toEnd = x < this.x(this.middle) ? { x: x + 16, "text-anchor": "start" } : { x: x - 16, "text-anchor": "end" };
+      const toEnd =
+        x < this.x(this.middle)
+          ? { x: x + 16, "text-anchor": "start" }
+          : { x: x - 16, "text-anchor": "end" };
       set(aside, toEnd);
     });
   }
@@ -252,7 +264,9 @@ class Alike {
       const marks = this.marks[n];
       const value = between(along, i, (each) => each);
       const [x, y] = [this.x(i), this.y(value)];
-      const passed = along.slice(0, Math.floor(i) + 1).map((each, k) => `${this.x(k)},${this.y(each)}`);
+      const passed = along
+        .slice(0, Math.floor(i) + 1)
+        .map((each, k) => `${this.x(k)},${this.y(each)}`);
       set(marks.trail, { d: `M${passed.join("L")}L${x},${y}` });
       set(marks.dot, { cx: x, cy: y });
       set(marks.name, { x: x + 12, y: y + 5 });
