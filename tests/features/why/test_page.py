@@ -25,9 +25,9 @@ from contextlens.features.why.page import on_head
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
-    blocks,
     bundled_app,
     chart,
+    chips,
     everything_said,
     framed,
     given,
@@ -165,8 +165,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     view = replace(DEFAULT, sentences=texts, controls={controls.PAGE: options})
     app = whole(settled(framed(view, controls.PAGE)))
     assert "the model's own sentence vectors have another similarity" in plainly_said(app)
-    menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
-    assert "Edit sentences: B and C" in [menu.label for menu in menus]
+    assert [row["label"] for row in chips(app) if row["shown"]] == ["B", "C"]
     assert "were left out" in plainly_said(app)
     sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
     sent += sum(len(e.proto.json) for e in app.get("bidi_component"))
