@@ -180,7 +180,9 @@ def test_no_text_breaks_the_story(text: str) -> None:
 def test_where_the_number_cannot_decide_two_fields_ask_for_a_word_for_each_meaning() -> None:
     road = sentence("The road was long and dusty", "road"), sentence("A road to success", "road")
     app = home(replace(DEFAULT, sentences=road, references=()))
-    assert said(app, "headline").startswith("The number alone cannot decide")
+    assert said(app, "headline").startswith(
+        "The model cannot tell. Add a word for each meaning of “road”."
+    )
     app = field(app.text_input, "home_meaning_0").set_value("street").run()
     app = field(app.text_input, "home_meaning_1").set_value("success").run()
     assert shown_view(app).references == (Sentence("street"), Sentence("success"))
