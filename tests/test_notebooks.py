@@ -57,7 +57,7 @@ def _app(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Non
 def cells_of(app: AppTest) -> list[list[str]]:
     """The cells that the page's Download menu has."""
     given = [json.loads(element.proto.json) for element in app.get("bidi_component")]
-    (cells,) = [data["cells"] for data in given if "cells" in data and data.get("title")]
+    (cells,) = [data["cells"] for data in given if "ipynb" in data.get("formats", ())]
     return cells
 
 

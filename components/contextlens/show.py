@@ -323,7 +323,8 @@ def show_layers(
             "Shorten the text, or give an earlier word."
         )
     result = one_token(states)
-    return Chart(standalone(result.figure()), _plain(result.claims()), states.passport)
+    claims = [result.title(), *result.claims()]
+    return Chart(standalone(result.figure()), _plain(claims), states.passport)
 
 
 # --- What this process keeps

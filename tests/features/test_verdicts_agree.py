@@ -17,6 +17,7 @@ from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
 from contextlens.features.senses.senses import Senses, senses_in
 from contextlens.maps.vectors import gather
+from contextlens.ui.corpora.controls import WORD
 from contextlens.ui.models import tasks
 from contextlens.ui.state.view import Sentence
 from contextlens.ui.widgets.comparison.answer import answer
@@ -82,7 +83,7 @@ def test_two_uses_of_bank_have_the_same_senses_on_all_pages(
 
     corpus = LiveCorpus(ambiguous_corpus(), service, BUNDLED_ID)
     for text, naming in zip(pair, uses.namings, strict=True):
-        on_senses = replace(view, controls={"senses": {"word": word, "own": text.text}})
+        on_senses = WORD.put(replace(view, controls={"senses": {"own": text.text}}), word)
         found = senses_in(corpus, on_senses, service, names=names)
         assert isinstance(found, Senses)
         assert found.sentence is not None

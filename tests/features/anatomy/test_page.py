@@ -61,7 +61,7 @@ def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -
     assert figure["data"][0]["type"] == "treemap"
     assert figure["data"][0]["values"][0] == 22_713_216
     small = [caption.value for caption in app.caption if "Too small" in caption.value]
-    assert "Pooler (0.7%)" in small[0]
+    assert "Pooler (0.65%)" in small[0]
     assert len(table(app, "billion multiply-adds")) == 8
     assert sum(trace["x"][0] for trace in chart(app, "anatomy_models")["data"]) == 22_713_216
 
@@ -75,7 +75,7 @@ def test_a_part_is_chosen_said_to_be_untrained_and_seen_at_work_elsewhere() -> N
     app = field(app.selectbox, PART.key).select("embeddings/word").run()
     assert shown_view(app).controls == {PAGE: {PART.name: "embeddings/word"}}
     assert chart(app, "anatomy_map_treemap")["data"][0]["level"] == "embeddings"
-    (link,) = (link.proto for link in app.main.get("page_link"))
+    link, _next = (link.proto for link in app.main.get("page_link"))
     titles = {row.name: row.title for row in PAGES}
     assert link.label == say("anatomy.see", page=titles["tokens"])
     assert link.page == "tokens"

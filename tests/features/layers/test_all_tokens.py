@@ -124,7 +124,10 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     encoding = service.encode(BUNDLED_ID, ["I love my pet python"])[0]
     result = AllTokens(measure(encoding, "start"), encoding.tokens, 6, TRAINED)
-    assert str(result.title()) == "Layer 6: similarity to the starting vectors is 0.31"
+    assert str(result.title()) == (
+        "By layer 6, the tokens keep a similarity of **0.31** to their starts, on average "
+        "(unchanged: 1)."
+    )
     assert [str(each) for each in result.claims()] == [
         "Of your text by layer 6, changed least: “python” (similarity to layer 0: **0.43**); most: "
         "“my” (**0.20**).",

@@ -59,7 +59,7 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
     pooler = pooler_of(view, states, service)
     results = [heatmap, line, nearest_tokens(view, states, service), pairs, compared, pooler]
     spoken = [each for r in results for each in (*r.claims(), *r.sure(), *r.notes())]
-    titles = [heatmap.title(), *line.titles(), pairs.title(), compared.title()]
+    titles = [heatmap.title(), line.title(), pairs.title(), compared.title()]
     assert read([*titles, *states.notes(), *spoken])
     assert not [words for words in map(str, spoken) if "<img" in words.replace(r"\<img", "")]
     for result in results:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 import numpy as np
@@ -40,6 +39,8 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
     n = min(found.values.shape[1], steps.values.shape[1])
     labels = [chance.choice(LABELS) for _ in range(found.values.shape[1])]
     at, layer = chance.randrange(n), chance.randrange(8)
+    if found.kind == "start" and found.layers:
+        layer = chance.choice(found.layers)
     state, are_words = chance.choice((TRAINED, UNTRAINED)), chance.random() < 0.5
     result = OneToken(
         measure=found,
@@ -52,9 +53,9 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
         training=state,
         are_words=are_words,
     )
-    titles, claims, sure = result.titles(), result.claims(), result.sure()
-    yield from [*titles, *claims, *sure]
-    check_titles(titles, found, at)
+    title, claims, sure = result.title(), result.claims(), result.sure()
+    yield from [title, *claims, *sure]
+    check_title(title, found, at, layer)
     keys = [each.key for each in (*claims, *sure)]
     assert ("layers.empty" in keys) == (not found.own_mask.any())
     assert ("layers.untrained" in keys) == (state is UNTRAINED)
@@ -90,36 +91,40 @@ def check_token(chance: Chance, draw: Draw) -> Iterator[Claim]:
         assert told.numbers["other"] == placed(rises[-1][1], labels)
 
 
-def check_titles(titles: list[Claim], found: Measure, at: int) -> None:
-    values = found.values[:, at]
+def check_title(title: Claim, found: Measure, at: int, layer: int) -> None:
+    values, verdict = found.values[:, at], title.key.rpartition(".")[2]
     if found.kind != "start":
         margin = 0.01 if found.kind != "length" else max(0.01, 0.01 * values.max(initial=0))
         sign = -1 if found.kind == "before" else 1
         of_change = found.kind == "before"
         best = tied(values, margin, sign, of_change=of_change) if len(values) else None
-        assert {each.numbers.get("n") for each in titles} == {best and len(best)}
-        return
-    for row, title in enumerate(titles):
-        verdict, value = title.key.rpartition(".")[2], float(values[row])
-        if row == 0:
-            assert verdict == "begin"
-        elif found.chance is not None and value <= found.chance.high[row]:
+        assert title.numbers.get("n") == (best and len(best))
+    elif not found.layers:
+        assert verdict == "none"
+    elif layer == found.layers[0]:
+        assert verdict == "begin"
+    else:
+        row = found.layers.index(layer)
+        value, usual = float(values[row]), 0.0
+        assert title.numbers["value"] == value
+        if found.chance is not None:
+            usual = float(found.chance.mean[row])
+        if found.chance is not None and value <= found.chance.high[row]:
             assert verdict == "lost"
         else:
-            usual = 0 if found.chance is None else float(found.chance.mean[row])
             assert verdict == ("near" if value - usual > 1 - value else "far")
 
 
 def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
-    assert not unreached("layers.one", keys_of(check_token, 2000) | {"layers.one.piece"})
+    assert not unreached("layers.one", keys_of(check_token, 4000) | {"layers.one.piece"})
 
 
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     result = one_token(states_of(DEFAULT, service))
-    assert str(result.titles()[6]) == ("By layer 6, “python” is only 0.43 like its start")
-    assert [str(each) for each in (*result.claims(), *result.sure())] == [
-        "At layer 6, the similarity of “python” to its start is **0.43** (unchanged: 1; two "
-        "different tokens: about **0.05**).",
+    assert [str(each) for each in (result.title(), *result.claims(), *result.sure())] == [
+        "By layer 6, context has changed “python” a lot: similarity to its start **0.43** "
+        "(unchanged: 1).",
+        "Two different tokens have about **0.05**.",
         "Of the 5 words, “python” has changed least.",
         "Layer 6 changes it most.",
         "It does not move towards any one token.",
@@ -140,13 +145,12 @@ def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -
     band = Band(*np.sort(RANDOM.uniform(0, 0.5, size=(3, 4)), axis=0))
     labels = ["<b>", *(f"t{i}" for i in range(1, n))]
     result = OneToken(found, labels, 0, found.layers, 2, found, values, TRAINED, band=band)
-    figure, titles = result.figure(), result.titles()
+    figure = result.figure()
     assert [frame.name for frame in figure.frames] == list("0123")
     for row, frame in enumerate(figure.frames):
         way, dot = frame.data
         np.testing.assert_allclose(way.y, values[: row + 1, 0], atol=1e-5)
         assert (dot.x, dot.y) == ((row,), (way.y[-1],))
-        assert html.unescape(frame.layout.title.text) == str(titles[row])
         assert frame.layout.shapes[0].x0 == row
     np.testing.assert_allclose(figure.data[0].y, values[:3, 0], atol=1e-5)
     faint = np.array(figure.data[4].y, dtype=float).reshape(n - 1, 5)

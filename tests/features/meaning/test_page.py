@@ -292,6 +292,8 @@ def test_rows_can_be_added_up_to_eight_and_taken_away_down_to_one_sentence() -> 
         app = type_new(app, f"thing {n}", "references")
         assert not app.exception
     assert given(app, "chips")["adds"] == ["sentences"]
+    assert len(lines(app)) == 3
+    app = field(app.button_group, "meaning_lines").set_value("All").run()
     assert len(lines(app)) == 8
 
 

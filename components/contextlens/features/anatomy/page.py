@@ -96,7 +96,7 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     with kit.controls():
         inputs.choice(view, DRAWING)
         inputs.text(view, SEARCH)
-        with st.popover(say("anatomy.another"), icon=":material/tune:"):
+        with kit.menu(say("anatomy.another")):
             inputs.select(view, SUBJECT.among(subjects(view, service, card, runtime.own_models())))
 
 

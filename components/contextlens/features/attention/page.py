@@ -130,7 +130,7 @@ def downloads(
 
 
 def _menus(view: ViewState, attention: AttentionView) -> None:
-    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+    with kit.menu():
         inputs.choice(view, SPECIAL)
         inputs.choice(view, UNIT)
         if attention.sentence.pair is not None:

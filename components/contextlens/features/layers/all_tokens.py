@@ -68,14 +68,14 @@ class AllTokens(Panel):
         if measure.are_even(averages):
             average = float(np.mean(averages))
             key = f"layers.title.{measure.kind}.even"
-            return claim(key, average=average, first=self.labels[0])
+            return claim(key, average=average, first=placed(self.labels[0], 0, self.labels))
         best = measure.leaders(averages, measure.peak_sign)
         return claim(
             f"layers.title.{measure.kind}",
             n=len(best),
             Layers=listed(sorted(layers[i] for i in best)).capitalize(),
             average=averages[best[0]],
-            first=self.labels[0],
+            first=placed(self.labels[0], 0, self.labels),
         )
 
     def claims(self) -> list[Claim]:
@@ -113,7 +113,7 @@ class AllTokens(Panel):
 
     def alt(self) -> str:
         """Return a description of the heatmap."""
-        return say("layers.alt", title=str(self.title()), measure=self.name)
+        return say("layers.alt", title=str(self.title()).replace("**", ""), measure=self.name)
 
     def figure(self) -> go.Figure:
         """Return the heatmap, with frames around the chosen layer and token."""
@@ -143,7 +143,7 @@ class AllTokens(Panel):
         }
         scale_name = "length" if measure.kind == "length" else "cosine"
         traces = heatmap_traces(trace, measure.values, scale=self.scale, name=scale_name)
-        return figure(traces, layout, title=str(self.title()), height=400)
+        return figure(traces, layout, title="", height=400)
 
 
 def all_tokens(states: HiddenStates, *, picked: int | None) -> AllTokens:

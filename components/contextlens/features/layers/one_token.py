@@ -26,7 +26,6 @@ from contextlens.features.layers.hidden_states import (
     HiddenStates,
     Measure,
     clip_cosines,
-    in_title,
     measure,
     own_tokens,
     text_cautions,
@@ -90,43 +89,43 @@ class OneToken(Panel):
 
     # The words
 
-    def titles(self) -> list[Claim]:
-        """Return the finding at each of the layers."""
+    def title(self) -> Claim:
+        """Return the finding at the layer, or over all layers."""
+        labels = self.labels
+        numbers: dict[str, Any] = {
+            "name": placed(labels[self.position], self.position, labels),
+            "first": placed(labels[0], 0, labels),
+        }
         if not self.measure.layers:
-            return [claim("layers.title.none")] * len(self.layers)
-        name = in_title(self.position, self.labels)
+            return claim("layers.title.none")
         if self.measure.kind != "start":
-            verdict, numbers = self._peak(self.measure)
-            key = f"layers.one.title.{self.measure.kind}{verdict}"
-            title = claim(key, name=name, first=self.labels[0], **numbers)
-            return [title] * len(self.layers)
-        along = self.measure.values[:, self.position].tolist()
-        return [
-            claim(f"layers.one.title.{self._distance(row)}", name=name, layer=n, value=along[row])
-            for row, n in enumerate(self.measure.layers)
-        ]
+            verdict, peak = self._peak(self.measure)
+            return claim(f"layers.one.title.{self.measure.kind}{verdict}", **numbers, **peak)
+        row = self.measure.row(self.layer)
+        value = float(self.measure.values[row, self.position])
+        key = f"layers.one.title.{self._distance(row)}"
+        return claim(key, layer=self.layer, value=value, **numbers)
 
     def claims(self) -> list[Claim]:
-        """Return its value at the layer, with its yardstick."""
+        """Return the yardstick of its similarity to the start, or else its value at the layer."""
         measured, layer, labels = self.measure, self.layer, self.labels
         claims = text_cautions(measured, labels)
         token = placed(labels[self.position], self.position, labels)
         if layer not in measured.layers:
             claims.append(claim("layers.no_layer_before"))
-        elif measured.kind == "start" and layer == 0:
-            claims.append(claim("layers.one.begin", token=token))
+        elif measured.kind == "start":
+            if measured.chance is not None and layer > 0:
+                usual = float(measured.chance.mean[measured.row(layer)])
+                claims.append(claim("layers.one.start", chance=usual))
         else:
             value = float(measured.values[measured.row(layer), self.position])
             numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
-            if measured.kind == "start":
-                claims.append(self._start_claim(numbers))
-            else:
-                first = placed(labels[0], 0, labels)
-                numbers |= {"first": first} if measured.kind == "first" else {}
-                average = float(measured.averages[measured.row(layer)])
-                only = "only." if len(measured.counted) < 2 else ""
-                key = f"layers.one.{only}{measured.kind}"
-                claims.append(claim(key, average=average, **numbers))
+            first = placed(labels[0], 0, labels)
+            numbers |= {"first": first} if measured.kind == "first" else {}
+            average = float(measured.averages[measured.row(layer)])
+            only = "only." if len(measured.counted) < 2 else ""
+            key = f"layers.one.{only}{measured.kind}"
+            claims.append(claim(key, average=average, **numbers))
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
@@ -140,14 +139,6 @@ class OneToken(Panel):
             claims.append(claim(f"layers.one.step{verdict}", **peak))
         direction = self._direction()
         return claims if direction is None else [*claims, direction]
-
-    def _start_claim(self, numbers: dict[str, Any]) -> Claim:
-        """Return the similarity to the start."""
-        chance = self.measure.chance
-        if chance is None:
-            return claim("layers.one.alone", **numbers)
-        usual = float(chance.mean[self.measure.row(self.layer)])
-        return claim("layers.one.start", chance=usual, **numbers)
 
     def _distance(self, row: int) -> str:
         """Return a verdict on the cosine to the start, on the scale from other tokens' to 1.
@@ -171,6 +162,8 @@ class OneToken(Panel):
         token = placed(self.labels[self.position], self.position, self.labels)
         unit = "words" if self.are_words else "tokens"
         cosines = self.measure.values[self.measure.row(self.layer), own].tolist()
+        if self.measure.are_even(cosines):
+            return []
         for end, sign in (("least", 1), ("most", -1)):
             if [own[i] for i in self.measure.leaders(cosines, sign)] == [self.position]:
                 return [claim(f"layers.one.rank.{unit}.{end}", n=len(own), token=token)]
@@ -227,7 +220,7 @@ class OneToken(Panel):
 
     def alt(self) -> str:
         """Return a description of the lines."""
-        title = str(self.titles()[list(self.layers).index(self.layer)])
+        title = str(self.title()).replace("**", "")
         token = self.labels[self.position]
         return say("layers.one.alt", title=title, measure=self.measure_name, token=token)
 
@@ -268,10 +261,8 @@ class OneToken(Panel):
             },
             "hovermode": "closest",
         }
-        titles = list(map(str, self.titles()))
-        title = titles[list(layers).index(self.layer)]
-        chart = figure([*frames[self.layer], *still], layout, title=title, height=_HEIGHT)
-        add_frames(chart, frames, self.layer, titles, looks=looks)
+        chart = figure([*frames[self.layer], *still], layout, title="", height=_HEIGHT)
+        add_frames(chart, frames, self.layer, [""] * len(frames), looks=looks)
         return chart
 
     def _scale(self) -> tuple[float, float]:

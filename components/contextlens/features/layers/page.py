@@ -14,7 +14,7 @@ from contextlens.content.language import say
 from contextlens.content.wording import quoted, shortened
 from contextlens.core import EncoderService
 from contextlens.features.layers import hidden_states, nearest_tokens
-from contextlens.features.layers.all_tokens import all_tokens
+from contextlens.features.layers.all_tokens import AllTokens, all_tokens
 from contextlens.features.layers.controls import (
     MEASURE,
     MEASURES,
@@ -30,7 +30,7 @@ from contextlens.features.layers.controls import (
 from contextlens.features.layers.hidden_states import HiddenStates, encode_all
 from contextlens.features.layers.layers_compared import ComparedLayers, compared_layers
 from contextlens.features.layers.nearest_tokens import NearestTokens
-from contextlens.features.layers.one_token import one_token
+from contextlens.features.layers.one_token import OneToken, one_token
 from contextlens.features.layers.pooler import pooler_of
 from contextlens.features.layers.spread import spread_of
 from contextlens.features.layers.token_pairs import token_pairs
@@ -59,7 +59,7 @@ def toolbar(view: ViewState, states: HiddenStates) -> None:
     with kit.controls("layers"):
         if inputs.choice(view, SHOW) == ONE:
             _token_menu(states)
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        with kit.menu():
             inputs.choice(view, MEASURE)
 
 
@@ -89,7 +89,7 @@ def _token_menu(states: HiddenStates) -> None:
 
 def picture(view: ViewState, states: HiddenStates) -> None:
     """Draw the picked token's line or the heatmap of all tokens, the layer bar and the reading."""
-    result: Panel
+    result: OneToken | AllTokens
     if SHOW.of(view) == ONE:
         result = one_token(states)
         # The closer look at pairs shows one layer, too: then each layer is a run of the page.
@@ -97,9 +97,10 @@ def picture(view: ViewState, states: HiddenStates) -> None:
     else:
         has_frame = SECTION.of(view) == SECTION.default
         result, framed = all_tokens(states, picked=states.picked if has_frame else None), []
+    kit.headline(result.title(), *result.claims(), key="reading")
     _draw(result, key=_CHART)
     layer_bar(view, states.encoding.layers, framed=framed)
-    kit.claims(result.claims(), sure=result.sure())
+    kit.claims([], sure=result.sure(), key="reading_sure")
 
 
 def notes(states: HiddenStates) -> None:

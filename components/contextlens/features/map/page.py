@@ -98,9 +98,9 @@ def toolbar(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, requested.color, partial(_with_label, columns))
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
-        with st.popover(say("map.points"), type="tertiary"):
+        with kit.menu(say("map.points"), icon="scatter_plot"):
             _texts(view, requested)
-        with st.popover(say("map.settings"), type="tertiary"):
+        with kit.menu(say("map.settings")):
             _settings(view, requested)
 
 

@@ -312,7 +312,7 @@ def group_fields(display: MapDisplay) -> None:
     labels = display.finding.group_labels[:MAX_GROUP_LABELS]
     if not labels or display.is_stale:
         return
-    with st.popover(say("map.group_names.open"), type="tertiary", icon=":material/label:"):
+    with kit.menu(say("map.group_names.open"), icon="label"):
         st.caption(say("map.group_names.about"))
         for label in labels:
             number, before = label.cluster + 1, display.finding.groups.own_names.get(label.cluster)

@@ -37,7 +37,7 @@ _FILE = "meaning-in-context"
 
 def toolbar(view: ViewState) -> None:
     """Draw the options."""
-    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+    with kit.menu():
         inputs.choice(view, POOLING)
         inputs.choice(view, LINES)
         inputs.switch(view, CENTRED)

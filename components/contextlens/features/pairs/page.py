@@ -105,7 +105,7 @@ def toolbar(view: ViewState, own: PairSet | None) -> tuple[DeltaGenerator, Delta
             horizontal=True, gap="small", vertical_alignment="bottom", width="content"
         )
         if own is not None:
-            with st.popover(say("pairs.columns"), type="tertiary"):
+            with kit.menu(say("pairs.columns")):
                 columns(view)
                 vectors = st.container()
     return container, vectors

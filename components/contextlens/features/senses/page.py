@@ -103,7 +103,7 @@ def _toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
         _word_field(view, WORD, first_word(view, corpus), words, _reset_selection)
         if column_of(view, corpus):
             inputs.choice(view, controls.COLOR)
-        with st.popover(say("senses.more"), type="tertiary"):
+        with kit.menu(say("senses.more")):
             inputs.select(view, GROUPS)
 
 

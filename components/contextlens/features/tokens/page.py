@@ -73,7 +73,7 @@ _MAX_PICKED_LENGTH = 40  # characters of the picked word in the empty search fie
 def toolbar(view: ViewState, card: TokenizerCard) -> None:
     """Draw the choices of length."""
     index = sentence_index(view, SENTENCE)
-    with st.popover("Length", icon=":material/straighten:", type="tertiary"):
+    with kit.menu("Length", icon="straighten"):
         inputs.number(view, pad_within(card))
         inputs.number(view, cut_within(card, view.sentences[index]))
         inputs.switch(view, HIDE)

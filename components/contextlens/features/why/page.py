@@ -491,7 +491,7 @@ def _options(view: ViewState) -> tuple[Choice, ...]:
 
 
 def _menus(view: ViewState) -> None:
-    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+    with kit.menu():
         choice(view, VECTOR_KIND)
         for control in _options(view):
             choice(view, control)

@@ -65,11 +65,12 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
 
 
 def _header(page: navigation.PageRow, view: ViewState) -> DeltaGenerator:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(gap=None, width="stretch", key="page_title"):
-            st.title(page.title, anchor=False)
-            st.caption(page.question)
-        share.buttons(view, page.name)
-        downloads = st.container(horizontal=True, gap="small", width="content", key="downloads")
-        present.button()
+    """Draw the title's line, which keeps its height as buttons come, and the question below it."""
+    with st.container(gap=None, key="page_title"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.title(page.title, anchor=False, width="stretch")
+            share.buttons(view, page.name)
+            downloads = st.container(horizontal=True, gap="small", width="content", key="downloads")
+            present.button()
+        st.caption(page.question)
     return downloads

@@ -135,6 +135,11 @@ def controls(name: str = "") -> DeltaGenerator:
     return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
 
 
+def menu(name: str = "Options", icon: str = "tune") -> DeltaGenerator:
+    """Return a menu of a page's toolbar, which holds how a picture is shown."""
+    return st.popover(name, icon=f":material/{icon}:", type="tertiary")
+
+
 def notes(claims: Iterable[Claim]) -> None:
     """Draw remarks in small type, one line each."""
     for claim in claims:

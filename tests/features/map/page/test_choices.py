@@ -26,12 +26,17 @@ from tests.features.map.page.headless import (
 )
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, map_view
-from tests.support.pages import alone, plainly_said, press, send, settled, shown_view, to_layer
+from tests.support.pages import (
+    alone,
+    plainly_said,
+    press,
+    said,
+    send,
+    settled,
+    shown_view,
+    to_layer,
+)
 from tests.support.pages import chart as figure_of
-
-
-def title(app: AppTest, key: str = "map_chart") -> str:
-    return str(figure_of(app, key)["layout"]["title"]["text"])
 
 
 def table(app: AppTest, column: str = "sentence length in characters") -> pd.DataFrame:
@@ -57,7 +62,9 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.map.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert title(app).startswith("Layer 6 gives 94% of the uses of “python” the right sense")
+    assert said(app).startswith(
+        "Each dot is a sentence with **python**. The model sorts **30 of 32** right"
+    )
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     assert "Ambiguous words: **32** uses of words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.map.coordinates[-1]))

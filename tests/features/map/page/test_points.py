@@ -251,7 +251,7 @@ def test_cards_and_rows_select_points_on_the_map() -> None:
     for card in shown:
         assert "".join(card[part] for part in PARTS) == own.points.text(card["point"])
         assert card["marked"].casefold() == "flat"
-        assert card["label"] == own.points.labels["sense"][card["point"]]
+        assert f"python: {card['label']}" == own.points.labels["sense"][card["point"]]
     app = pick(app, point=found[1], wish="choose")
     assert POINT.of(shown_view(app)) == found[1]
     assert PANEL.of(shown_view(app)) == FIND_SELECT  # the list stays
