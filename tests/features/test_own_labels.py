@@ -26,7 +26,7 @@ from tests.support.pages import (
 
 TEA, STATE = "I put fresh mint into my tea", "The mint produced new coins for the king"
 MINT = view_of(sentence(TEA, "mint"), sentence(STATE, "mint"))
-SOURCE = "The names are the labels in “sense” of “mint.csv”: 20 texts with “mint”."
+SOURCE = "The names come from the label “sense” of “mint.csv”: 20 texts with “mint”."
 NO_NAMES = "The model cannot tell. Add a word for each meaning of “mint”."
 
 

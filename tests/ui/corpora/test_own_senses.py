@@ -128,8 +128,8 @@ def test_labels_are_short_whole_and_told_apart_in_sentences() -> None:
         "stars or columncolu… 0",
         "stars or columncolu… -1.5",
         "“River.”",
-        "“an institution where people…” (5)",
-        "“an institution where people…” (6)",
+        "“an institution where…” (5)",
+        "“an institution where…” (6)",
         "“<b>*x*</b>”",
     ]
 

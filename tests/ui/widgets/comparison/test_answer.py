@@ -269,7 +269,7 @@ def test_labels_of_the_visitor_are_shown_as_typed_with_where_they_come_from() ->
     pair = portrait(of([1, 0.78]), ("bat", "Bat"), layer=1, band=BAND)
     assert unmarked(str(answer(pair, uses))) == "A: “<i>”. B: cannot tell."
     assert unmarked(str(source(uses))) == (
-        "The names are the labels in “my `label`” of “my_bats.csv”: a sample of 200 of 4,000 "
+        "The names come from the label “my `label`” of “my_bats.csv”: a sample of 200 of 4,000 "
         "texts with “bat”."
     )
     assert source(ready) is None

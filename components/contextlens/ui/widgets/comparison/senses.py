@@ -62,6 +62,8 @@ class OwnSenses:
 
     def _title(self, label: str) -> str:
         short = shortened(label, _MAX_TITLE)
+        if short.endswith("\u2026") and " " in short:
+            short = short[: short.rindex(" ")] + "\u2026"  # not within a word
         if _NUMBER.fullmatch(label):
             return f"{shortened(self.column, _MAX_TITLE - 8)} {short}"
         return short if _PLAIN.fullmatch(short) else f"\u201c{short}\u201d"
